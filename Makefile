@@ -1,0 +1,39 @@
+# Two commands for everyone: make demo, make test. Both set up what they need.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13 python3.14,$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $(p))))
+STAMP := $(VENV)/.graftwork-ready
+
+.PHONY: setup demo test test-slow lint format clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements/dev.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "graftwork needs Python 3.11 or later; set PYTHON=/path/to/python"; exit 1; }
+	@echo "Setting up $(VENV) (once; about a minute)..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/graftwork learn mushroom --out out
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,27 @@
+"""The errors graftwork raises on purpose: what, where, what to try."""
+
+from __future__ import annotations
+
+
+class GraftworkError(Exception):
+    """Anything graftwork refuses with a plain sentence."""
+
+
+class DataError(GraftworkError, ValueError):
+    """The table given cannot be used as it is."""
+
+
+class ModelFileError(GraftworkError, ValueError):
+    """A model file is corrupt, foreign or of a newer format."""
+
+
+class TooLargeError(GraftworkError, MemoryError):
+    """Exact inference was refused because its estimated cost is over the limit."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A result is usable but did not reach the accuracy asked for."""
+
+
+class DataWarning(UserWarning):
+    """The table is usable but probably not what was meant."""

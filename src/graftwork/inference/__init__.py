@@ -1,0 +1,1 @@
+"""From potentials to beliefs. Nothing in this room ever sees data."""

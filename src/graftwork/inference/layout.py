@@ -1,0 +1,110 @@
+"""Where the numbers of a pairwise network lie: one flat vector, unaries first, then edge tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The ragged shape of a network: how many states, which edges, and where each table starts.
+
+    The flat vector holds the unary of variable 0, of variable 1, ..., then the table of edge 0
+    (row-major, ``cards[i] x cards[j]``), of edge 1, ... Edges are kept in the order given.
+
+    Attributes
+    ----------
+    cards : (n,) int64
+        Number of states of each variable.
+    edges : (m, 2) int64
+        Pairs of variables, ``i < j`` in each row.
+    unary_offsets : (n + 1,) int64
+        Unary ``i`` is ``vector[unary_offsets[i]:unary_offsets[i + 1]]``.
+    edge_offsets : (m + 1,) int64
+        Table ``e`` is ``vector[edge_offsets[e]:edge_offsets[e + 1]]``, reshaped.
+
+    Examples
+    --------
+    >>> layout = Layout.of([2, 3], [(0, 1)])
+    >>> layout.size
+    11
+    >>> layout.table(np.arange(11.0), 0)
+    array([[ 5.,  6.,  7.],
+           [ 8.,  9., 10.]])
+    """
+
+    cards: Ints
+    edges: Ints
+    unary_offsets: Ints
+    edge_offsets: Ints
+
+    @staticmethod
+    def of(cards: object, edges: object = ()) -> Layout:
+        """Return the layout of a network with these state counts and edges."""
+        card = np.ascontiguousarray(cards, dtype=np.int64)
+        pairs = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
+        if pairs.size and not (pairs[:, 0] < pairs[:, 1]).all():
+            raise ValueError("each edge must be written (i, j) with i < j")
+        unary = np.concatenate([[0], np.cumsum(card)]).astype(np.int64)
+        sizes = card[pairs[:, 0]] * card[pairs[:, 1]]
+        tables = unary[-1] + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return Layout(card, pairs, unary, tables)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cards)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.edges)
+
+    @property
+    def n_unary(self) -> int:
+        """Number of unary entries: where the edge tables start."""
+        return int(self.unary_offsets[-1])
+
+    @property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        return int(self.edge_offsets[-1])
+
+    @property
+    def edge_sizes(self) -> Ints:
+        """Number of entries of each edge table, shape (m,)."""
+        return np.diff(self.edge_offsets)
+
+    def unary(self, vector: Floats, i: int) -> Floats:
+        """Return the entries of variable ``i``, a view of shape (cards[i],)."""
+        return vector[self.unary_offsets[i] : self.unary_offsets[i + 1]]
+
+    def table(self, vector: Floats, e: int) -> Floats:
+        """Return the table of edge ``e``, a view of shape (cards[i], cards[j])."""
+        i, j = self.edges[e]
+        start, stop = self.edge_offsets[e], self.edge_offsets[e + 1]
+        return vector[start:stop].reshape(self.cards[i], self.cards[j])
+
+    def zeros(self) -> Floats:
+        """Return a vector of zeros of this layout."""
+        return np.zeros(self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Potentials:
+    """Log-potentials of a pairwise network: a layout and the numbers in it."""
+
+    layout: Layout
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        if self.weights.shape != (self.layout.size,):
+            raise ValueError(
+                f"weights have shape {self.weights.shape}, the layout needs ({self.layout.size},)"
+            )
