@@ -1,0 +1,7 @@
+"""Categorical data: one Table, made from any usual container or file."""
+
+from graftwork.data.files import read_table
+from graftwork.data.ingest import align, as_table
+from graftwork.data.table import Table
+
+__all__ = ["Table", "align", "as_table", "read_table"]

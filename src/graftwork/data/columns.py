@@ -1,0 +1,278 @@
+"""From a container's columns to a Table: every check that does not depend on the container."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.checks import MAX_STATES
+from graftwork.data.declared import declared_states, to_states
+from graftwork.data.encode import Coded, encode, infinity
+from graftwork.data.table import Table
+from graftwork.data.values import is_infinite, is_missing, listing, plain, suggestion
+from graftwork.errors import DataError, DataWarning
+
+_MANY = 100
+_REMEDY = (
+    "drop those rows, give missing its own state (for a pandas frame: df.fillna('missing')), "
+    "or impute them first"
+)
+_BINNING = (
+    "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "
+    "sklearn.preprocessing.KBinsDiscretizer(4, encode='ordinal')"
+)
+
+
+def by_row(row: int) -> str:
+    """Return the words for a row of something in memory.
+
+    Parameters
+    ----------
+    row : int
+        0-based row number.
+
+    Returns
+    -------
+    str
+        Where it is.
+
+    Examples
+    --------
+    >>> by_row(0)
+    'row 0'
+    """
+    return f"row {row}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raw:
+    """A container taken apart into columns that are not encoded yet.
+
+    Parameters
+    ----------
+    names : tuple of hashable
+        The columns' names.
+    n_rows : int
+        How many rows each has.
+    column : callable
+        Returns the column at a position: Coded, an array of shape (n_rows,) or a sequence.
+        A function, so that only the columns asked for are converted, one at a time.
+    named : bool
+        Whether the names came with the data.
+    place : callable
+        Turns a row number into words, for errors.
+    remedy : str
+        What can be done about missing cells.
+    """
+
+    names: tuple[Hashable, ...]
+    n_rows: int
+    column: Callable[[int], Any]
+    named: bool
+    place: Callable[[int], str] = by_row
+    remedy: str = field(default=_REMEDY)
+
+
+def clean_names(names: Iterable[Any], *, prefix: str = "") -> tuple[Hashable, ...]:
+    """Return column names as Python values.
+
+    Parameters
+    ----------
+    names : iterable of hashable
+        The names.
+    prefix : str
+        Put in front of an error, such as a file's name.
+
+    Returns
+    -------
+    tuple of hashable
+        The same names.
+
+    Raises
+    ------
+    DataError
+        If a name occurs twice, is missing or is not hashable.
+
+    Examples
+    --------
+    >>> clean_names(["a", 0])
+    ('a', 0)
+    """
+    if isinstance(names, str):
+        raise DataError(f"{prefix}names is one text, {names!r}; pass a list of names.")
+    listed = tuple(plain(name) for name in names)
+    try:
+        twice = [name for name, times in Counter(listed).items() if times > 1]
+    except TypeError as error:
+        raise DataError(f"{prefix}column names must be hashable: {listing(listed)}.") from error
+    if twice:
+        raise DataError(
+            f"{prefix}column names occur more than once: {listing(twice)}; rename them first."
+        )
+    if any(is_missing(name) for name in listed):
+        raise DataError(f"{prefix}a column has no name (None or NaN); name it first.")
+    return listed
+
+
+def check_shape(n_rows: int, n_variables: int, *, prefix: str = "") -> None:
+    """Raise if there is nothing to learn from; return None otherwise.
+
+    Parameters
+    ----------
+    n_rows, n_variables : int
+        The table's shape.
+    prefix : str
+        Put in front of an error, such as a file's name.
+
+    Raises
+    ------
+    DataError
+        If there are no rows or no columns.
+
+    Examples
+    --------
+    >>> check_shape(3, 2)
+    """
+    shape = f"(shape=({n_rows}, {n_variables})) while a minimum of 1 is required"
+    if n_variables == 0:
+        raise DataError(f"{prefix}the table has no columns: found 0 feature(s) {shape}.")
+    if n_rows == 0:
+        raise DataError(f"{prefix}the table has no rows: found 0 sample(s) {shape}.")
+
+
+def assemble(
+    raw: Raw, *, states: Mapping[Any, Iterable[Any]] | None = None, weights: Any = None
+) -> Table:
+    """Return the Table of a container that was taken apart.
+
+    Parameters
+    ----------
+    raw : Raw
+        Names and columns.
+    states : mapping of name to states, optional
+        States to use for some columns, in that order.
+    weights : array-like of shape (n_rows,), optional
+        Weight of each row.
+
+    Returns
+    -------
+    Table
+        The encoded table.
+
+    Raises
+    ------
+    DataError
+        If cells are missing, infinite or unknown, or a column has too many states.
+
+    Examples
+    --------
+    >>> assemble(Raw(("a",), 2, lambda j: ["x", "y"], True)).codes.tolist()
+    [[0, 1]]
+    """
+    names = clean_names(raw.names)
+    check_shape(raw.n_rows, len(names))
+    wanted = _declared(states, names)
+    columns = []
+    for j, name in enumerate(names):
+        coded = encode(raw.column(j), name, raw.place)
+        if name in wanted:
+            coded = to_states(coded, wanted[name], name, raw.place)
+        _check_finite(coded, name, raw.place)
+        columns.append(coded)
+    _check_missing(columns, names, raw)
+    _check_counts(columns, names)
+    wide = max(len(coded.states) for coded in columns) > 1 << 8
+    codes = np.empty((len(names), raw.n_rows), dtype=np.uint16 if wide else np.uint8)
+    for j, coded in enumerate(columns):
+        codes[j] = coded.codes
+    return Table(names, tuple(coded.states for coded in columns), codes, weights)
+
+
+def _declared(
+    states: Mapping[Any, Iterable[Any]] | None, names: Sequence[Hashable]
+) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Return the declared states by column name, checked."""
+    if states is None:
+        return {}
+    if not isinstance(states, Mapping):
+        raise DataError(
+            "states must be a mapping from column name to its states, "
+            f"not a {type(states).__name__}, e.g. states={{{names[0]!r}: [0, 1]}}."
+        )
+    known = set(names)
+    for name in states:
+        if name not in known:
+            raise DataError(
+                f"states names {name!r}, which is not a column{suggestion(name, names) or '.'} "
+                f"The columns are {listing(names)}."
+            )
+    return {name: declared_states(listed, name) for name, listed in states.items()}
+
+
+def _check_finite(coded: Coded, name: Hashable, place: Callable[[int], str]) -> None:
+    """Raise if an infinite state occurs; declared but unused ones pass."""
+    for code, state in enumerate(coded.states):
+        if is_infinite(state):
+            rows = np.flatnonzero(coded.codes == code)
+            if len(rows):
+                raise infinity(name, place(int(rows[0])))
+
+
+def _check_missing(columns: Sequence[Coded], names: Sequence[Hashable], raw: Raw) -> None:
+    """Raise if a cell is missing, with where the first is and how many there are."""
+    holes = [(name, c.missing) for name, c in zip(names, columns, strict=True)]
+    counts = [(name, hole, int(hole.sum())) for name, hole in holes if hole is not None]
+    if not counts:
+        return
+    name, hole, _ = counts[0]
+    cells = sum(count for _, _, count in counts)
+    raise DataError(
+        f"Input contains NaN or other missing cells: {cells:,} in {len(counts)} "
+        f"column{'s' if len(counts) > 1 else ''}, the first in column {name!r}, "
+        f"{raw.place(int(np.argmax(hole)))}; {raw.remedy}."
+    )
+
+
+def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
+    """Raise if a column has too many states; warn if some look continuous."""
+    continuous = []
+    for name, coded in zip(names, columns, strict=True):
+        count = len(coded.states)
+        if count > MAX_STATES:
+            raise DataError(
+                f"column {name!r} has {count:,} distinct states, more than {MAX_STATES:,}; "
+                f"if it is a number, {_BINNING}; if it is an identifier, drop it."
+            )
+        if count > _MANY and not coded.declared and _looks_continuous(coded):
+            continuous.append((name, count))
+    if continuous:
+        name, count = continuous[0]
+        others = [other for other, _ in continuous[1:]]
+        also = f" (so do {listing(others)})" if others else ""
+        warnings.warn(
+            f"column {name!r} looks continuous: {count:,} distinct numbers, each taken as a "
+            f"state of its own{also}; {_BINNING}.",
+            DataWarning,
+            stacklevel=_level_of_caller(),
+        )
+
+
+def _looks_continuous(coded: Coded) -> bool:
+    """Return whether states are floats that are not whole, or differ in most rows."""
+    floats = [state for state in coded.states if isinstance(state, float)]
+    broken = any(not value.is_integer() for value in floats)
+    return broken or (bool(floats) and 2 * len(coded.states) > len(coded.codes))
+
+
+def _level_of_caller() -> int:
+    """Return the stacklevel at which a warning points at the user's line, not at ours."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals["__name__"]).startswith("graftwork."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,174 @@
+"""Pair counts on demand: batched, cached, and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.kernels import counts as kernel
+from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+
+Ints = NDArray[np.int64]
+Numbers = NDArray[np.int64] | NDArray[np.float64]
+
+
+def table_offsets(cards: Ints, pairs: Ints) -> Ints:
+    """Return where each pair's table starts when tables lie one after the other, shape (k + 1,).
+
+    Examples
+    --------
+    >>> table_offsets(np.array([2, 3, 2]), np.array([[0, 1], [0, 2]]))
+    array([ 0,  6, 10])
+    """
+    sizes = cards[pairs[:, 0]] * cards[pairs[:, 1]]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+class PairCounts:
+    """Counts of pairs of states, computed the first time they are asked for.
+
+    Parameters
+    ----------
+    codes : (n, rows) unsigned integers
+        State of each variable in each row.
+    cards : (n,) int64
+        Number of states of each variable.
+    weights : (rows,) float64, optional
+        Row weights; counts are then sums of weights, otherwise exact integers.
+    n_jobs : int, optional
+        Threads; None is every core.
+    cache_cells : int
+        Most table cells kept in memory. What does not fit is counted again when asked for again.
+
+    Attributes
+    ----------
+    n_computed : int
+        How many tables were ever computed (a table counted twice counts twice).
+
+    Examples
+    --------
+    >>> counts = PairCounts(np.array([[0, 0, 1], [1, 1, 0]], dtype=np.uint8), np.array([2, 2]))
+    >>> counts.tables(np.array([[0, 1]]))[0]
+    array([0, 2, 1, 0])
+    >>> counts.n_computed
+    1
+    """
+
+    def __init__(
+        self,
+        codes: NDArray[np.unsignedinteger],
+        cards: Ints,
+        weights: NDArray[np.float64] | None = None,
+        n_jobs: int | None = None,
+        cache_cells: int = 2**27,
+    ) -> None:
+        self._codes = np.ascontiguousarray(codes)
+        self._cards = np.ascontiguousarray(cards, dtype=np.int64)
+        self._weights = np.zeros(0) if weights is None else weights
+        self._n_threads = count_threads(n_jobs)
+        self._cache_cells = cache_cells
+        self._dtype: type[np.int64] | type[np.float64] = (
+            np.int64 if weights is None else np.float64
+        )
+        self._kept: Numbers = np.zeros(1024, dtype=self._dtype)
+        self._kept_size = 0
+        self._slots: dict[int, int] = {}
+        self.n_computed = 0
+        self._margin_offsets = np.concatenate([[0], np.cumsum(self._cards)]).astype(np.int64)
+        self.margins: Numbers = self._count_margins()
+        self._bits: NDArray[np.uint64] | None = None
+        self._bit_offsets = np.concatenate([[0], np.cumsum(self._cards - 1)]).astype(np.int64)
+
+    def margin(self, i: int) -> Numbers:
+        """Return the counts of the states of variable ``i``."""
+        return self.margins[self._margin_offsets[i] : self._margin_offsets[i + 1]]
+
+    def tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
+        """Return the tables of these pairs, flat one after the other, and where each starts.
+
+        Parameters
+        ----------
+        pairs : (k, 2) int64
+            Pairs of variables, ``i < j`` in each row.
+        """
+        pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
+        offsets = table_offsets(self._cards, pairs)
+        keys = (pairs[:, 0] * len(self._cards) + pairs[:, 1]).tolist()
+        slots = np.fromiter((self._slots.get(key, -1) for key in keys), np.int64, len(keys))
+        values = np.empty(int(offsets[-1]), dtype=self._dtype)
+        known, fresh = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        if len(known):
+            sizes = np.diff(offsets)[known]
+            values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
+        if len(fresh):
+            counted, starts = self.compute(pairs[fresh])
+            values[_ranges(offsets[fresh], np.diff(starts))] = counted
+            self._keep([keys[f] for f in fresh], counted, starts)
+        return values, offsets
+
+    def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
+        """Return the tables of these pairs without looking in the cache or filling it."""
+        self.n_computed += len(pairs)
+        offsets = table_offsets(self._cards, pairs)
+        values = np.zeros(int(offsets[-1]), dtype=self._dtype)
+        free_cells = np.prod(self._cards[pairs] - 1, axis=1)
+        by_rows = (free_cells > kernel.MOST_BITSET_CELLS) | (self._weights.size > 0)
+        costs = np.where(by_rows, kernel.MOST_BITSET_CELLS, free_cells + 1).astype(np.float64)
+
+        def count(part: slice) -> None:
+            rows, starts = by_rows[part], offsets[:-1][part]
+            if rows.any():
+                chosen = pairs[part][rows]
+                kernel.count_by_rows(
+                    self._codes, self._cards, self._weights, chosen, starts[rows], values
+                )
+            if not rows.all():
+                kernel.count_by_bitsets(
+                    self._packed(),
+                    self._bit_offsets,
+                    self._cards,
+                    self.margins,
+                    self._margin_offsets,
+                    pairs[part][~rows],
+                    starts[~rows],
+                    values,
+                )
+
+        if not by_rows.all():
+            self._packed()  # once, before the threads start
+        run_chunks(count, cut_evenly(costs, self._n_threads), self._n_threads)
+        return values, offsets
+
+    def _packed(self) -> NDArray[np.uint64]:
+        if self._bits is None:
+            n_words = (self._codes.shape[1] + 63) // 64
+            bits = np.zeros((int(self._bit_offsets[-1]), n_words), dtype=np.uint64)
+            kernel.pack_states(self._codes, self._cards, self._bit_offsets, bits)
+            self._bits = bits
+        return self._bits
+
+    def _count_margins(self) -> Numbers:
+        margins = np.zeros(int(self._margin_offsets[-1]), dtype=self._dtype)
+        weights = self._weights if self._weights.size else None
+        for i, states in enumerate(self._codes):
+            margins[self._margin_offsets[i] : self._margin_offsets[i + 1]] = np.bincount(
+                states, weights=weights, minlength=int(self._cards[i])
+            )
+        return margins
+
+    def _keep(self, keys: list[int], values: Numbers, starts: Ints) -> None:
+        if self._kept_size + len(values) > self._cache_cells:
+            return
+        if self._kept_size + len(values) > len(self._kept):
+            room = max(2 * len(self._kept), self._kept_size + len(values))
+            self._kept = np.resize(self._kept, room)
+        self._kept[self._kept_size : self._kept_size + len(values)] = values
+        self._slots.update(zip(keys, (self._kept_size + starts[:-1]).tolist(), strict=True))
+        self._kept_size += len(values)
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Return the indices ``start, start + 1, ...`` of every range, one after the other."""
+    ends = np.cumsum(sizes)
+    shift = np.repeat(starts - (ends - sizes), sizes)
+    return np.arange(int(ends[-1]) if len(ends) else 0) + shift

@@ -1,0 +1,324 @@
+"""One column in, codes and states out: whole arrays at a time wherever the type allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.values import (
+    in_order,
+    is_missing,
+    key,
+    may_clash,
+    plain,
+    prefers,
+)
+from graftwork.errors import DataError
+
+_BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """One column as codes into its states.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n_rows,)
+        Position of each cell's state in `states`; anything where the cell is missing.
+    states : tuple of hashable
+        The states in order.
+    missing : array of bool, shape (n_rows,), or None
+        Which cells are missing, or None if none is.
+    declared : bool
+        Whether a type or the caller listed the states, so that their number was meant.
+    """
+
+    codes: NDArray[Any]
+    states: tuple[Hashable, ...]
+    missing: NDArray[np.bool_] | None = None
+    declared: bool = False
+
+
+def small(codes: NDArray[Any], n_states: int) -> NDArray[Any]:
+    """Return codes in the smallest unsigned type that holds `n_states` states.
+
+    Parameters
+    ----------
+    codes : array of int
+        Codes below `n_states`.
+    n_states : int
+        How many states there are.
+
+    Returns
+    -------
+    array
+        The same codes as uint8, uint16 or uint32; not copied where the type already fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> small(np.array([0, 255]), 256).dtype, small(np.array([0]), 257).dtype
+    (dtype('uint8'), dtype('uint16'))
+    """
+    kind = np.uint8 if n_states <= 1 << 8 else np.uint16 if n_states <= 1 << 16 else np.uint32
+    return codes.astype(kind, copy=False)
+
+
+def encode(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
+    """Return a column as codes, whatever it came as.
+
+    Parameters
+    ----------
+    column : Coded, array of shape (n_rows,) or sequence
+        The cells; a column that is coded already comes back as it is.
+    name : hashable
+        The column's name, for errors.
+    place : callable
+        Turns a row number into the words that say where that row is.
+
+    Returns
+    -------
+    Coded
+        Codes, states in natural order, and which cells are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coded = encode(np.array([7, 5, 7]), "a", str)
+    >>> coded.codes.tolist(), coded.states
+    ([1, 0, 1], (5, 7))
+    """
+    if isinstance(column, Coded):
+        return column
+    if not isinstance(column, np.ndarray):
+        return _encode_objects(list(column), name, place)
+    if isinstance(column, np.ma.MaskedArray):
+        inner = encode(column.data, name, place)
+        hidden = np.ma.getmaskarray(column)
+        missing = hidden if inner.missing is None else hidden | inner.missing
+        return Coded(inner.codes, inner.states, missing if missing.any() else None)
+    kind = column.dtype.kind
+    if kind == "c":
+        raise DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
+    if kind == "b" and column.size:
+        return _shifted(column.astype(np.uint8), 0, 1, bool)
+    if kind in "iu" and column.size:
+        return _encode_integers(column)
+    if kind == "f":
+        return _encode_floats(column, name, place)
+    cells = [plain(cell) for cell in column] if kind in "mM" else column.tolist()
+    return _encode_objects(cells, name, place)
+
+
+def encode_block(block: NDArray[Any]) -> list[Coded] | None:
+    """Return every column of an integer or bool array at once, or None if its range is too wide.
+
+    Parameters
+    ----------
+    block : array of int or bool, shape (n_rows, n_variables)
+        The cells, at least one.
+
+    Returns
+    -------
+    list of Coded, or None
+        One per column, when all values lie within 256 of each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [c.states for c in encode_block(np.array([[1, 7], [2, 7]]))]
+    [(1, 2), (7,)]
+    """
+    kind: type = bool if block.dtype.kind == "b" else int
+    if kind is bool:
+        block = block.view(np.uint8)
+    low, high = int(block.min()), int(block.max())
+    if high - low > 255:
+        return None
+    n_rows, n_variables = block.shape
+    offsets = np.empty((n_variables, n_rows), dtype=np.uint8)
+    for start in range(0, n_rows, _BLOCK_ROWS):
+        piece = block[start : start + _BLOCK_ROWS] - block.dtype.type(low)
+        offsets[:, start : start + _BLOCK_ROWS] = piece.astype(np.uint8).T
+    return [_shifted(row, low, high - low, kind) for row in offsets]
+
+
+def _shifted(offsets: NDArray[Any], low: int, width: int, kind: type) -> Coded:
+    """Return codes for integers given as their distance from the lowest, at most `width`."""
+    present = np.bincount(offsets, minlength=width + 1) > 0
+    found = np.flatnonzero(present)
+    states = tuple(kind(low + value) for value in found.tolist())
+    if len(found) != found[-1] + 1:
+        offsets = small(np.cumsum(present) - 1, len(found))[offsets]
+    return Coded(small(offsets, len(found)), states)
+
+
+def _encode_integers(column: NDArray[Any]) -> Coded:
+    """Return codes for integers: by counting where the range is short, by sorting elsewhere."""
+    column = np.ascontiguousarray(column)  # one slow pass over a strided column instead of four
+    low, high = int(column.min()), int(column.max())
+    if high - low < max(1 << 16, 2 * column.size):
+        # Subtracting in the column's own type may wrap; read as unsigned, the distance is right.
+        distance = (column - column.dtype.type(low)).view(f"u{column.dtype.itemsize}")
+        return _shifted(distance.astype(np.intp), low, high - low, int)
+    values, codes = np.unique(column, return_inverse=True)
+    return Coded(small(codes, len(values)), tuple(values.tolist()))
+
+
+def _encode_floats(column: NDArray[Any], name: Hashable, place: Callable[[int], str]) -> Coded:
+    """Return codes for floats; infinity is refused."""
+    missing = np.isnan(column)
+    infinite = np.isinf(column)
+    if infinite.any():
+        raise infinity(name, place(int(np.argmax(infinite))))
+    column = column.astype(np.float64, copy=False)
+    if not missing.any():
+        values, codes = np.unique(column, return_inverse=True)
+        return Coded(small(codes, len(values)), tuple(values.tolist()))
+    values, codes = np.unique(np.where(missing, 0.0, column), return_inverse=True)
+    return Coded(codes, tuple(values.tolist()), missing)
+
+
+def infinity(name: Hashable, where: str) -> DataError:
+    """Return the error for an infinite cell.
+
+    Parameters
+    ----------
+    name : hashable
+        The column.
+    where : str
+        The row in words.
+
+    Returns
+    -------
+    DataError
+        To be raised by the caller.
+
+    Examples
+    --------
+    >>> print(infinity("a", "row 3"))
+    Input contains infinity (inf) in column 'a', row 3; replace it by a finite state or drop ...
+    """
+    return DataError(
+        f"Input contains infinity (inf) in column {name!r}, {where}; "
+        "replace it by a finite state or drop that row."
+    )
+
+
+def _encode_objects(cells: list[Any], name: Hashable, place: Callable[[int], str]) -> Coded:
+    """Return codes for Python values: one dictionary look-up per cell."""
+    clash = may_clash(set(map(type, cells)))
+    keys = cells
+    if clash:
+        cells = [plain(cell) for cell in cells]
+        keys = [key(cell) for cell in cells]
+    try:
+        book: dict[Any, Any] = dict.fromkeys(keys)
+    except TypeError as error:
+        raise _unhashable(cells, name, place) from error
+    if clash:
+        book = {}
+        for each, cell in zip(keys, cells, strict=True):
+            if each not in book or prefers(cell, book[each]):
+                book[each] = cell
+        found = list(book.values())
+    else:
+        found = list(book)
+    for code, each in enumerate(book):
+        book[each] = code
+    codes = np.fromiter(map(book.__getitem__, keys), dtype=np.int64, count=len(keys))
+    return arranged(codes, found)
+
+
+def arranged(codes: NDArray[Any], found: Sequence[Any]) -> Coded:
+    """Return a column whose states are put in natural order and whose missing cells are marked.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n_rows,)
+        Positions in `found`; negative where a cell is missing.
+    found : sequence
+        The values met, in order of first appearance; equal values are merged.
+
+    Returns
+    -------
+    Coded
+        The column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coded = arranged(np.array([0, 1, 2]), ["b", "a", None])
+    >>> coded.codes.tolist(), coded.states, coded.missing.tolist()
+    ([1, 0, 0], ('a', 'b'), [False, False, True])
+    """
+    values = [plain(value) for value in found]
+    gone = np.fromiter(map(is_missing, values), dtype=np.bool_, count=len(values))
+    present: dict[Any, Any] = {}
+    for value, skip in zip(values, gone, strict=True):
+        if not skip:
+            present.setdefault(key(value), value)
+    return relabelled(codes, values, gone, in_order(present.values()), declared=False)
+
+
+def relabelled(
+    codes: NDArray[Any],
+    values: Sequence[Any],
+    gone: NDArray[np.bool_],
+    states: tuple[Hashable, ...],
+    *,
+    declared: bool,
+) -> Coded:
+    """Return a column whose codes point into `states` instead of into `values`.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n_rows,)
+        Positions in `values`; negative where a cell is missing.
+    values : sequence
+        What the codes point to now.
+    gone : array of bool, shape (n_values,)
+        Which values stand for a missing cell.
+    states : tuple of hashable
+        What the codes shall point to; holds every value that is not gone.
+    declared : bool
+        Passed on.
+
+    Returns
+    -------
+    Coded
+        The column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gone = np.array([False, False])
+    >>> relabelled(np.array([0, 1]), ["b", "a"], gone, ("a", "b"), declared=False).codes.tolist()
+    [1, 0]
+    """
+    position = {key(state): code for code, state in enumerate(states)}
+    # One more entry than values, so that code -1 finds an answer too.
+    table = [0 if skip else position[key(v)] for v, skip in zip(values, gone, strict=True)]
+    lookup = small(np.array([*table, 0]), len(states))
+    absent = codes < 0
+    if gone.any():
+        absent |= np.append(gone, False)[codes]
+    return Coded(lookup[codes], states, absent if absent.any() else None, declared)
+
+
+def _unhashable(cells: Iterable[Any], name: Hashable, place: Callable[[int], str]) -> DataError:
+    """Return the error that names the first cell that cannot be a state."""
+    for row, cell in enumerate(cells):
+        try:
+            hash(cell)
+        except TypeError:
+            return DataError(
+                f"column {name!r}, {place(row)}: a {type(cell).__name__} cannot be a state "
+                "because it is not hashable; use text, numbers or tuples as cells."
+            )
+    return DataError(f"column {name!r}: some cells cannot be compared with each other.")

@@ -1,0 +1,179 @@
+"""Tables out again: to other libraries' frames and to text files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import secrets
+from collections.abc import Hashable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graftwork.data.checks import palette
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.data.table import Table
+
+_CHUNK_ROWS = 4096
+_NATIVE = {"int", "float", "bool", "str", "bytes", "date", "datetime", "timedelta", "time"}
+
+
+def to_pandas(table: Table) -> Any:
+    """Return a table as a pandas frame of plain values.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One column per variable, under its own name.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+
+    Examples
+    --------
+    >>> from graftwork.data import as_table
+    >>> to_pandas(as_table([["x", 1]], names=["a", 0])).columns.tolist()
+    ['a', 0]
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_pandas needs pandas: pip install pandas") from error
+    pairs = zip(table.states, table.codes, strict=True)
+    frame = pd.DataFrame({j: palette(listed)[row] for j, (listed, row) in enumerate(pairs)})
+    # Set afterwards: tuples as dictionary keys would become levels.
+    frame.columns = pd.Index(table.names, tupleize_cols=False)
+    return frame
+
+
+def to_polars(table: Table) -> Any:
+    """Return a table as a polars frame of plain values.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    polars.DataFrame
+        One column per variable, named ``str(name)``.
+
+    Raises
+    ------
+    ImportError
+        If polars is not installed.
+    DataError
+        If two names become one as text.
+
+    Examples
+    --------
+    >>> from graftwork.data import as_table
+    >>> to_polars(as_table([["x", 1]])).columns
+    ['x0', 'x1']
+    """
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise ImportError("to_polars needs polars: pip install polars") from error
+    texts = [str(name) for name in table.names]
+    if len(set(texts)) < len(texts):
+        raise DataError("polars names columns by text, and two names here are one as text.")
+    columns = []
+    for text, states, row in zip(texts, table.states, table.codes, strict=True):
+        kinds = {type(state).__name__ for state in states}
+        wide = any(isinstance(state, int) and not -(2**63) <= state < 2**63 for state in states)
+        native = len(kinds) == 1 and kinds <= _NATIVE and not wide
+        cells = palette(states)[row].tolist()
+        columns.append(pl.Series(text, cells, dtype=None if native else pl.Object))
+    return pl.DataFrame(columns)
+
+
+def write_csv(
+    table: Table, path: str | PathLike[str], weight_column: Hashable | None = None
+) -> None:
+    """Write a table as text with a header, and return None; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    path : path-like
+        Where to; compressed if it ends in ``.gz``.
+    weight_column : hashable, optional
+        Name of a last column for the weights.
+
+    Raises
+    ------
+    DataError
+        If the table is weighted and `weight_column` is not given, or the other way round.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from graftwork.data import as_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> write_csv(as_table([["x, y", 1]], names=["a", "b"]), path)
+    >>> path.read_text()
+    'a,b\\n"x, y",1\\n'
+    """
+    if table.weights is not None and weight_column is None:
+        raise DataError(
+            "the table has weights, which a plain file would lose; name a column for them by "
+            "weight_column=, or take them away by with_weights(None)."
+        )
+    if table.weights is None and weight_column is not None:
+        raise DataError("weight_column is given, but the table has no weights.")
+    if weight_column in table.names:
+        raise DataError(f"weight_column is {weight_column!r}, which is a column already.")
+    target = Path(path)
+    # Beside the target, so that replacing it is one step; a name of its own for every writer.
+    temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as raw:
+            _write_lines(raw, _lines(table, weight_column), compress=target.suffix == ".gz")
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _write_lines(raw: Any, lines: Iterator[str], *, compress: bool) -> None:
+    """Write lines to an open binary file, compressed if asked for."""
+    # No name and no time in the gzip header: equal tables give equal files.
+    inner = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compress else raw
+    with io.TextIOWrapper(inner, encoding="utf-8", newline="") as text:
+        text.writelines(lines)
+
+
+def _lines(table: Table, weight_column: Hashable | None) -> Iterator[str]:
+    """Yield the file's text in pieces of many lines."""
+    names = [_cell(name) for name in table.names]
+    palettes = [palette(tuple(_cell(state) for state in listed)) for listed in table.states]
+    if table.weights is not None:
+        names.append(_cell(weight_column))
+    yield ",".join(names) + "\n"
+    for start in range(0, table.n_rows, _CHUNK_ROWS):
+        part = slice(start, start + _CHUNK_ROWS)
+        pairs = zip(palettes, table.codes[:, part], strict=True)
+        columns = [colours[row].tolist() for colours, row in pairs]
+        if table.weights is not None:
+            columns.append([repr(weight) for weight in table.weights[part].tolist()])
+        yield "".join(",".join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _cell(value: Hashable) -> str:
+    """Return a state or a name as the text of one cell, quoted where it has to be."""
+    text = str(value)
+    if text == "" or text != text.strip() or any(mark in text for mark in ',;|\t"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

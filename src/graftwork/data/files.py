@@ -1,0 +1,297 @@
+"""Files that hold tables: CSV and its cousins, plain or gzipped, and Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+
+from graftwork.data.columns import Raw, assemble, clean_names
+from graftwork.data.encode import arranged, encode
+from graftwork.data.frames import from_frame
+from graftwork.data.table import Table
+from graftwork.data.text import TextColumns, guess_separator, has_header, read_rows, typed
+from graftwork.data.values import listing, suggestion
+from graftwork.errors import DataError
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+_FIRST_LINES = 20
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    sep: str | None = None,
+    header: bool | Literal["auto"] = "auto",
+    missing_values: Collection[str] = MISSING,
+    infer_types: bool = True,
+    states: Mapping[Any, Iterable[Any]] | None = None,
+    weights: Any = None,
+) -> Table:
+    """Return the table in a CSV, TSV or Parquet file.
+
+    Text is UTF-8, with or without a byte order mark, perhaps gzipped; cells may be quoted, and
+    blank lines are skipped. Spaces around a cell are dropped; spaces inside quotes are kept, and
+    in a line that holds quotes so are spaces behind a cell.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. Gzip and Parquet are known by their first bytes, whatever the name.
+    sep : str, optional
+        The separator; otherwise the one of ``, ; tab |`` that fits the first 20 lines, and tab
+        for ``.tsv`` and ``.tab``.
+    header : bool or "auto"
+        Whether the first row names the columns. "auto" says so if its cells are all non-empty and
+        distinct, none is a number, and not all of them come up again in their own columns within
+        1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name under
+        ``header=True`` becomes ``"x"`` and its position.
+    missing_values : collection of str
+        Texts that mean a missing cell, which is an error. ``()`` keeps them as ordinary states.
+    infer_types : bool
+        Whether columns of text become ints (every cell ``0``, ``-3``; not ``007`` or ``+1``),
+        floats (every cell a finite number), or bools (all ``True``/``False`` or ``true``/
+        ``false``). Others, and all if False, stay text exactly as written. A column whose states
+        are declared as text stays text.
+    states : mapping of name to states, optional
+        As in `as_table`.
+    weights : str or array-like of shape (n_rows,), optional
+        Name of the column that holds the row weights, which is then no variable; or the weights.
+
+    Returns
+    -------
+    Table
+        The table.
+
+    Raises
+    ------
+    DataError
+        If the file is absent, empty, damaged, ragged or not UTF-8, or its cells cannot be used;
+        the message starts with the file's name and says the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> _ = path.write_text("smokes,visits,n\\nno,3,10\\nyes,1,5\\n")
+    >>> table = read_table(path, weights="n")
+    >>> table.names, table.states, table.total_weight
+    (('smokes', 'visits'), (('no', 'yes'), (1, 3)), 15.0)
+    """
+    file = Path(path)
+    if header not in (True, False, "auto"):
+        raise DataError(f"header is {header!r}, but it must be True, False or 'auto'.")
+    if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
+        raise DataError(f"sep is {sep!r}, but it must be one character.")
+    with _named_after(file):
+        _check_file(file)
+        if _first_bytes(file) == b"PAR1" or file.suffix in (".parquet", ".pq"):
+            raw = _read_parquet(file)
+        else:
+            columns, names = _read_text(file, sep, header)
+            convert = _converter(infer_types, states, weights)
+            raw = _text_columns(columns, names, frozenset(missing_values), convert)
+        if isinstance(weights, str):
+            raw, weights = _split_weights(raw, weights)
+        return assemble(raw, states=states, weights=weights)
+
+
+@contextmanager
+def _named_after(file: Path) -> Iterator[None]:
+    """Put the file's name in front of every error, and turn damage into one."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{file.name}: line {_bad_line(file)} is not UTF-8 text; save the file as UTF-8."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{file.name}: the compressed file is damaged ({error}).") from error
+    except OSError as error:
+        raise DataError(f"{file.name}: cannot be read ({error.strerror or error}).") from error
+
+
+def _check_file(file: Path) -> None:
+    """Raise unless there is a file to read."""
+    if file.is_dir():
+        raise DataError("is a directory; name the file in it.")
+    if not file.exists():
+        siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
+        hint = suggestion(file.name, siblings) if siblings else ""
+        raise DataError(f"there is no such file in {str(file.parent)!r}{hint or '.'}")
+
+
+def _first_bytes(file: Path) -> bytes:
+    """Return the four bytes that tell formats apart."""
+    with file.open("rb") as raw:
+        return raw.read(4)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes, through gzip if it is gzipped."""
+    if _first_bytes(file)[:2] == b"\x1f\x8b":
+        with gzip.open(file, "rb") as packed:
+            yield packed  # type: ignore[misc]
+    else:
+        with file.open("rb") as raw:
+            yield raw
+
+
+def _bad_line(file: Path) -> int:
+    """Return the number of the first line that is not UTF-8."""
+    done = 0
+    with _opened(file) as raw:
+        for line in raw:
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                break
+            done += 1
+    return done + 1
+
+
+def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
+    """Return the function that says whether a column of text may become numbers or bools."""
+    declared = states.items() if isinstance(states, Mapping) else ()
+    keep = {
+        name
+        for name, listed in declared
+        if isinstance(listed, Collection) and all(isinstance(state, str) for state in listed)
+    }
+    weight_name = weights if isinstance(weights, str) else None
+
+    def convert(name: Hashable) -> bool:
+        return name == weight_name or (infer_types and name not in keep)
+
+    return convert
+
+
+def _read_text(
+    file: Path, sep: str | None, header: bool | Literal["auto"]
+) -> tuple[TextColumns, tuple[Hashable, ...]]:
+    """Return a text file's columns, encoded as text, and their names."""
+    with _opened(file) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+        lines = list(islice(text, _FIRST_LINES))
+        if sep is None:
+            sep = guess_separator(lines, _inner_suffix(file))
+        chunks = read_rows(chain(lines, text), sep)
+        first = next(chunks, None)
+        if first is None:
+            raise DataError("the file is empty.")
+        rows, numbers = first
+        top = rows[0]
+        if header == "auto":
+            header = has_header(top, rows[1:])
+        if header:
+            rows, numbers = rows[1:], numbers[1:]
+            names = clean_names(cell or f"x{j}" for j, cell in enumerate(top))
+        else:
+            names = tuple(f"x{j}" for j in range(len(top)))
+        columns = TextColumns(len(top))
+        for some, at in chain([(rows, numbers)] if rows else [], chunks):
+            columns.add(some, at)
+    if not columns.lines:
+        raise DataError(
+            f"there are no rows below the header ({listing(names)}); "
+            "if that line is data, pass header=False."
+        )
+    return columns, names
+
+
+def _inner_suffix(file: Path) -> str:
+    """Return the extension, looking through .gz."""
+    return Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
+
+
+def _text_columns(
+    columns: TextColumns,
+    names: tuple[Hashable, ...],
+    missing: frozenset[str],
+    convert: Callable[[Hashable], bool],
+) -> Raw:
+    """Return columns of text as columns of values."""
+    codes = columns.codes()
+    lines = columns.lines
+
+    def column(j: int) -> Any:
+        texts = list(columns.books[j])
+        present = [text for text in texts if text not in missing]
+        values = typed(present) if present and convert(names[j]) else present
+        lookup = dict(zip(present, values, strict=True))
+        return arranged(codes[j], [lookup.get(text) for text in texts])
+
+    head = "; if line 1 is a header, pass header=True" if lines[0] == 1 else ""
+    remedy = (
+        f"these texts count as missing: {listing(sorted(missing))}; pass missing_values=() to "
+        f"keep them as ordinary states, or drop or impute those cells first{head}"
+    )
+    return Raw(
+        names,
+        len(lines),
+        column,
+        named=True,
+        place=lambda row: f"line {lines[row]}",
+        remedy=remedy,
+    )
+
+
+def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
+    """Return the columns without the one that holds weights, and the weights."""
+    if name not in raw.names:
+        raise DataError(
+            f"weights names the column {name!r}, which is not there"
+            f"{suggestion(name, raw.names) or '.'} The columns are {listing(raw.names)}."
+        )
+    at = raw.names.index(name)
+    coded = encode(raw.column(at), name, raw.place)
+    for code, state in enumerate(coded.states):
+        if isinstance(state, bool) or not isinstance(state, int | float):
+            row = int(np.argmax(coded.codes == code))
+            raise DataError(
+                f"{raw.place(row)}: the weight {state!r} in column {name!r} is not a number."
+            )
+    if coded.missing is not None:
+        row = int(np.argmax(coded.missing))
+        raise DataError(f"{raw.place(row)}: the weight in column {name!r} is missing (NaN).")
+    weights = np.array(coded.states, dtype=np.float64)[coded.codes]
+    rest = [j for j in range(len(raw.names)) if j != at]
+    names = tuple(raw.names[j] for j in rest)
+    others = Raw(
+        names,
+        raw.n_rows,
+        lambda j: raw.column(rest[j]),
+        named=True,
+        place=raw.place,
+        remedy=raw.remedy,
+    )
+    return others, weights
+
+
+def _read_parquet(file: Path) -> Raw:
+    """Return a Parquet file's columns."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise DataError(
+            "reading Parquet needs pyarrow: pip install 'graftwork[parquet]'"
+        ) from error
+    try:
+        # A file object, so that folders called key=value are not taken for columns.
+        with file.open("rb") as stream:
+            raw = from_frame(pq.read_table(stream))
+    except pa.ArrowException as error:
+        raise DataError(f"cannot be read as Parquet ({str(error).splitlines()[0]}).") from error
+    assert raw is not None
+    return raw

@@ -1,0 +1,350 @@
+"""Whatever holds rows and columns becomes a Table here."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from graftwork.data.columns import Raw, assemble, check_shape, clean_names
+from graftwork.data.encode import Coded, encode_block
+from graftwork.data.frames import from_frame, from_series
+from graftwork.data.table import Table
+from graftwork.data.values import listing, suggestion
+from graftwork.errors import DataError
+
+_RESHAPE = (
+    "Reshape your data: array.reshape(-1, 1) if it is one variable, "
+    "array.reshape(1, -1) if it is one row."
+)
+
+
+def as_table(
+    data: Any,
+    *,
+    states: Mapping[Any, Iterable[Any]] | None = None,
+    weights: Any = None,
+    names: Iterable[Any] | None = None,
+) -> Table:
+    """Return data of any usual container as a Table.
+
+    States are inferred and stand in their natural order (numbers by size, text by code point,
+    False before True; several kinds side by side by the kind's name, then by value; values
+    without an order as they appear), so that shuffling the rows changes nothing. A categorical
+    type of pandas, a polars Enum or an Arrow dictionary declares its own states and their order.
+    True and 1 are two states; 1 and 1.0 are one, written as the int if both occur in a column.
+
+    Parameters
+    ----------
+    data : Table, frame, array, list or dict
+        A pandas, polars or Arrow table; an array of shape (n_rows, n_variables); a list of rows;
+        a list of dicts; or a dict of name to column.
+    states : mapping of name to states, optional
+        States of some columns in the order wanted, also those that never occur. Numbers match by
+        value (1.0 is 1), and bools match 0 and 1 if these are declared; text matches text only.
+    weights : array-like of shape (n_rows,), optional
+        Weight of each row: finite, at least 0, not all 0.
+    names : iterable of hashable, optional
+        Names for the columns of an array or a list of rows; ``"x0"``, ``"x1"``, ... otherwise.
+
+    Returns
+    -------
+    Table
+        The table; `data` itself if it is one and nothing else is asked.
+
+    Raises
+    ------
+    DataError
+        If the data are empty, ragged, not two-dimensional, sparse or complex; if cells are
+        missing, infinite or not hashable; if names repeat; if a state was not declared.
+
+    Warns
+    -----
+    DataWarning
+        If a column of floats looks continuous: over 100 distinct values that are not all whole,
+        or that differ in most rows.
+
+    Examples
+    --------
+    >>> table = as_table([["no", 3], ["yes", 1]], names=["smokes", "visits"])
+    >>> table.states
+    (('no', 'yes'), (1, 3))
+    >>> as_table({"a": [1, 0]}, states={"a": [0, 1, 2]}).states
+    ((0, 1, 2),)
+    """
+    if isinstance(data, Table) and states is None and names is None:
+        return data if weights is None else data.with_weights(weights)
+    raw = take_apart(data, names)
+    if weights is None and isinstance(data, Table):
+        weights = data.weights
+    return assemble(raw, states=states, weights=weights)
+
+
+def align(
+    data: Any,
+    names: Sequence[Hashable],
+    states: Sequence[Sequence[Hashable]],
+    *,
+    weights: Any = None,
+    owner: str = "model",
+) -> Table:
+    """Return new data as a Table with exactly the variables and states given.
+
+    Parameters
+    ----------
+    data : Table, frame, array, list or dict
+        As in `as_table`. Columns that have names are picked by name, and others are ignored;
+        arrays and lists of rows are taken by position.
+    names : sequence of hashable
+        The variables, in the order wanted.
+    states : sequence of sequence of hashable
+        Their states. 1.0 finds the state 1, and the other way round; text never finds a number.
+    weights : array-like of shape (n_rows,), optional
+        Weight of each row; those of a Table are kept otherwise.
+    owner : str
+        Who asks, for the error about the number of columns.
+
+    Returns
+    -------
+    Table
+        The same rows, with ``table.names == names`` and ``table.states == states``.
+
+    Raises
+    ------
+    DataError
+        If columns are missing or too many, or a cell's state is not among `states`.
+
+    Examples
+    --------
+    >>> align({"b": [9], "a": ["x"]}, ["a"], [["w", "x"]]).codes.tolist()
+    [[1]]
+    """
+    wanted = clean_names(names)
+    listed = tuple(tuple(each) for each in states)
+    if isinstance(data, Table) and data.names == wanted and data.states == listed:
+        return Table(wanted, listed, data.codes, _either(weights, data))
+    raw = take_apart(data)
+    if raw.named:
+        raw = _select(raw, wanted)
+    elif len(raw.names) != len(wanted):
+        raise DataError(
+            f"X has {len(raw.names)} features, but {owner} is expecting {len(wanted)} features "
+            f"as input: {listing(wanted)}."
+        )
+    raw = Raw(wanted, raw.n_rows, raw.column, named=True)
+    declared = dict(zip(wanted, listed, strict=True))
+    return assemble(raw, states=declared, weights=_either(weights, data))
+
+
+def _either(weights: Any, data: Any) -> Any:
+    """Return the weights given, or else those of a Table."""
+    return data.weights if weights is None and isinstance(data, Table) else weights
+
+
+def _select(raw: Raw, wanted: tuple[Hashable, ...]) -> Raw:
+    """Return only the columns wanted, in that order."""
+    position = {name: j for j, name in enumerate(raw.names)}
+    absent = [name for name in wanted if name not in position]
+    if absent:
+        hint = suggestion(absent[0], raw.names)
+        raise DataError(
+            f"the data lack {len(absent)} of {len(wanted)} columns: {listing(absent)}"
+            f"{hint or '.'} They have {listing(raw.names)}; to go by position instead of by "
+            "name, pass an array."
+        )
+    places = [position[name] for name in wanted]
+    return Raw(wanted, raw.n_rows, lambda j: raw.column(places[j]), named=True)
+
+
+def take_apart(data: Any, names: Iterable[Any] | None = None) -> Raw:
+    """Return a container's names and columns, not encoded yet.
+
+    Parameters
+    ----------
+    data : Table, frame, array, list or dict
+        As in `as_table`.
+    names : iterable of hashable, optional
+        Names for unnamed columns.
+
+    Returns
+    -------
+    Raw
+        The columns.
+
+    Raises
+    ------
+    DataError
+        If `data` is no table of any kind.
+
+    Examples
+    --------
+    >>> take_apart([[1, 2]]).names
+    ('x0', 'x1')
+    """
+    _refuse(data)
+    raw = _named(data)
+    if raw is not None:
+        if names is not None:
+            raise DataError("names is for arrays and lists of rows; these data name their columns.")
+        return raw
+    if isinstance(data, list | tuple):
+        return _from_rows(data, names)
+    # np.matrix has columns of two dimensions; only masks are worth keeping.
+    array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    return _from_array(array, names)
+
+
+def _refuse(data: Any) -> None:
+    """Raise for what is no table but might be taken for one."""
+    if isinstance(data, str | bytes | PathLike):
+        raise DataError(
+            f"a table was expected, not the text {str(data)[:80]!r}; "
+            "to read a file, use graftwork.data.read_table(path)."
+        )
+    if sparse.issparse(data):
+        raise DataError(
+            "sparse matrices are not supported, since every cell is a state; "
+            "pass the dense array: X.toarray()."
+        )
+    if data is None or isinstance(data, Iterator | set | frozenset):
+        raise DataError(
+            f"a {type(data).__name__} is not a table; pass a frame, a 2-D array, a list of rows, "
+            "a list of dicts or a dict of columns."
+        )
+
+
+def _named(data: Any) -> Raw | None:
+    """Return the columns of data that name them, or None."""
+    if isinstance(data, Table):
+        return Raw(
+            data.names,
+            data.n_rows,
+            lambda j: Coded(data.codes[j], data.states[j], declared=True),
+            named=True,
+        )
+    if isinstance(data, Mapping):
+        return _from_columns(data)
+    if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
+        return _from_records(data)
+    raw = from_frame(data)
+    if raw is None and from_series(data) is not None:
+        raise DataError(
+            f"Expected 2D array, got 1D array instead: a {type(data).__name__} is one column; "
+            f"pass a frame, e.g. series.to_frame(). {_RESHAPE}"
+        )
+    return raw
+
+
+def _from_columns(data: Mapping[Any, Any]) -> Raw:
+    """Return the columns of a dict of name to column."""
+    names = clean_names(data)
+    columns = [_column(cells, name) for name, cells in zip(names, data.values(), strict=True)]
+    check_shape(0 if not columns else 1, len(columns))
+    lengths = [len(c.codes) if isinstance(c, Coded) else len(c) for c in columns]
+    for name, length in zip(names, lengths, strict=True):
+        if length != lengths[0]:
+            raise DataError(
+                f"column {name!r} has {length} cells, but column {names[0]!r} has {lengths[0]}; "
+                "all columns need one cell per row."
+            )
+    return Raw(names, lengths[0], columns.__getitem__, named=True)
+
+
+def _column(cells: Any, name: Hashable) -> Any:
+    """Return one column of a dict as something that can be encoded."""
+    if isinstance(cells, np.ndarray):
+        if cells.ndim == 1:
+            return cells
+    elif isinstance(cells, Coded | list | tuple | range):
+        return cells
+    elif not isinstance(cells, str | bytes | Mapping):
+        series = from_series(cells)
+        if series is not None:
+            return series
+        if hasattr(cells, "__array__") and np.ndim(cells) == 1:
+            return np.asarray(cells)
+        if isinstance(cells, Sequence):
+            return list(cells)
+    raise DataError(
+        f"column {name!r} must be a list or a 1-D array of cells, not a {type(cells).__name__}."
+    )
+
+
+def _from_records(data: Sequence[Any]) -> Raw:
+    """Return the columns of a list of dicts; an absent key is a missing cell."""
+    keys: dict[Any, None] = {}
+    for row, record in enumerate(data):
+        if not isinstance(record, Mapping):
+            raise DataError(f"row {row} is a {type(record).__name__}, but the first is a dict.")
+        keys.update(dict.fromkeys(record))
+    listed = list(keys)
+    return Raw(
+        clean_names(listed),
+        len(data),
+        lambda j: [record.get(listed[j]) for record in data],
+        named=True,
+    )
+
+
+def _from_rows(data: Sequence[Any], names: Iterable[Any] | None) -> Raw:
+    """Return the columns of a list of rows."""
+    rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in data]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list | tuple):
+            if i == 0:
+                raise DataError(
+                    f"Expected 2D array, got 1D array instead: a list whose first entry is "
+                    f"{row!r}, not a row. {_RESHAPE}"
+                )
+            raise DataError(f"row {i} is a {type(row).__name__}, not a list of cells.")
+        if len(row) != len(rows[0]):
+            raise DataError(
+                f"row {i} has {len(row)} cells, expected {len(rows[0])} as in row 0; "
+                "all rows need one cell per column."
+            )
+    check_shape(len(rows), len(rows[0]) if rows else 1)
+    columns = list(zip(*rows, strict=True))
+    return Raw(_given(names, len(columns)), len(rows), columns.__getitem__, named=False)
+
+
+def _from_array(array: NDArray[Any], names: Iterable[Any] | None) -> Raw:
+    """Return the columns of a two-dimensional array."""
+    if array.dtype.names is not None:
+        raise DataError(
+            "structured arrays are not supported; pass the columns by name: "
+            "{name: array[name] for name in array.dtype.names}."
+        )
+    if array.ndim == 0 and array.dtype.kind == "O":
+        raise DataError(
+            f"a {type(array.item()).__name__} is not a table; pass a frame, a 2-D array, a list "
+            "of rows, a list of dicts or a dict of columns."
+        )
+    if array.ndim != 2:
+        shape = f"{array.ndim}D" if array.ndim else "scalar"
+        reshape = _RESHAPE if array.ndim < 2 else "Reshape your data to one row per observation."
+        raise DataError(
+            f"Expected 2D array, got {shape} array instead (shape {array.shape}). {reshape}"
+        )
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real numbers or states as text.")
+    check_shape(*array.shape)
+    listed = _given(names, array.shape[1])
+    masked = isinstance(array, np.ma.MaskedArray)
+    block = encode_block(array) if array.dtype.kind in "biu" and not masked else None
+    if block is not None:
+        return Raw(listed, len(array), block.__getitem__, named=False)
+    return Raw(listed, len(array), lambda j: array[:, j], named=False)
+
+
+def _given(names: Iterable[Any] | None, count: int) -> tuple[Hashable, ...]:
+    """Return the names given for unnamed columns, or x0, x1, ..."""
+    if names is None:
+        return tuple(f"x{j}" for j in range(count))
+    listed = clean_names(names)
+    if len(listed) != count:
+        raise DataError(f"{len(listed)} names were given for {count} columns: {listing(listed)}.")
+    return listed

@@ -1,0 +1,278 @@
+"""Text tables: separators, headers and the types behind the text.
+
+Cells are looked up in one dictionary per column as they are read, so that a long file never
+lies in memory as text.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.encode import small
+from graftwork.errors import DataError
+
+SEPARATORS = (",", ";", "\t", "|")
+_CHUNK_ROWS = 2_000
+_CHUNK_CELLS = 1_000_000
+_HEADER_ROWS = 1_000
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_FLOAT = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_QUOTED = re.compile(r'"[^"]*"?')
+
+
+def guess_separator(lines: Sequence[str], suffix: str = "") -> str:
+    """Return the separator of a text table.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The first lines.
+    suffix : str
+        The file's extension: ``.tsv`` and ``.tab`` mean tabs if the lines hold any.
+
+    Returns
+    -------
+    str
+        The one of ``, ; tab |`` that occurs equally often in every line outside quotes, the most
+        frequent one if several do; failing that, the one whose rarest line has most; a comma if
+        none occurs at all.
+
+    Examples
+    --------
+    >>> guess_separator(["a;b", "1,5;2"]), guess_separator(["a b"])
+    (';', ',')
+    """
+    bare = [_QUOTED.sub("", line) for line in lines if line.strip()]
+    if suffix.lower() in (".tsv", ".tab") and any("\t" in line for line in bare):
+        return "\t"
+    best, score = ",", (False, 0)
+    for mark in SEPARATORS:
+        counts = [line.count(mark) for line in bare]
+        least = min(counts, default=0)
+        found = (least > 0 and least == max(counts), least)
+        if found > score:
+            best, score = mark, found
+    return best
+
+
+def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row of a text table names its columns.
+
+    Parameters
+    ----------
+    first : sequence of str
+        The first row.
+    rows : sequence of sequence of str
+        The rows below; up to 1,000 are looked at.
+
+    Returns
+    -------
+    bool
+        True if its cells are all non-empty and distinct, none is a number, and not all of them
+        come up again below in their own columns.
+
+    Examples
+    --------
+    >>> has_header(["a", "b"], [["x", "1"]]), has_header(["a", "b"], [["a", "b"]])
+    (True, False)
+    """
+    if len(set(first)) < len(first) or any(not cell or _number(cell) for cell in first):
+        return False
+    open_columns = set(range(len(first)))
+    for row in islice(rows, _HEADER_ROWS):
+        open_columns -= {j for j in open_columns if j < len(row) and row[j] == first[j]}
+        if not open_columns:
+            return False
+    return True
+
+
+def _number(text: str) -> bool:
+    """Return whether Python reads the text as a number, NaN and infinity included."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def typed(texts: Sequence[str]) -> list[Any]:
+    """Return the distinct texts of one column as values of one type.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct cells.
+
+    Returns
+    -------
+    list
+        Ints if every text is an integer as Python writes it (``0``, ``-3``, no leading zeros, no
+        plus); floats if every text is a finite number; bools if all are ``True`` or ``False``, or
+        all ``true`` or ``false``; otherwise the texts as they are.
+
+    Examples
+    --------
+    >>> typed(["1", "0"]), typed(["1", "2.5"]), typed(["true"]), typed(["007", "1"])
+    ([1, 0], [1.0, 2.5], [True], ['007', '1'])
+    """
+    found = set(texts)
+    if found <= {"True", "False"} or found <= {"true", "false"}:
+        return [text in ("True", "true") for text in texts]
+    if all(map(_INTEGER.fullmatch, texts)):
+        return [int(text) for text in texts] if max(map(len, texts)) < 4000 else list(texts)
+    if all(map(_FLOAT.fullmatch, texts)):
+        numbers = [float(text) for text in texts]
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    return list(texts)
+
+
+class _Book(dict[str, int]):
+    """A dictionary that gives each new text the next code."""
+
+    def __missing__(self, text: str) -> int:
+        code = self[text] = len(self)
+        return code
+
+
+class TextColumns:
+    """Columns of text as they are read, chunk by chunk.
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.books = [_Book() for _ in range(width)]
+        self.lines = array("q")
+        self._parts: list[NDArray[Any]] = []
+
+    def add(self, rows: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
+        """Encode more rows and return None.
+
+        Parameters
+        ----------
+        rows : sequence of sequence of str
+            The rows.
+        lines : sequence of int
+            The line of the file each row ends on.
+
+        Raises
+        ------
+        DataError
+            If a row has too few or too many cells.
+
+        Examples
+        --------
+        >>> columns = TextColumns(2)
+        >>> columns.add([["a", "b"], ["a", "c"]], [1, 2])
+        >>> columns.codes().tolist(), list(columns.books[1])
+        ([[0, 0], [0, 1]], ['b', 'c'])
+        """
+        width, count = len(self.books), len(rows)
+        if set(map(len, rows)) - {width}:
+            row, line = next(
+                (row, line) for row, line in zip(rows, lines, strict=True) if len(row) != width
+            )
+            raise DataError(
+                f"line {line} has {len(row)} cell{'s'[: len(row) != 1]}, expected {width} as in "
+                "the first line; check its separators and quotes."
+            )
+        part = np.empty((width, count), dtype=np.int32)
+        for j, (book, cells) in enumerate(zip(self.books, zip(*rows, strict=True), strict=True)):
+            part[j] = np.fromiter(map(book.__getitem__, cells), dtype=np.int32, count=count)
+        self._parts.append(small(part, max(map(len, self.books))))
+        self.lines.extend(lines)
+
+    def codes(self) -> NDArray[Any]:
+        """Return the codes of all rows so far.
+
+        Returns
+        -------
+        array of unsigned int, shape (n_columns, n_rows)
+            Positions in each column's book, in order of first appearance.
+
+        Examples
+        --------
+        >>> columns = TextColumns(1)
+        >>> columns.add([["a"], ["b"]], [1, 2])
+        >>> columns.codes().tolist()
+        [[0, 1]]
+        """
+        # The last part has seen the most texts, so its type is the widest.
+        out = np.empty((len(self.books), len(self.lines)), dtype=self._parts[-1].dtype)
+        start = 0
+        for part in self._parts:
+            out[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+        return out
+
+
+def read_rows(lines: Iterable[str], sep: str) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Yield a text table's rows in chunks, with the lines they end on; blank lines are skipped.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The text, line by line, with line ends.
+    sep : str
+        The separator.
+
+    Yields
+    ------
+    rows : list of list of str
+        At most 2,000 rows, fewer if they are wide.
+    numbers : list of int
+        1-based line numbers.
+
+    Raises
+    ------
+    DataError
+        If a cell is so long that a quote must be unbalanced.
+
+    Examples
+    --------
+    >>> list(read_rows(['a, "b ,c"\\n', '\\n', 'd , e\\n'], ","))
+    [([['a', 'b ,c'], ['d', 'e']], [1, 3])]
+    """
+    reader = csv.reader(_trimmed(lines, sep), delimiter=sep, skipinitialspace=True)
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                numbers.append(reader.line_num)
+                if len(rows) * min(len(row), _CHUNK_CELLS) >= _CHUNK_CELLS or (
+                    len(rows) == _CHUNK_ROWS
+                ):
+                    yield rows, numbers
+                    rows, numbers = [], []
+    except csv.Error as error:
+        raise DataError(f"line {reader.line_num}: {error}; check its quotes.") from error
+    if rows:
+        yield rows, numbers
+
+
+def _trimmed(lines: Iterable[str], sep: str) -> Iterator[str]:
+    """Yield lines without spaces in front of separators, where no quote is in play."""
+    loose = re.compile(f" +(?={re.escape(sep)}|[\r\n]*$)")
+    before = " " + sep
+    quoted = False
+    for line in lines:
+        if '"' in line:
+            quoted ^= line.count('"') % 2 == 1
+        elif not quoted and (before in line or line.rstrip("\r\n").endswith(" ")):
+            line = loose.sub("", line)
+        yield line

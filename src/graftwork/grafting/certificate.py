@@ -1,0 +1,98 @@
+"""The certificate: what was checked at the end, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+STOPS = {
+    "optimal": "nothing more is wanted",
+    "edges": "the edge budget was reached",
+    "rounds": "the round budget was reached",
+    "tests": "the budget of pair tests was reached",
+    "seconds": "the time budget was reached",
+    "interrupted": "it was interrupted",
+    "stalled": "no step improves it any more at this precision",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How close to optimal a penalised network is, and how much of that was checked.
+
+    Attributes
+    ----------
+    max_violation : float
+        Largest amount by which an inactive pair's score exceeds lam, over the pairs tested at the
+        final point (0 when none does).
+    stationarity : float
+        Largest distance to stationarity over the active blocks and the unaries.
+    tolerance : float
+        What both had to stay under.
+    objective, loss, lam : float
+        Loss plus penalty, the loss alone, and the penalty's strength.
+    n_edges, n_inactive, n_tested : int
+        Active edges; inactive pairs; how many of those were tested at the final point.
+    exact : bool
+        Whether every number here is exact: no approximate inference in losses or scores.
+    converged : bool
+        Everything was checked and is within the tolerance.
+    stop : str
+        Why the run ended: a key of ``STOPS``.
+    """
+
+    max_violation: float
+    stationarity: float
+    tolerance: float
+    objective: float
+    loss: float
+    lam: float
+    n_edges: int
+    n_inactive: int
+    n_tested: int
+    exact: bool
+    converged: bool
+    stop: str
+
+    @property
+    def coverage(self) -> float:
+        """Share of the inactive pairs that were tested at the final point."""
+        return self.n_tested / self.n_inactive if self.n_inactive else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a plain dictionary."""
+        return {**asdict(self), "coverage": self.coverage}
+
+    def words(self) -> str:
+        """Return the certificate in plain sentences."""
+        parts = [
+            f"Optimal within {self.tolerance:g}."
+            if self.converged
+            else f"Not certified optimal: {STOPS[self.stop]}.",
+        ]
+        if self.n_inactive == 0:
+            parts.append("No pair was left out.")
+        elif self.n_tested == self.n_inactive:
+            parts.append(
+                f"All {self.n_inactive:,} pairs left out were tested at the final weights; "
+                + (
+                    "none wants in"
+                    if self.max_violation <= self.tolerance
+                    else "some still want in"
+                )
+                + f" (largest violation {self.max_violation:.2g} at lambda {self.lam:.4g})."
+            )
+        else:
+            parts.append(
+                f"{self.n_tested:,} of {self.n_inactive:,} pairs left out ({self.coverage:.1%}) were "
+                f"tested at the final weights (largest violation {self.max_violation:.2g})."
+            )
+        parts.append(
+            f"The {self.n_edges:,} edges kept are stationary to {self.stationarity:.2g}."
+            if self.n_edges
+            else f"The unaries are stationary to {self.stationarity:.2g}."
+        )
+        parts.append(
+            "Every number is exact." if self.exact else "Some numbers are approximate (inference)."
+        )
+        return " ".join(parts)

@@ -1,0 +1,173 @@
+"""Best-choice selection: a prioritised stream of pairs, and a reservoir of the best violators seen.
+
+Memory grows with the pairs drawn, never with the square of the variables.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.grafting.selection import Choice, View
+from graftwork.grafting.space import PairSpace
+from graftwork.grafting.stream import PairStream
+from graftwork.inference.layout import Floats, Ints
+
+# With nothing found, batches double up to this size: the point stays the same, so scoring ahead
+# changes nothing but the number of calls.
+LARGEST_BATCH = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class Reservoir:
+    """Draw a few pairs a round, keep the best violators, activate those that stand out.
+
+    Parameters
+    ----------
+    size : int, optional
+        Most pairs in the reservoir; default the number of variables. 1 with ``tests=1`` is first
+        hit.
+    tests : int, optional
+        Pairs drawn each round (t_max); default ceil(sqrt(n)).
+    alpha : float
+        0 activates every pair of the reservoir scoring above its mean, 1 only the best.
+    structure : bool
+        Prefer pairs at hubs of the network found so far.
+    hubs_from : int
+        Number of active edges from which hubs are looked for.
+    fill : bool
+        The first time draw until the reservoir is full (at most 10 n draws).
+
+    References
+    ----------
+    Chaabene and Huang, Best-choice edge grafting, section III and Algorithms 2 to 4.
+    """
+
+    size: int | None = None
+    tests: int | None = None
+    alpha: float = 0.5
+    structure: bool = True
+    hubs_from: int = 15
+    fill: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha <= 1.0:
+            raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha}")
+        if (self.size is not None and self.size < 1) or (self.tests is not None and self.tests < 1):
+            raise ValueError("the reservoir's size and its tests a round must be at least 1")
+
+    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> _ReservoirSearch:
+        """Return a fresh selection with an empty reservoir."""
+        return _ReservoirSearch(self, space, active, rng)
+
+
+class _ReservoirSearch:
+    """The search's memory: the stream, the reservoir, and how much was seen at this point."""
+
+    def __init__(
+        self, settings: Reservoir, space: PairSpace, active: Ints, rng: np.random.Generator
+    ) -> None:
+        n = len(space.variables)
+        self._settings = settings
+        self._space = space
+        self._size = settings.size or max(n, 1)
+        self._tests = settings.tests or max(1, math.ceil(math.sqrt(n)))
+        self._stream = PairStream(space, active, rng)
+        self._keys = np.zeros(0, dtype=np.int64)
+        self._scores = np.zeros(0)
+        self._unfilled = settings.fill
+        self._fill_limit = 10 * n
+        self._worst = 0.0
+
+    def choose(self, view: View) -> Choice:
+        """Return the pairs that stand out among the violators seen."""
+        self._rescore(view)
+        if self._settings.structure and len(view.active) >= self._settings.hubs_from:
+            self._stream.prefer_hubs(view.degrees)
+        if self._unfilled:
+            self._fill(view)
+        else:
+            self._test(view, self._tests)
+        batch = self._tests
+        while not len(self._keys) and not view.halted():
+            batch = min(2 * batch, LARGEST_BATCH)
+            if not self._test_until_found(view, batch):
+                break  # nothing left to draw: every inactive pair was seen at this point
+        tested = self._stream.n_tested + len(self._keys)
+        complete = tested >= self._space.size - len(view.active)
+        chosen = self._take_outstanding(view.most)
+        return Choice(chosen, self._worst, tested, complete)
+
+    def release(self, keys: Ints) -> None:
+        """Take deactivated pairs back into the stream, behind the others."""
+        self._stream.freeze(keys, np.ones(len(keys)), tested=False)
+
+    def _rescore(self, view: View) -> None:
+        """Score the reservoir at the new point; what no longer violates is frozen."""
+        self._stream.new_point()
+        self._worst = 0.0
+        keys, self._keys, self._scores = self._keys, np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._admit(view, keys, view.score(keys))
+
+    def _fill(self, view: View) -> None:
+        drawn = 0
+        while len(self._keys) < self._size and drawn < self._fill_limit and not view.halted():
+            count = min(max(self._size - len(self._keys), self._tests), self._fill_limit - drawn)
+            tested = self._test(view, min(count, LARGEST_BATCH))
+            if not tested:
+                break
+            drawn += tested
+        self._unfilled = False
+
+    def _test(self, view: View, count: int) -> int:
+        """Draw and score up to ``count`` pairs as one batch; return how many there were."""
+        keys = self._stream.draw(count)
+        self._admit(view, keys, view.score(keys))
+        return len(keys)
+
+    def _test_until_found(self, view: View, batch: int) -> bool:
+        """Score a batch ahead, but use it only up to the round in which a violator turns up."""
+        keys = self._stream.draw(batch)
+        if not len(keys):
+            return False
+        scores = view.score(keys)
+        hits = np.flatnonzero(scores > view.threshold)
+        rounds = (int(hits[0]) // self._tests + 1) if len(hits) else len(keys)
+        used = min(len(keys), rounds * self._tests)
+        self._stream.put_back(keys[used:])
+        self._admit(view, keys[:used], scores[:used])
+        return True
+
+    def _admit(self, view: View, keys: Ints, scores: Floats) -> None:
+        """Put violators into the reservoir, the best first; everything else is frozen."""
+        self._worst = max(self._worst, scores.max(initial=0.0))
+        keys = np.concatenate([self._keys, keys])
+        scores = np.concatenate([self._scores, scores])
+        order = np.argsort(-scores, kind="stable")
+        n_kept = min(self._size, int((scores > view.threshold).sum()))
+        kept, left = order[:n_kept], order[n_kept:]
+        self._keys, self._scores = keys[kept], scores[kept]
+        offsets = 1.0 - scores[left] / view.lam if view.lam > 0 else -scores[left]
+        self._stream.freeze(keys[left], offsets, tested=True)
+
+    def _take_outstanding(self, most: int) -> Ints:
+        """Remove and return the pairs at or above tau that share no variable (Algorithm 3)."""
+        if not len(self._keys):
+            return self._keys
+        alpha, scores = self._settings.alpha, self._scores
+        tau = (1.0 - alpha) * scores.mean() + alpha * scores[0]
+        # the mean of equal numbers may exceed them by rounding: the best always qualifies
+        candidates = max(1, int((scores >= tau).sum()))
+        taken: list[int] = []
+        touched: set[int] = set()
+        for place, (i, j) in enumerate(self._space.pairs(self._keys[:candidates]).tolist()):
+            if len(taken) < most and i not in touched and j not in touched:
+                taken.append(place)
+                touched.update((i, j))
+        chosen = self._keys[taken]
+        self._keys = np.delete(self._keys, taken)
+        self._scores = np.delete(self._scores, taken)
+        self._stream.activate(chosen)
+        return chosen

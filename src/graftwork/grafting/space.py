@@ -1,0 +1,119 @@
+"""The space of all pairs of variables, never held in memory.
+
+A pair is a number in ``range(n (n - 1) / 2)``: its key. Keys can be run through in order, or in a
+random order that needs no list either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.inference.layout import Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSpace:
+    """All pairs among some variables.
+
+    Attributes
+    ----------
+    variables : (n,) int64
+        The variables that may have edges, ascending.
+
+    Examples
+    --------
+    >>> space = PairSpace(np.array([0, 2, 5]))
+    >>> space.size
+    3
+    >>> space.pairs(np.array([0, 1, 2])).tolist()
+    [[0, 2], [0, 5], [2, 5]]
+    >>> space.keys(np.array([[2, 5]]))
+    array([2])
+    """
+
+    variables: Ints
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        n = len(self.variables)
+        return n * (n - 1) // 2
+
+    def pairs(self, keys: Ints) -> Ints:
+        """Return the pairs with these keys, shape (k, 2), ``i < j``."""
+        n = len(self.variables)
+        keys = np.asarray(keys, dtype=np.int64)
+        odd = 2 * n - 1
+        i = np.floor((odd - np.sqrt(np.maximum(0.0, float(odd) ** 2 - 8.0 * keys))) / 2)
+        i = i.astype(np.int64)
+        i -= self._before(i) > keys  # the square root may be off by one for large n
+        i += self._before(i + 1) <= keys
+        j = keys - self._before(i) + i + 1
+        return np.stack([self.variables[i], self.variables[j]], axis=1)
+
+    def keys(self, pairs: Ints) -> Ints:
+        """Return the keys of pairs given in either order."""
+        places = np.searchsorted(self.variables, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
+        i, j = places.min(axis=1), places.max(axis=1)
+        return np.asarray(self._before(i) + j - i - 1, dtype=np.int64)
+
+    def keys_at(self, variable: int) -> Ints:
+        """Return the keys of all pairs that contain this variable."""
+        others = self.variables[self.variables != variable]
+        return self.keys(np.stack([np.full_like(others, variable), others], axis=1))
+
+    def _before(self, i: Ints) -> Ints:
+        """Return how many pairs have a first variable before the ``i``-th."""
+        n = len(self.variables)
+        return i * (2 * n - i - 1) // 2
+
+
+class RandomOrder:
+    """A random permutation of ``range(size)``, computed in pieces as it is read.
+
+    A four-round Feistel network on just enough bits, with values past the end skipped: no memory,
+    no rejection of repeats, every number exactly once.
+
+    Examples
+    --------
+    >>> order = RandomOrder(10, np.random.default_rng(0))
+    >>> sorted(np.concatenate([order.take(6), order.take(6)]).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+
+    def __init__(self, size: int, rng: np.random.Generator) -> None:
+        self._size = size
+        self._half_bits = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
+        self._mask = np.uint64(2**self._half_bits - 1)
+        self._round_keys = rng.integers(0, 2**63, size=4, dtype=np.uint64)
+        self._next = 0
+
+    def take(self, count: int) -> Ints:
+        """Return the next (at most) ``count`` numbers of the permutation."""
+        parts: list[Ints] = []
+        end = 4**self._half_bits
+        while count > 0 and self._next < end:
+            stop = min(end, self._next + max(64, 2 * count))
+            values = self._permute(np.arange(self._next, stop, dtype=np.uint64))
+            inside = np.flatnonzero(values < self._size)[:count]
+            used = stop if len(inside) < count else self._next + int(inside[-1]) + 1
+            parts.append(values[inside].astype(np.int64))
+            count -= len(inside)
+            self._next = used
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    def _permute(self, values: np.ndarray) -> np.ndarray:
+        shift = np.uint64(self._half_bits)
+        left, right = values >> shift, values & self._mask
+        for key in self._round_keys:
+            left, right = right, left ^ (_scramble(right ^ key) & self._mask)
+        return (left << shift) | right
+
+
+def _scramble(values: np.ndarray) -> np.ndarray:
+    """Return well mixed 64-bit words (the finaliser of splitmix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

@@ -1,0 +1,84 @@
+"""What the loop tells while it runs: one record a round, counters beside clocks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of the loop.
+
+    Attributes
+    ----------
+    index : int
+        Number of the round, from 0 (the network as it started).
+    edges, activated, pruned : int
+        Active edges after the round, and how many came and went in it.
+    objective, loss : float
+        At the end of the round; the penalty is the difference.
+    violation : float
+        Largest violation seen when the round's edges were chosen (0 in round 0).
+    stationarity : float
+        Residual over the active blocks at the end of the round.
+    accuracy : float
+        What the round was solved to.
+    trusted : bool
+        Whether the inference behind the round's last gradient converged.
+    evaluations, blocks_scored, tables_counted : int
+        Totals so far: loss evaluations, scores of inactive pairs, pair tables computed.
+    seconds : float
+        Since the run began.
+    lam : float
+        The penalty's strength in this round.
+    """
+
+    index: int
+    edges: int
+    activated: int
+    pruned: int
+    objective: float
+    loss: float
+    violation: float
+    stationarity: float
+    accuracy: float
+    trusted: bool
+    evaluations: int
+    blocks_scored: int
+    tables_counted: int
+    seconds: float
+    lam: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as a plain dictionary."""
+        return asdict(self)
+
+
+class Observer(Protocol):
+    """Somebody who watches a run: a progress bar, a log, a test."""
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Take note that a stage of several begins: "lambda 0.012", step 3 of 8."""
+        ...
+
+    def on_round(self, record: Round) -> None:
+        """Take note of a finished round."""
+        ...
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Take note that so many of all pairs were scored since the last round."""
+        ...
+
+
+class Silence:
+    """An observer that does nothing."""
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Do nothing."""
+
+    def on_round(self, record: Round) -> None:
+        """Do nothing."""
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Do nothing."""

@@ -1,0 +1,78 @@
+"""Pair tables by bitsets: a cell is popcount(state of one variable AND state of the other)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+# Above this many free cells a histogram over the rows is cheaper than bitsets: a bitset cell reads
+# rows/64 words where a histogram reads every row once (measured; see benchmarks/pair_counts.py).
+MOST_BITSET_CELLS = 256
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _popcount(typing_context: Any, word: Any) -> Any:
+    """Return the number of set bits of a 64-bit word (one instruction, vectorised by LLVM)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def pack_states(codes, cards, bit_offsets, bits):
+    """Fill ``bits[bit_offsets[i] + a]`` with the rows where variable ``i`` is in state ``a``.
+
+    The last state of each variable is left out: its cells follow from the margins.
+    """
+    n_variables, n_rows = codes.shape
+    for i in range(n_variables):
+        last = cards[i] - 1
+        for r in range(n_rows):
+            state = codes[i, r]
+            if state < last:
+                bits[bit_offsets[i] + state, r >> 6] |= np.uint64(1) << np.uint64(r & 63)
+
+
+@njit(cache=True, nogil=True)
+def count_by_bitsets(bits, bit_offsets, cards, margins, margin_offsets, pairs, offsets, tables):
+    """Fill ``tables[offsets[k]:]`` with the counts of pair ``k``, row-major, all cells."""
+    n_words = bits.shape[1]
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        s_i, s_j, start = cards[i], cards[j], offsets[k]
+        for a in range(s_i - 1):
+            row = bits[bit_offsets[i] + a]
+            rest = margins[margin_offsets[i] + a]
+            for b in range(s_j - 1):
+                column = bits[bit_offsets[j] + b]
+                total = np.uint64(0)
+                for w in range(n_words):
+                    total += _popcount(row[w] & column[w])
+                tables[start + a * s_j + b] = total
+                rest -= np.int64(total)
+            tables[start + a * s_j + s_j - 1] = rest
+        for b in range(s_j):
+            rest = margins[margin_offsets[j] + b]
+            for a in range(s_i - 1):
+                rest -= tables[start + a * s_j + b]
+            tables[start + (s_i - 1) * s_j + b] = rest
+
+
+@njit(cache=True, nogil=True)
+def count_by_rows(codes, cards, weights, pairs, offsets, tables):
+    """Fill ``tables`` by a histogram over the rows; ``weights`` is empty for unit weights."""
+    n_rows = codes.shape[1]
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        s_j, start = cards[j], offsets[k]
+        for r in range(n_rows):
+            cell = start + np.int64(codes[i, r]) * s_j + codes[j, r]
+            if weights.size:
+                tables[cell] += weights[r]
+            else:
+                tables[cell] += 1

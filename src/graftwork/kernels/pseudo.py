@@ -1,0 +1,282 @@
+"""One pass of the joint pseudo-likelihood over the rows, node by node.
+
+Half-edges: the table of edge (i, j) appears twice, once for each endpoint, oriented so that the
+endpoint's own state is the row. ``half_starts[k]`` says where half-edge ``k`` starts in the flat
+vectors ``halves`` (potentials in) and ``half_sums`` (sums of probabilities out).
+
+Rows are processed in blocks that stay in cache, state-major: ``logits[a, r]`` for the rows of the
+block. Nothing here depends on the number of threads, since each node is one task.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+BLOCK = 512
+# Sums over rows may be reordered (that is what lets them use vector instructions); NaN and
+# infinities keep their meaning.
+SUMS = {"contract", "reassoc", "nsz", "arcp"}
+# A neighbour with at most this many states is summed by masks, a larger one by scattering.
+MOST_MASK_STATES = 6
+
+_LOG2E = 1.4426950408889634
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # adding 1.5 * 2**52 leaves the rounded integer in the low bits
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _exponentiate(x, size, powers, power_bits):
+    """Replace the non-positive ``x[:size]`` by exp(x), to about one unit in the last place.
+
+    exp(x) = 2**k * exp(t) with |t| <= log(2)/2; written so that LLVM vectorises it, which it
+    cannot do with a call to the C library. Values below -700 count as -700.
+    """
+    for r in range(size):
+        value = x[r] if x[r] > -700.0 else -700.0
+        shifted = value * _LOG2E + _ROUND
+        powers[r] = shifted
+        k = shifted - _ROUND
+        t = value - k * _LN2_HIGH - k * _LN2_LOW
+        p = 1.0 / 39916800.0 + t * (1.0 / 479001600.0)
+        p = 1.0 / 362880.0 + t * (1.0 / 3628800.0 + t * p)
+        p = 1.0 / 5040.0 + t * (1.0 / 40320.0 + t * p)
+        p = 1.0 / 120.0 + t * (1.0 / 720.0 + t * p)
+        p = 1.0 / 6.0 + t * (1.0 / 24.0 + t * p)
+        x[r] = 1.0 + t * (1.0 + t * (0.5 + t * p))
+    for r in range(size):
+        power_bits[r] = (power_bits[r] + 1023) << 52
+    for r in range(size):
+        x[r] *= powers[r]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _fill_logits(logits, node, start, size, codes, cards, unary, unary_offsets, indptr, others,
+                 halves, half_starts):  # fmt: skip
+    """Fill ``logits[a, :size]`` for the rows of one block."""
+    s = cards[node]
+    for a in range(s):
+        value = unary[unary_offsets[node] + a]
+        for r in range(size):
+            logits[a, r] = value
+    for k in range(indptr[node], indptr[node + 1]):
+        other = others[k]
+        states = codes[other, start : start + size]
+        s_other = cards[other]
+        for a in range(s):
+            row = halves[half_starts[k] + a * s_other : half_starts[k] + (a + 1) * s_other]
+            target = logits[a]
+            for r in range(size):
+                target[r] += row[states[r]]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _normalise(logits, s, size, top, total, powers, power_bits):
+    """Turn logits into unnormalised probabilities; fill the row maxima and the normalisers."""
+    for r in range(size):
+        top[r] = logits[0, r]
+        total[r] = 0.0
+    for a in range(1, s):
+        row = logits[a]
+        for r in range(size):
+            top[r] = row[r] if row[r] > top[r] else top[r]
+    for a in range(s):
+        row = logits[a]
+        for r in range(size):
+            row[r] -= top[r]
+        _exponentiate(row, size, powers, power_bits)
+        for r in range(size):
+            total[r] += row[r]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _sum_logs(total, top, weights, start, size):
+    """Return the weighted sum of log-normalisers of a block."""
+    result = 0.0
+    if weights.size:
+        for r in range(size):
+            result += weights[start + r] * (top[r] + math.log(total[r]))
+        return result
+    for r in range(size):
+        result += top[r]
+    r = 0
+    while r + 16 <= size:  # one logarithm for 16 rows: each normaliser lies in [1, s]
+        product = 1.0
+        for q in range(16):
+            product *= total[r + q]
+        result += math.log(product)
+        r += 16
+    while r < size:
+        result += math.log(total[r])
+        r += 1
+    return result
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _sum_by_state(probabilities, n_rows_here, states, s_other, sums):
+    """Add to ``sums[b]`` the probabilities of the rows whose other variable is in state ``b``."""
+    if s_other <= MOST_MASK_STATES:
+        for b in range(s_other - 1):
+            subtotal = 0.0
+            for r in range(n_rows_here):
+                subtotal += probabilities[r] if states[r] == b else 0.0
+            sums[b] += subtotal
+    else:
+        for r in range(n_rows_here):
+            sums[states[r]] += probabilities[r]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def pass_nodes(nodes, codes, cards, weights, unary, unary_offsets, indptr, others, halves,
+               half_starts, log_sums, unary_sums, square_sums, half_sums):  # fmt: skip
+    """Fill the sums of these nodes over all rows.
+
+    ``log_sums[i]``: weighted sum of log-normalisers. ``unary_sums``, ``square_sums``: of p and p^2
+    for each state. ``half_sums``: of p(own state) by the neighbour's state, without the last row
+    (and, for few states, without the last column): ``finish_halves`` completes them.
+    """
+    n_rows = codes.shape[1]
+    powers = np.empty(BLOCK)
+    power_bits = powers.view(np.int64)
+    top, total = np.empty(BLOCK), np.empty(BLOCK)
+    for node in nodes:
+        s = cards[node]
+        logits = np.empty((s, BLOCK))
+        for start in range(0, n_rows, BLOCK):
+            size = min(BLOCK, n_rows - start)
+            _fill_logits(logits, node, start, size, codes, cards, unary, unary_offsets, indptr,
+                         others, halves, half_starts)  # fmt: skip
+            _normalise(logits, s, size, top, total, powers, power_bits)
+            log_sums[node] += _sum_logs(total, top, weights, start, size)
+            for r in range(size):
+                total[r] = 1.0 / total[r]
+            for a in range(s):
+                row = logits[a]
+                mass, squares = 0.0, 0.0
+                if weights.size:
+                    for r in range(size):
+                        p = row[r] * total[r]
+                        row[r] = p * weights[start + r]
+                        mass += row[r]
+                        squares += p * row[r]
+                else:
+                    for r in range(size):
+                        p = row[r] * total[r]
+                        row[r] = p
+                        mass += p
+                        squares += p * p
+                unary_sums[unary_offsets[node] + a] += mass
+                square_sums[unary_offsets[node] + a] += squares
+            for k in range(indptr[node], indptr[node + 1]):
+                other = others[k]
+                s_other = cards[other]
+                states = codes[other, start : start + size]
+                for a in range(s - 1):
+                    first = half_starts[k] + a * s_other
+                    _sum_by_state(logits[a], size, states, s_other, half_sums[first : first + s_other])  # fmt: skip # noqa: E501
+
+
+@njit(cache=True, nogil=True)
+def complete_table(table, start, s, s_other, row_totals, column_totals):
+    """Fill the last column and row of a table of sums from its totals."""
+    if s_other <= MOST_MASK_STATES:
+        for a in range(s - 1):
+            rest = row_totals[a]
+            for b in range(s_other - 1):
+                rest -= table[start + a * s_other + b]
+            table[start + a * s_other + s_other - 1] = rest
+    for b in range(s_other):
+        rest = column_totals[b]
+        for a in range(s - 1):
+            rest -= table[start + a * s_other + b]
+        table[start + (s - 1) * s_other + b] = rest
+
+
+@njit(cache=True, nogil=True)
+def finish_halves(cards, unary_offsets, indptr, others, half_starts, unary_sums, margins,
+                  half_sums):  # fmt: skip
+    """Complete every half-edge's table of sums."""
+    for node in range(len(cards)):
+        for k in range(indptr[node], indptr[node + 1]):
+            other = others[k]
+            complete_table(
+                half_sums,
+                half_starts[k],
+                cards[node],
+                cards[other],
+                unary_sums[unary_offsets[node] : unary_offsets[node + 1]],
+                margins[unary_offsets[other] : unary_offsets[other + 1]],
+            )
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def fill_probabilities(nodes, slots, codes, cards, weights, unary, unary_offsets, indptr, others,
+                       halves, half_starts, probabilities):  # fmt: skip
+    """Write the weighted conditionals of these nodes, all states but the last, state-major.
+
+    Node ``nodes[t]`` fills ``probabilities[slots[t] : slots[t] + s - 1]``, shape (s - 1, rows).
+    """
+    n_rows = codes.shape[1]
+    powers = np.empty(BLOCK)
+    power_bits = powers.view(np.int64)
+    top, total = np.empty(BLOCK), np.empty(BLOCK)
+    for t in range(len(nodes)):
+        node = nodes[t]
+        s = cards[node]
+        logits = np.empty((s, BLOCK))
+        for start in range(0, n_rows, BLOCK):
+            size = min(BLOCK, n_rows - start)
+            _fill_logits(logits, node, start, size, codes, cards, unary, unary_offsets, indptr,
+                         others, halves, half_starts)  # fmt: skip
+            _normalise(logits, s, size, top, total, powers, power_bits)
+            for r in range(size):
+                weight = weights[start + r] if weights.size else 1.0
+                total[r] = weight / total[r]
+            for a in range(s - 1):
+                target = probabilities[slots[t] + a]
+                for r in range(size):
+                    target[start + r] = logits[a, r] * total[r]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, margins,
+              probabilities, tables):  # fmt: skip
+    """Fill ``tables`` of each pair with sum_m p_i(a) [x_j = b] + p_j(b) [x_i = a].
+
+    ``slots[i]`` is where variable ``i``'s conditionals start, or -1 for a variable without
+    neighbours, whose conditional is the same in every row.
+    """
+    n_rows = codes.shape[1]
+    most = 0
+    for k in range(len(pairs)):
+        most = max(most, cards[pairs[k, 0]] * cards[pairs[k, 1]])
+    half = np.empty(most)
+    for k in range(len(pairs)):
+        for side in range(2):
+            node, other = pairs[k, side], pairs[k, 1 - side]
+            s, s_other = cards[node], cards[other]
+            row_totals = unary_sums[unary_offsets[node] : unary_offsets[node + 1]]
+            column_totals = margins[unary_offsets[other] : unary_offsets[other + 1]]
+            if slots[node] < 0:
+                weight = 0.0
+                for b in range(s_other):
+                    weight += column_totals[b]
+                for a in range(s):
+                    for b in range(s_other):
+                        half[a * s_other + b] = row_totals[a] * column_totals[b] / weight
+            else:
+                half[: s * s_other] = 0.0
+                for start in range(0, n_rows, 4 * BLOCK):
+                    size = min(4 * BLOCK, n_rows - start)
+                    states = codes[other, start : start + size]
+                    for a in range(s - 1):
+                        row = probabilities[slots[node] + a, start : start + size]
+                        _sum_by_state(row, size, states, s_other, half[a * s_other : (a + 1) * s_other])  # fmt: skip # noqa: E501
+                complete_table(half, 0, s, s_other, row_totals, column_totals)
+            for a in range(s):
+                for b in range(s_other):
+                    cell = a * s_other + b if side == 0 else b * s + a
+                    tables[offsets[k] + cell] += half[a * s_other + b]

@@ -1,0 +1,76 @@
+"""Run compiled kernels on several threads.
+
+The kernels release the interpreter lock, so plain threads are enough: no numba threading layer, no
+trouble with forks, and a kernel's numbers never depend on how the work was cut.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads meant by ``n_jobs``: None or -1 is every core.
+
+    Examples
+    --------
+    >>> count_threads(3)
+    3
+    >>> count_threads(None) >= 1
+    True
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = cores or 1
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use 1 for one thread, -1 for every core")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+@lru_cache(maxsize=4)
+def _pool(process: int, n_threads: int) -> ThreadPoolExecutor:
+    # Keyed by process: a pool's threads do not survive a fork.
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="graftwork")
+
+
+def run_chunks(
+    function: Callable[[Chunk], Result], chunks: Sequence[Chunk], n_threads: int
+) -> list[Result]:
+    """Return ``[function(chunk) for chunk in chunks]``, on ``n_threads`` threads.
+
+    Examples
+    --------
+    >>> run_chunks(lambda chunk: sum(chunk), [[1, 2], [3]], 2)
+    [3, 3]
+    """
+    if n_threads <= 1 or len(chunks) <= 1:
+        return [function(chunk) for chunk in chunks]
+    return list(_pool(os.getpid(), n_threads).map(function, chunks))
+
+
+def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
+    """Return consecutive slices of about equal total cost, a few for each thread.
+
+    Examples
+    --------
+    >>> cut_evenly(np.array([1.0, 1.0, 1.0, 1.0]), 1)
+    [slice(0, 4, None)]
+    """
+    n_items = len(costs)
+    if n_threads <= 1 or n_items <= 1:
+        return [slice(0, n_items)] if n_items else []
+    n_chunks = min(n_items, 4 * n_threads)
+    ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n_chunks) / n_chunks) + 1
+    bounds = np.unique(np.concatenate([[0], ends, [n_items]]))
+    return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]

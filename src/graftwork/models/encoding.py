@@ -1,0 +1,104 @@
+"""Names and states as JSON, each with its type, and back."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+from graftwork.data.values import plain
+
+#: Integers beyond this lose digits in other JSON readers, and are written in hexadecimal.
+EXACT_IN_JSON = 2**53
+
+
+def encode(value: Any) -> list[Any]:
+    """Return a value as ``[tag, payload]``, ready for JSON.
+
+    str, int of any size, bool, float (bit for bit), None, bytes, date, datetime, timedelta, and
+    tuples of these; a NumPy scalar as the Python value it equals.
+
+    Raises
+    ------
+    TypeError
+        For anything else: subclasses would not come back as what they were.
+
+    Examples
+    --------
+    >>> encode("a"), encode(1), encode(0.1), encode((None, True))
+    (['str', 'a'], ['int', 1], ['float', '0x1.999999999999ap-4'],
+     ['tuple', [['none', None], ['bool', True]]])
+    """
+    value = plain(value)
+    writer = _WRITERS.get(type(value))
+    if writer is None:
+        kind = type(value)
+        raise TypeError(f"{value!r} is of type {kind.__module__}.{kind.__qualname__}")
+    return writer(value)
+
+
+def decode(coded: Any) -> Any:
+    """Return the value behind ``[tag, payload]``.
+
+    Raises
+    ------
+    ValueError
+        If it is not what `encode` writes.
+
+    Examples
+    --------
+    >>> decode(["tuple", [["int", 3], ["bytes", "AA=="]]])
+    (3, b'\\x00')
+    """
+    if not (isinstance(coded, list) and len(coded) == 2 and isinstance(coded[0], str)):
+        raise ValueError(f"a value is written {coded!r}, not [tag, payload]")
+    tag, payload = coded
+    if tag not in _READERS:
+        raise ValueError(f"a value has the unknown tag {tag!r}")
+    kinds, reader = _READERS[tag]
+    if type(payload) not in kinds:
+        raise ValueError(f"a value tagged {tag!r} is written {payload!r}")
+    return reader(payload)
+
+
+def _write_int(value: int) -> list[Any]:
+    return ["int", value if abs(value) <= EXACT_IN_JSON else hex(value)]
+
+
+def _write_datetime(value: dt.datetime) -> list[Any]:
+    if value.tzinfo is not None and type(value.tzinfo) is not dt.timezone:
+        raise TypeError(f"{value!r} has a time zone with rules; use a fixed offset")
+    return ["datetime", [value.isoformat(), value.fold]]
+
+
+def _read_datetime(payload: list[Any]) -> dt.datetime:
+    text, fold = payload
+    return dt.datetime.fromisoformat(text).replace(fold=fold)
+
+
+_WRITERS: dict[type, Callable[[Any], list[Any]]] = {
+    str: lambda v: ["str", v],
+    bool: lambda v: ["bool", v],
+    int: _write_int,
+    float: lambda v: ["float", v.hex()],
+    type(None): lambda v: ["none", None],
+    bytes: lambda v: ["bytes", base64.b64encode(v).decode("ascii")],
+    tuple: lambda v: ["tuple", [encode(item) for item in v]],
+    dt.date: lambda v: ["date", v.isoformat()],
+    dt.datetime: _write_datetime,
+    dt.timedelta: lambda v: ["timedelta", [v.days, v.seconds, v.microseconds]],
+}
+
+_READERS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
+    "str": ((str,), str),
+    "bool": ((bool,), bool),
+    "int": ((int, str), lambda p: p if isinstance(p, int) else int(p, 16)),
+    "float": ((str,), float.fromhex),
+    "none": ((type(None),), lambda p: None),
+    "bytes": ((str,), lambda p: base64.b64decode(p, validate=True)),
+    "tuple": ((list,), lambda p: tuple(decode(item) for item in p)),
+    "date": ((str,), dt.date.fromisoformat),
+    "datetime": ((list,), _read_datetime),
+    "timedelta": ((list,), lambda p: dt.timedelta(*p)),
+}

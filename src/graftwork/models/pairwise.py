@@ -1,0 +1,345 @@
+"""PairwiseMRF: a pairwise Markov network as a value that can be asked, sampled, scored, saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data import Table, align
+from graftwork.errors import DataError
+from graftwork.inference.beliefs import Beliefs
+from graftwork.inference.engines import Engine
+from graftwork.inference.evidence import Reduced, observe, restore
+from graftwork.inference.junction import JunctionTree
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
+from graftwork.inference.sampling import gibbs_sample, log_conditionals
+from graftwork.models.container import Contents, write
+from graftwork.models.inputs import (
+    check_evidence,
+    check_states,
+    check_table,
+    find,
+    flatten,
+    number,
+)
+from graftwork.models.parts import Inference, engine_for
+
+Evidence = Mapping[Any, Any] | None
+
+
+class PairwiseMRF:
+    """A network p(x) proportional to exp(sum of unaries + sum of edge tables), over named states.
+
+    Parameters
+    ----------
+    states : dict {name: list of states}
+        The variables, in the order kept, and the states of each.
+    unary : dict {name: log-potentials}, optional
+        One number a state; 0 where a variable is not named.
+    pairwise : dict {(a, b): table}, optional
+        Log-potentials of shape (states of a, states of b); -inf makes a pair of states impossible.
+
+    Examples
+    --------
+    >>> rain = PairwiseMRF(
+    ...     {"rain": ["no", "yes"], "grass": ["dry", "wet"]},
+    ...     unary={"rain": [1.0, 0.0]},
+    ...     pairwise={("rain", "grass"): [[1.0, 0.0], [0.0, 2.0]]},
+    ... )
+    >>> rain
+    PairwiseMRF: 2 variables, 1 edge
+    >>> rain.marginals(evidence={"grass": "wet"})["rain"].round(3)
+    array([0.269, 0.731])
+    >>> rain.map()
+    {'rain': 'no', 'grass': 'dry'}
+    """
+
+    __slots__ = ("_index", "_potentials", "_states")
+
+    def __init__(
+        self,
+        states: Mapping[Any, Sequence[Any]],
+        unary: Mapping[Any, Any] | None = None,
+        pairwise: Mapping[tuple[Any, Any], Any] | None = None,
+    ) -> None:
+        self._states = check_states(states)
+        layout, weights = flatten(self._states, unary, pairwise)
+        self._finish(Potentials(layout, weights))
+
+    @classmethod
+    def from_flat(
+        cls, names: Sequence[Any], states: Sequence[Sequence[Any]], potentials: Potentials
+    ) -> PairwiseMRF:
+        """Return the network of these names and states with potentials that are flat already.
+
+        Examples
+        --------
+        >>> from graftwork.inference import Layout
+        >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.zeros(8))
+        >>> PairwiseMRF.from_flat(["a", "b"], [[0, 1], ["x", "y"]], flat).edges
+        [('a', 'b')]
+        """
+        if len(set(number(names))) != len(names) or len(names) != len(states):
+            raise DataError("from_flat needs distinct names, and the states of each.")
+        model = cls.__new__(cls)
+        model._states = check_states(dict(zip(names, states, strict=True)))
+        cards = [len(listed) for listed in model._states.values()]
+        if cards != potentials.layout.cards.tolist():
+            raise DataError("the state counts of the potentials differ from the states given.")
+        weights = check_table(potentials.weights, (potentials.layout.size,), "the flat potentials")
+        model._finish(Potentials(potentials.layout, weights))
+        return model
+
+    def _finish(self, potentials: Potentials) -> None:
+        potentials.weights.flags.writeable = False
+        self._potentials = potentials
+        self._index = number(self._states)
+
+    def __repr__(self) -> str:
+        n, m = self.n_variables, self.n_edges
+        return f"PairwiseMRF: {n} variable{'s'[: n != 1]}, {m} edge{'s'[: m != 1]}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairwiseMRF):
+            return NotImplemented
+        mine, theirs = self._potentials, other._potentials
+        return (
+            list(self._states.items()) == list(other._states.items())
+            and np.array_equal(mine.layout.edges, theirs.layout.edges)
+            and np.array_equal(mine.weights, theirs.weights)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PairwiseMRF.from_flat, (self.names, list(self._states.values()), self._potentials)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """Names of the variables, in order."""
+        return tuple(self._states)
+
+    @property
+    def states(self) -> dict[Any, tuple[Any, ...]]:
+        """The states of each variable, {name: tuple}."""
+        return dict(self._states)
+
+    @property
+    def edges(self) -> list[tuple[Any, Any]]:
+        """The edges as pairs of names, in the order of the names."""
+        names = self.names
+        return [(names[i], names[j]) for i, j in self._potentials.layout.edges]
+
+    @property
+    def potentials(self) -> Potentials:
+        """The layout and the flat log-potentials (read-only)."""
+        return self._potentials
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self._states)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self._potentials.layout.n_edges
+
+    def unary(self, name: Any) -> Floats:
+        """Return the log-potentials of a variable, shape (states,)."""
+        i = self._find(name)
+        return self._potentials.layout.unary(self._potentials.weights, i).copy()
+
+    def table(self, a: Any, b: Any) -> Floats:
+        """Return the log-potentials of an edge, shape (states of a, states of b)."""
+        i, j = self._pair(a, b)
+        edge = int(find_edges(self._potentials.layout, np.array([(i, j)]))[0])
+        if edge < 0:
+            raise DataError(f"there is no edge between {a!r} and {b!r}.")
+        table = self._potentials.layout.table(self._potentials.weights, edge)
+        return (table if i < j else table.T).copy()
+
+    def strength(self, a: Any, b: Any) -> float:
+        """Return the Frobenius norm of the double-centred table: 0 means no dependence.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.strength("a", "b")
+        1.0
+        """
+        table = self.table(a, b)
+        if np.isneginf(table).any():
+            return float("inf")
+        rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+        return float(np.linalg.norm(table - rows - columns + table.mean()))
+
+    def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
+        """Return log Z, or the log of the sum over all joint states that agree with the evidence.
+
+        Examples
+        --------
+        >>> round(PairwiseMRF({"a": [0, 1], "b": [0, 1, 2]}).log_partition(), 4)
+        1.7918
+        """
+        reduced, _, beliefs = self._infer(evidence, inference)
+        return reduced.constant + beliefs.log_partition
+
+    def marginals(
+        self, evidence: Evidence = None, inference: Inference = "exact"
+    ) -> dict[Any, Floats]:
+        """Return the probabilities of the states of every variable, given the evidence.
+
+        Observed variables are included, with all mass on the state observed.
+        """
+        reduced, _, beliefs = self._infer(evidence, inference)
+        layout = self._potentials.layout
+        values = restore(reduced, layout, beliefs.values)
+        return {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
+
+    def pair_marginal(
+        self, a: Any, b: Any, evidence: Evidence = None, inference: Inference = "exact"
+    ) -> Floats:
+        """Return the joint probabilities of any two variables, shape (states of a, states of b)."""
+        i, j = self._pair(a, b)
+        reduced, engine, beliefs = self._infer(evidence, inference)
+        layout = self._potentials.layout
+        if reduced.codes[i] >= 0 or reduced.codes[j] >= 0:
+            values = restore(reduced, layout, beliefs.values)
+            return np.outer(layout.unary(values, i), layout.unary(values, j))
+        pair = np.searchsorted(reduced.free, [(i, j)])
+        flat, _ = engine.pair_marginals(reduced.potentials, beliefs, pair)
+        return flat.reshape(layout.cards[i], layout.cards[j])
+
+    def map(self, evidence: Evidence = None) -> dict[Any, Any]:
+        """Return the most probable joint state given the evidence, {name: state}; exact."""
+        reduced = self._observe(evidence)
+        codes, best = JunctionTree().maximise(reduced.potentials)
+        self._check_possible(reduced, best, evidence)
+        full = reduced.codes.copy()
+        full[reduced.free] = codes
+        return {name: listed[full[i]] for i, (name, listed) in enumerate(self._states.items())}
+
+    def sample(
+        self,
+        n: int,
+        evidence: Evidence = None,
+        random_state: int | np.random.Generator | None = None,
+        method: Literal["auto", "exact", "gibbs"] = "auto",
+        n_jobs: int | None = 1,
+    ) -> Table:
+        """Return ``n`` rows drawn given the evidence.
+
+        "exact" draws independent rows, "gibbs" runs Markov chains, "auto" is exact where that
+        fits in memory. The same `random_state` gives the same rows whatever `n_jobs`.
+
+        Examples
+        --------
+        >>> coin = PairwiseMRF({"coin": ["head", "tail"]}, {"coin": [0.0, -np.inf]})
+        >>> coin.sample(2, random_state=0)["coin"].tolist()
+        ['head', 'head']
+        """
+        if method not in ("auto", "exact", "gibbs"):
+            raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 0.")
+        rng = np.random.default_rng(random_state)
+        reduced = self._observe(evidence)
+        exact = JunctionTree()
+        if method == "exact" or (method == "auto" and exact.fits(reduced.potentials.layout)):
+            self._check_possible(reduced, exact.infer(reduced.potentials).log_partition, evidence)
+            drawn = exact.sample(reduced.potentials, int(n), rng)
+        else:
+            self._check_possible(reduced, 0.0, evidence)
+            drawn = gibbs_sample(reduced.potentials, int(n), rng, n_jobs=n_jobs)
+        codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
+        codes[:] = np.maximum(reduced.codes, 0)[:, None]
+        codes[reduced.free] = drawn
+        return Table(self.names, tuple(self._states.values()), codes)
+
+    def log_prob(self, X: Any, inference: Inference = "exact") -> Floats:
+        """Return the log-probability of each row, shape (rows,)."""
+        codes = self._codes(X)
+        layout, weights = self._potentials.layout, self._potentials.weights
+        total = np.full(codes.shape[1], -self.log_partition(inference=inference))
+        for i in range(layout.n_variables):
+            total += layout.unary(weights, i)[codes[i]]
+        for e, (i, j) in enumerate(layout.edges):
+            total += layout.table(weights, e)[codes[i], codes[j]]
+        return total
+
+    def log_pseudo_likelihood(self, X: Any, n_jobs: int | None = 1) -> Floats:
+        """Return the sum over variables of log p(x_i | the others) of each row, shape (rows,).
+
+        Examples
+        --------
+        >>> PairwiseMRF({"a": [0, 1]}).log_pseudo_likelihood([[0], [1]]).round(4)
+        array([-0.6931, -0.6931])
+        """
+        return log_conditionals(self._potentials, self._codes(X), n_jobs)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the graph: nodes carry states and unary, edges strength, table and its axes.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.to_networkx().edges["a", "b"]["strength"]
+        1.0
+        """
+        graph = nx.Graph()
+        for name, listed in self._states.items():
+            graph.add_node(name, states=listed, unary=self.unary(name))
+        for a, b in self.edges:
+            graph.add_edge(
+                a, b, strength=self.strength(a, b), table=self.table(a, b), variables=(a, b)
+            )
+        return graph
+
+    def save(self, path: str | os.PathLike[str], info: dict[str, Any] | None = None) -> None:
+        """Write the network to a file (see `graftwork.models.container`), with a dict beside it.
+
+        The file is complete or the old one stays; `graftwork.load` reads it back bit for bit.
+        """
+        states = tuple(self._states.values())
+        write(path, Contents(self.names, states, self._potentials, dict(info or {})))
+
+    def _find(self, name: Hashable) -> int:
+        return find(name, self.names, self._index)
+
+    def _pair(self, a: Any, b: Any) -> tuple[int, int]:
+        i, j = self._find(a), self._find(b)
+        if i == j:
+            raise DataError(f"a pair needs two different variables, not {a!r} twice.")
+        return i, j
+
+    def _codes(self, X: Any) -> NDArray[np.unsignedinteger[Any]]:
+        return align(X, self.names, tuple(self._states.values())).codes
+
+    def _observe(self, evidence: Evidence) -> Reduced:
+        codes: Ints = check_evidence(evidence, self._states, self._index)
+        return observe(self._potentials, codes)
+
+    def _infer(self, evidence: Evidence, inference: Inference) -> tuple[Reduced, Engine, Beliefs]:
+        reduced = self._observe(evidence)
+        engine = engine_for(inference, reduced.potentials.layout)
+        beliefs = engine.infer(reduced.potentials)
+        self._check_possible(reduced, beliefs.log_partition, evidence)
+        return reduced, engine, beliefs
+
+    def _check_possible(self, reduced: Reduced, rest: float, evidence: Evidence) -> None:
+        if reduced.constant + rest > -np.inf:
+            return
+        if not evidence:
+            raise DataError(
+                "every joint state of this network is impossible: its -inf potentials contradict "
+                "each other."
+            )
+        given = ", ".join(f"{name!r}: {state!r}" for name, state in evidence.items())
+        raise DataError(f"the evidence {{{given}}} has probability zero under this network.")

@@ -1,0 +1,284 @@
+"""The joint pseudo-likelihood: -(1/N) sum_m sum_i log p(x_i | x_-i), one table for each edge.
+
+Convex, exact, no inference, and exact for inactive edges too. The linear part comes from the pair
+counts, so only probabilities are summed over rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.data.compact import Sample
+from graftwork.data.counts import table_offsets
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.kernels import pseudo as kernel
+from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+from graftwork.objectives.protocol import Point
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HalfEdges:
+    """Both orientations of every edge table, grouped by variable.
+
+    ``own_first`` and ``own_second`` say where each entry of the edge tables lies in the halves of
+    the edge's first and second variable.
+    """
+
+    indptr: Ints
+    others: Ints
+    starts: Ints
+    own_first: Ints
+    own_second: Ints
+    connected: Ints
+
+    @staticmethod
+    def of(layout: Layout) -> HalfEdges:
+        """Return the half-edges of a layout."""
+        m, sizes = layout.n_edges, layout.edge_sizes
+        owner = layout.edges.T.ravel()  # first endpoints of all edges, then second endpoints
+        other = layout.edges[:, ::-1].T.ravel()
+        order = np.argsort(owner, kind="stable")
+        degree = np.bincount(owner, minlength=layout.n_variables)
+        starts_in_order = np.concatenate([[0], np.cumsum(np.tile(sizes, 2)[order])[:-1]])
+        starts = np.empty(2 * m, dtype=np.int64)
+        starts[order] = starts_in_order[: 2 * m]
+        within = np.arange(layout.size - layout.n_unary) - np.repeat(
+            layout.edge_offsets[:-1] - layout.n_unary, sizes
+        )
+        s_i = np.repeat(layout.cards[layout.edges[:, 0]], sizes)
+        s_j = np.repeat(layout.cards[layout.edges[:, 1]], sizes)
+        return HalfEdges(
+            indptr=np.concatenate([[0], np.cumsum(degree)]).astype(np.int64),
+            others=np.ascontiguousarray(other[order]),
+            starts=starts_in_order[: 2 * m].astype(np.int64),
+            own_first=np.repeat(starts[:m], sizes) + within,
+            own_second=np.repeat(starts[m:], sizes) + within % s_j * s_i + within // s_j,
+            connected=np.flatnonzero(degree),
+        )
+
+
+class PseudoLikelihood:
+    """The joint pseudo-likelihood of a sample.
+
+    Parameters
+    ----------
+    sample : Sample
+        The prepared table.
+    n_jobs : int, optional
+        Threads; None is every core. Results do not depend on it.
+    memory : int
+        Bytes the conditionals of one scoring batch may take.
+    """
+
+    def __init__(
+        self, sample: Sample, n_jobs: int | None = None, memory: int = 2 * 2**30
+    ) -> None:
+        self.sample = sample
+        self.n_threads = count_threads(n_jobs)
+        self.memory = memory
+        self.evaluations = 0
+        self.row_weights = np.zeros(0) if sample.weights is None else sample.weights
+        self.margins = np.asarray(sample.counts.margins, dtype=np.float64)
+        self._last: tuple[Layout, HalfEdges, Floats] | None = None
+
+    def at(self, potentials: Potentials, warm: Point | None = None) -> PseudoPoint:
+        """Return the loss, its gradient and curvature at these potentials."""
+        self.evaluations += 1
+        halves, pair_counts = self._structure(potentials.layout)
+        sums = self._pass(potentials, halves)
+        return PseudoPoint(self, potentials, halves, pair_counts, *sums)
+
+    def _structure(self, layout: Layout) -> tuple[HalfEdges, Floats]:
+        # The layout stays the same for many evaluations in a row: keep what depends on it alone.
+        if self._last is None or self._last[0] is not layout:
+            counts, _ = self.sample.counts.tables(layout.edges)
+            self._last = (layout, HalfEdges.of(layout), np.asarray(counts, dtype=np.float64))
+        return self._last[1], self._last[2]
+
+    def _pass(
+        self, potentials: Potentials, halves: HalfEdges
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the sums over rows: log-normalisers, p, p^2, and p by neighbour's state."""
+        layout = potentials.layout
+        unary, tables = _parts(potentials)
+        log_sums, unary_sums, square_sums = self._isolated_sums(layout, unary)
+        connected = halves.connected
+        for sums in (unary_sums, square_sums):
+            sums[_entries(layout, connected)] = 0.0
+        log_sums[connected] = 0.0
+        half_sums = np.zeros(2 * len(tables))
+        oriented = np.empty(2 * len(tables))
+        oriented[halves.own_first] = oriented[halves.own_second] = tables
+        degree = np.diff(halves.indptr)[connected]
+        costs = layout.cards[connected] * (4.0 + 2.0 * degree)
+
+        def run(part: slice) -> None:
+            kernel.pass_nodes(
+                connected[part], self.sample.codes, layout.cards, self.row_weights, unary,
+                layout.unary_offsets, halves.indptr, halves.others, oriented, halves.starts,
+                log_sums, unary_sums, square_sums, half_sums,
+            )  # fmt: skip
+
+        run_chunks(run, cut_evenly(costs, self.n_threads), self.n_threads)
+        kernel.finish_halves(
+            layout.cards, layout.unary_offsets, halves.indptr, halves.others, halves.starts,
+            unary_sums, self.margins, half_sums,
+        )  # fmt: skip
+        return log_sums, unary_sums, square_sums, half_sums
+
+    def _isolated_sums(self, layout: Layout, unary: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the sums as if no variable had a neighbour: no pass over the rows."""
+        starts, total = layout.unary_offsets[:-1], self.sample.total_weight
+        top = np.maximum.reduceat(unary, starts)
+        raised = np.exp(unary - np.repeat(top, layout.cards))
+        normaliser = np.add.reduceat(raised, starts)
+        p = raised / np.repeat(normaliser, layout.cards)
+        return total * (top + np.log(normaliser)), total * p, total * p * p
+
+
+class PseudoPoint:
+    """The pseudo-likelihood evaluated at one set of potentials."""
+
+    exact = True
+    trusted = True
+
+    def __init__(
+        self,
+        objective: PseudoLikelihood,
+        potentials: Potentials,
+        halves: HalfEdges,
+        pair_counts: Floats,
+        log_sums: Floats,
+        unary_sums: Floats,
+        square_sums: Floats,
+        half_sums: Floats,
+    ) -> None:
+        self._objective = objective
+        self._halves = halves
+        self._unary_sums = unary_sums
+        self.potentials = potentials
+        layout, total = potentials.layout, objective.sample.total_weight
+        unary, tables = _parts(potentials)
+        linear = unary @ objective.margins + 2.0 * (tables @ pair_counts)
+        self.value = float((log_sums.sum() - linear) / total)
+        pair_sums = half_sums[halves.own_first] + half_sums[halves.own_second]
+        self.gradient = np.concatenate(
+            [unary_sums - objective.margins, pair_sums - 2.0 * pair_counts]
+        )
+        self.gradient /= total
+        self.curvature = _curvature(
+            layout, (unary_sums - square_sums) / total, objective.margins / total
+        )
+        self._slots: Ints | None = None
+        self._conditionals: Floats | None = None
+
+    def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
+        pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
+        sample = self._objective.sample
+        offsets = table_offsets(sample.cards, pairs)
+        counts, _ = sample.counts.tables(pairs)
+        sums = np.zeros(int(offsets[-1]))
+        for group, slots, conditionals in self._groups(pairs):
+            self._sum_pairs(pairs[group], offsets[:-1][group], slots, conditionals, sums)
+        return (sums - 2.0 * counts) / sample.total_weight, offsets, True
+
+    def _sum_pairs(
+        self, pairs: Ints, starts: Ints, slots: Ints, conditionals: Floats, sums: Floats
+    ) -> None:
+        objective, layout = self._objective, self.potentials.layout
+        busy = (slots[pairs] >= 0).sum(axis=1) * layout.cards[pairs].sum(axis=1) + 0.1
+
+        def run(part: slice) -> None:
+            kernel.sum_pairs(
+                pairs[part], starts[part], slots, objective.sample.codes, layout.cards,
+                layout.unary_offsets, self._unary_sums, objective.margins, conditionals, sums,
+            )  # fmt: skip
+
+        run_chunks(run, cut_evenly(busy, objective.n_threads), objective.n_threads)
+
+    def _groups(self, pairs: Ints) -> list[tuple[Ints | slice, Ints, Floats]]:
+        """Return pairs grouped so that the conditionals of each group fit in memory.
+
+        Usually there is one group, and its conditionals are kept for the next batch.
+        """
+        layout, rows = self.potentials.layout, self._objective.sample.n_rows
+        wanted = np.intersect1d(np.unique(pairs), self._halves.connected)
+        size = np.cumsum(layout.cards[self._halves.connected] - 1) * rows * 8
+        if not len(size) or size[-1] <= self._objective.memory:
+            slots, conditionals = self._extend(wanted)
+            return [(slice(None), slots, conditionals)]
+        block = np.zeros(layout.n_variables, dtype=np.int64)
+        block[self._halves.connected] = size // max(1, self._objective.memory // 2)
+        groups: list[tuple[Ints | slice, Ints, Floats]] = []
+        block_of_pair = np.sort(block[pairs], axis=1)
+        for blocks in np.unique(block_of_pair, axis=0):
+            members = np.flatnonzero((block_of_pair == blocks).all(axis=1))
+            nodes = np.intersect1d(np.unique(pairs[members]), self._halves.connected)
+            groups.append((members, *self._compute(nodes)))
+        return groups
+
+    def _extend(self, nodes: Ints) -> tuple[Ints, Floats]:
+        """Return the kept conditionals, with those of these nodes among them."""
+        if self._slots is None or self._conditionals is None:
+            n_variables = self.potentials.layout.n_variables
+            self._slots = np.full(n_variables, -1)
+            self._conditionals = np.zeros((0, self._objective.sample.n_rows))
+        missing = nodes[self._slots[nodes] < 0]
+        if len(missing):
+            # A batch that wants many nodes will be followed by others: fill all at once.
+            many = len(missing) > len(self._halves.connected) // 8
+            nodes = self._halves.connected if many else np.union1d(
+                np.flatnonzero(self._slots >= 0), missing
+            )  # fmt: skip
+            self._slots, self._conditionals = self._compute(nodes)
+        return self._slots, self._conditionals
+
+    def _compute(self, nodes: Ints) -> tuple[Ints, Floats]:
+        objective, layout, halves = self._objective, self.potentials.layout, self._halves
+        sizes = layout.cards[nodes] - 1
+        slots = np.full(layout.n_variables, -1)
+        slots[nodes] = np.cumsum(sizes) - sizes
+        conditionals = np.empty((int(sizes.sum()), objective.sample.n_rows))
+        unary, tables = _parts(self.potentials)
+        oriented = np.empty(2 * len(tables))
+        oriented[halves.own_first] = oriented[halves.own_second] = tables
+
+        def run(part: slice) -> None:
+            kernel.fill_probabilities(
+                nodes[part], slots[nodes[part]], objective.sample.codes, layout.cards,
+                objective.row_weights, unary, layout.unary_offsets, halves.indptr, halves.others,
+                oriented, halves.starts, conditionals,
+            )  # fmt: skip
+
+        costs = (sizes * (2.0 + np.diff(halves.indptr)[nodes])).astype(np.float64)
+        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+        return slots, conditionals
+
+
+def _parts(potentials: Potentials) -> tuple[Floats, Floats]:
+    n_unary = potentials.layout.n_unary
+    return potentials.weights[:n_unary], potentials.weights[n_unary:]
+
+
+def _entries(layout: Layout, variables: Ints) -> Ints:
+    """Return the positions of these variables' unary entries."""
+    chosen = np.zeros(layout.n_variables, dtype=bool)
+    chosen[variables] = True
+    return np.flatnonzero(np.repeat(chosen, layout.cards))
+
+
+def _curvature(layout: Layout, spread: Floats, frequencies: Floats) -> Floats:
+    """Return the measured curvature of each block.
+
+    With c_i(a) the mean of p(1 - p) and f_i(a) the frequency, an edge's table bends by at most
+    about max c_i max f_j + max f_i max c_j.
+    """
+    starts = layout.unary_offsets[:-1]
+    largest_spread = np.maximum.reduceat(spread, starts)
+    largest_frequency = np.maximum.reduceat(frequencies, starts)
+    i, j = layout.edges.T
+    edges = largest_spread[i] * largest_frequency[j] + largest_frequency[i] * largest_spread[j]
+    return np.concatenate([largest_spread, edges])

@@ -1,0 +1,80 @@
+"""The blocks of a network's flat vector: one for each variable, then one for each edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.kernels.tables import centre_tables
+
+Bools = NDArray[np.bool_]
+
+
+def pair_scales(declared: Ints, pairs: Ints) -> Floats:
+    """Return d_g of each pair: the square root of its table's number of declared entries.
+
+    Examples
+    --------
+    >>> pair_scales(np.array([2, 8]), np.array([[0, 1]]))
+    array([4.])
+    """
+    return np.sqrt((declared[pairs[:, 0]] * declared[pairs[:, 1]]).astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """Where each block lies, and how strongly it is penalised.
+
+    Attributes
+    ----------
+    layout : Layout
+    offsets : (n + m + 1,) int64
+        Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
+    scale : (n + m,) float64
+        d_g; blocks that are not penalised have 1 here and False in ``penalised``.
+    penalised : (n + m,) bool
+    """
+
+    layout: Layout
+    offsets: Ints
+    scale: Floats
+    penalised: Bools
+
+    @staticmethod
+    def of(layout: Layout, declared: Ints, penalise_unary: bool = False) -> Blocks:
+        """Return the blocks of a layout whose variables have these declared state counts."""
+        n = layout.n_variables
+        penalised = np.ones(n + layout.n_edges, dtype=bool)
+        penalised[:n] = penalise_unary
+        unary_scale = np.sqrt(declared) if penalise_unary else np.ones(n)
+        scale = np.concatenate([unary_scale, pair_scales(declared, layout.edges)])
+        offsets = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets])
+        return Blocks(layout, offsets, scale, penalised)
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of entries of each block."""
+        return np.diff(self.offsets)
+
+    def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
+        """Return one number a block as one number an entry."""
+        return np.repeat(per_block, self.sizes)
+
+    def norms(self, vector: Floats) -> Floats:
+        """Return the Euclidean norm of each block."""
+        return np.sqrt(np.add.reduceat(vector * vector, self.offsets[:-1]))
+
+    def largest(self, vector: Floats) -> Floats:
+        """Return the largest absolute entry of each block."""
+        return np.maximum.reduceat(np.abs(vector), self.offsets[:-1])
+
+    def centred(self, vector: Floats) -> Floats:
+        """Return the vector with every edge table double-centred (rows and columns sum to 0)."""
+        result = vector.copy()
+        layout = self.layout
+        centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
+        return result

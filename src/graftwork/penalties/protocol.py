@@ -1,0 +1,50 @@
+"""The verbs of a penalty."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.penalties.blocks import Blocks, Bools
+
+
+class Penalty(Protocol):
+    """A convex penalty with a closed-form proximal step."""
+
+    @property
+    def lam(self) -> float:
+        """The strength: an inactive block whose score exceeds it wants to be active."""
+        ...
+
+    @property
+    def l2(self) -> float:
+        """Strength of the squared norm added to it."""
+        ...
+
+    @property
+    def centres(self) -> bool:
+        """Whether the optimum's tables are double-centred when unaries are free."""
+        ...
+
+    def value(self, blocks: Blocks, weights: Floats) -> float:
+        """Return the penalty."""
+        ...
+
+    def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
+        """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
+        ...
+
+    def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
+        """Return the penalty's gradient where it is smooth, and which entries those are.
+
+        Penalised entries that sit at the kink (zero) have slope 0 and False.
+        """
+        ...
+
+    def residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+        """Return how far each block is from optimal (0 at the optimum), in units of lam."""
+        ...
+
+    def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
+        """Return the score of each inactive block from its gradient; above lam it violates."""
+        ...
