@@ -60,12 +60,13 @@ class PairCounts:
         cards: Ints,
         weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
-        cache_cells: int = 2**27,
+        cache_cells: int = 2**26,
     ) -> None:
-        self._codes = np.ascontiguousarray(codes)
+        self.codes = np.ascontiguousarray(codes)
         self._cards = np.ascontiguousarray(cards, dtype=np.int64)
+        self.weights = weights
         self._weights = np.zeros(0) if weights is None else weights
-        self._n_threads = count_threads(n_jobs)
+        self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
         self._dtype: type[np.int64] | type[np.float64] = (
             np.int64 if weights is None else np.float64
@@ -120,7 +121,7 @@ class PairCounts:
             if rows.any():
                 chosen = pairs[part][rows]
                 kernel.count_by_rows(
-                    self._codes, self._cards, self._weights, chosen, starts[rows], values
+                    self.codes, self._cards, self._weights, chosen, starts[rows], values
                 )
             if not rows.all():
                 kernel.count_by_bitsets(
@@ -136,21 +137,21 @@ class PairCounts:
 
         if not by_rows.all():
             self._packed()  # once, before the threads start
-        run_chunks(count, cut_evenly(costs, self._n_threads), self._n_threads)
+        run_chunks(count, cut_evenly(costs, self.n_threads), self.n_threads)
         return values, offsets
 
     def _packed(self) -> NDArray[np.uint64]:
         if self._bits is None:
-            n_words = (self._codes.shape[1] + 63) // 64
+            n_words = (self.codes.shape[1] + 63) // 64
             bits = np.zeros((int(self._bit_offsets[-1]), n_words), dtype=np.uint64)
-            kernel.pack_states(self._codes, self._cards, self._bit_offsets, bits)
+            kernel.pack_states(self.codes, self._cards, self._bit_offsets, bits)
             self._bits = bits
         return self._bits
 
     def _count_margins(self) -> Numbers:
         margins = np.zeros(int(self._margin_offsets[-1]), dtype=self._dtype)
         weights = self._weights if self._weights.size else None
-        for i, states in enumerate(self._codes):
+        for i, states in enumerate(self.codes):
             margins[self._margin_offsets[i] : self._margin_offsets[i + 1]] = np.bincount(
                 states, weights=weights, minlength=int(self._cards[i])
             )

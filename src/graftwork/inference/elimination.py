@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from graftwork.inference.layout import Layout
 
 Key = tuple[float, float]
@@ -95,14 +97,14 @@ def eliminate(layout: Layout) -> Elimination:
     >>> eliminate(Layout.of([2, 2, 2], [(0, 1), (1, 2)])).order
     [0, 1, 2]
     """
-    return _eliminate(
-        tuple(layout.cards.tolist()),
-        tuple((i, j) for i, j in layout.edges.tolist()),
-    )
+    return _eliminate(layout.cards.tobytes(), layout.edges.tobytes())
 
 
 @lru_cache(maxsize=8)
-def _eliminate(cards: tuple[int, ...], edges: tuple[tuple[int, int], ...]) -> Elimination:
+def _eliminate(cards_bytes: bytes, edges_bytes: bytes) -> Elimination:
+    cards = tuple(np.frombuffer(cards_bytes, dtype=np.int64).tolist())
+    pairs = np.frombuffer(edges_bytes, dtype=np.int64).reshape(-1, 2).tolist()
+    edges = tuple((i, j) for i, j in pairs)
     first = greedy(cards, edges, MIN_WEIGHT, math.inf)
     assert first is not None  # nothing is over an infinite bound
     if first.cost.width <= 1 or first.cost.total_cells > HOPELESS:

@@ -147,7 +147,11 @@ class JunctionTree:
             places = table_places(layout.cards, far, at, first)
             sources, ptr, order = group_by_source(source, target)
             steps, targets = plan.position[sources], plan.position[target[order]]
-            joint_tables(plan.steps, plan.maps, table, steps, targets, ptr, places[order], out)
+            work, mass, lift = np.empty_like(table), np.empty(plan.widest), np.empty(plan.widest)
+            joint_tables(
+                plan.steps, plan.maps, table, steps, targets, ptr, places[order], out,
+                work, mass, lift,
+            )  # fmt: skip
         if shared.any():
             wide = np.zeros(layout.n_unary + len(out))
             distribute(plan.steps, rows, row_ptr, plan.maps, table, np.empty(plan.widest), wide)

@@ -71,6 +71,9 @@ def gibbs_sample(
     seeds = rng.integers(0, 2**64, size=chains, dtype=np.uint64)
     bounds = np.linspace(0, n, chains + 1).astype(np.int64)
     out = np.zeros((layout.n_variables, n), dtype=np.uint16)
+    if not len(free):
+        out[:] = at_rest[:, None]
+        return out
     given = conditionals(layout, np.array(potentials.weights)).arrays()
 
     def run(first: int) -> None:
@@ -87,6 +90,25 @@ def gibbs_sample(
 
     run_chunks(run, range(0, chains, LANES), count_threads(n_jobs))
     return out
+
+
+def log_weights(potentials: Potentials, codes: NDArray[np.unsignedinteger[Any]]) -> Floats:
+    """Return the sum of log-potentials of each column of ``codes`` (n_variables, rows).
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> potentials = Potentials(Layout.of([2, 2], [(0, 1)]), np.arange(8.0))
+    >>> log_weights(potentials, np.array([[0, 1], [1, 1]], dtype=np.uint8))
+    array([ 8., 11.])
+    """
+    layout, weights = potentials.layout, potentials.weights
+    total = np.zeros(codes.shape[1])
+    for i in range(layout.n_variables):
+        total += layout.unary(weights, i)[codes[i]]
+    for e, (i, j) in enumerate(layout.edges):
+        total += layout.table(weights, e)[codes[i], codes[j]]
+    return total
 
 
 def log_conditionals(

@@ -18,6 +18,15 @@ TINY = 1e-250
 
 
 @njit(cache=True, nogil=True)
+def _widest(offsets):
+    """Return the largest number of states."""
+    widest = 1
+    for i in range(len(offsets) - 1):
+        widest = max(widest, offsets[i + 1] - offsets[i])
+    return widest
+
+
+@njit(cache=True, nogil=True)
 def _weigh_in_logs(
     i, x, column, indptr, neighbours, starts, offsets, unary_logs, logs, weights, lane
 ):
@@ -64,6 +73,15 @@ def _accumulate(states, weights):
             weights[a, lane] += weights[a - 1, lane]
 
 
+@njit(cache=True, nogil=True)
+def _accumulate_exps(states, weights, lane):
+    """Replace one lane of log weights by the partial sums of their exponentials."""
+    below = 0.0
+    for a in range(states):
+        below += np.exp(weights[a, lane])
+        weights[a, lane] = below
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _uniforms(state, out):
     """Advance each lane's splitmix64 (Steele, Lea and Flood 2014); fill ``out`` in [0, 1)."""
@@ -86,7 +104,7 @@ def run_chains(
     ``state`` holds one random state per lane, so a chain is the same whatever runs beside it. A
     site whose states all have zero weight stays as it is.
     """
-    weights = np.empty((np.max(np.diff(offsets)), LANES))
+    weights = np.empty((_widest(offsets), LANES))
     rows, chosen = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     level = np.empty(LANES)
     for sweep in range(burn_in + thin * out.shape[2]):
@@ -102,10 +120,7 @@ def run_chains(
                         i, x, lane, indptr, neighbours, starts, offsets,
                         unary_logs, logs, weights, lane,
                     )  # fmt: skip
-                    below = 0.0
-                    for a in range(states):
-                        below += np.exp(weights[a, lane])
-                        weights[a, lane] = below
+                    _accumulate_exps(states, weights, lane)
                     chosen[lane] = x[i, lane] if peak == -np.inf else 0
             _uniforms(state, level)
             for lane in range(LANES):
@@ -130,7 +145,7 @@ def sum_conditionals(
     x, indptr, neighbours, starts, offsets, unary_logs, unary_exps, logs, exps, out
 ):
     """Add sum_i log p(x_i | the others) of each column of ``x`` (n, a multiple of LANES)."""
-    weights, rows = np.empty((np.max(np.diff(offsets)), LANES)), np.empty(LANES, np.int64)
+    weights, rows = np.empty((_widest(offsets), LANES)), np.empty(LANES, np.int64)
     held = np.empty(LANES)
     for column in range(0, x.shape[1], LANES):
         for i in range(len(x)):

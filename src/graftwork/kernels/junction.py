@@ -139,7 +139,8 @@ def _condition(source, state, steps, maps, table, work, mass, lift):
     """
     k = source
     card, sep, cell = steps[k, 1], steps[k, 2], steps[k, 3]
-    work[cell : cell + card * sep] = 0.0
+    for c in range(cell, cell + card * sep):
+        work[c] = 0.0
     for c in range(sep):
         work[cell + state * sep + c] = 1.0
         lift[c] = table[cell + state * sep + c]
@@ -160,17 +161,18 @@ def _condition(source, state, steps, maps, table, work, mass, lift):
             for c in range(sep):
                 if mass[c] > 0.0:
                     work[cell + a * sep + c] /= mass[c]
-        lift[:sep] = mass[:sep]
+        for c in range(sep):
+            lift[c] = mass[c]
         k = p
     return lift[0]
 
 
 @njit(cache=True, nogil=True)
-def _needed(source, targets, steps, mark, visit):
+def _needed(source, targets, first, last, steps, mark, visit):
     """List the ancestors of the targets, roots first, marking those of the source with 2."""
     mark[:] = 0
-    for t in targets:
-        k = t
+    for t in range(first, last):
+        k = targets[t]
         while k >= 0 and mark[k] == 0:
             mark[k] = 1
             k = steps[k, 4]
@@ -187,37 +189,48 @@ def _needed(source, targets, steps, mark, visit):
 
 
 @njit(cache=True, nogil=True)
-def joint_tables(steps, maps, table, sources, targets, target_ptr, places, out):
+def _descend(visit, count, mark, steps, maps, table, work, mass):
+    """Turn conditionals into joint tables in ``work``, along the steps to visit."""
+    for v in range(count):
+        k = visit[v]
+        _restrict(k, steps, maps, work, mass)
+        card, sep, cell = steps[k, 1], steps[k, 2], steps[k, 3]
+        if mark[k] != 2:
+            for c in range(cell, cell + card * sep):
+                work[c] = table[c]
+        for a in range(card):
+            for c in range(sep):
+                work[cell + a * sep + c] *= mass[c]
+
+
+@njit(cache=True, nogil=True)
+def _write(state, weight, target, place, steps, work, out):
+    """Write one row (or column) of a pair table: the marginal of a target, times a weight."""
+    sep, cell = steps[target, 2], steps[target, 3]
+    for b in range(steps[target, 1]):
+        total = 0.0
+        for c in range(cell + b * sep, cell + (b + 1) * sep):
+            total += work[c]
+        out[place[0] + state * place[1] + b * place[2]] = weight * total
+
+
+@njit(cache=True, nogil=True)
+def joint_tables(steps, maps, table, sources, targets, target_ptr, places, out, work, mass, lift):
     """Fill the joint tables of each source with its targets (all given as steps).
 
     ``table`` holds conditionals. For each state of a source its path to the root is conditioned,
     then the marginals flow down, only where a target needs them. Row t of ``places``: where the
     table starts, stride of the source and of the target in it.
     """
-    widest = steps[:, 2].max()
-    work, mass, lift = np.empty(len(table)), np.empty(widest), np.empty(widest)
     mark, visit = np.empty(len(steps), np.uint8), np.empty(len(steps), np.int64)
     for g in range(len(sources)):
         first, last = target_ptr[g], target_ptr[g + 1]
-        count = _needed(sources[g], targets[first:last], steps, mark, visit)
+        count = _needed(sources[g], targets, first, last, steps, mark, visit)
         for state in range(steps[sources[g], 1]):
             weight = _condition(sources[g], state, steps, maps, table, work, mass, lift)
-            for v in range(count):
-                k = visit[v]
-                _restrict(k, steps, maps, work, mass)
-                sep, cell = steps[k, 2], steps[k, 3]
-                held = work if mark[k] == 2 else table
-                for a in range(steps[k, 1]):
-                    for c in range(sep):
-                        work[cell + a * sep + c] = held[cell + a * sep + c] * mass[c]
+            _descend(visit, count, mark, steps, maps, table, work, mass)
             for t in range(first, last):
-                k = targets[t]
-                sep, cell = steps[k, 2], steps[k, 3]
-                for b in range(steps[k, 1]):
-                    total = 0.0
-                    for c in range(cell + b * sep, cell + (b + 1) * sep):
-                        total += work[c]
-                    out[places[t, 0] + state * places[t, 1] + b * places[t, 2]] = weight * total
+                _write(state, weight, targets[t], places[t], steps, work, out)
 
 
 @njit(cache=True, nogil=True)

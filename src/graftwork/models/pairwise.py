@@ -18,7 +18,7 @@ from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
-from graftwork.inference.sampling import gibbs_sample, log_conditionals
+from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
 from graftwork.models.container import Contents, write
 from graftwork.models.inputs import (
     check_evidence,
@@ -251,13 +251,18 @@ class PairwiseMRF:
             raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 0.")
         rng = np.random.default_rng(random_state)
         reduced = self._observe(evidence)
-        exact = JunctionTree()
-        if method == "exact" or (method == "auto" and exact.fits(reduced.potentials.layout)):
-            self._check_possible(reduced, exact.infer(reduced.potentials).log_partition, evidence)
-            drawn = exact.sample(reduced.potentials, int(n), rng)
+        self._check_possible(reduced, 0.0, evidence)
+        if method == "exact" or (
+            method == "auto" and JunctionTree().fits(reduced.potentials.layout)
+        ):
+            try:
+                drawn = JunctionTree().sample(reduced.potentials, int(n), rng)
+            except ValueError:
+                self._check_possible(reduced, -np.inf, evidence)
+                raise
         else:
-            self._check_possible(reduced, 0.0, evidence)
             drawn = gibbs_sample(reduced.potentials, int(n), rng, n_jobs=n_jobs)
+            _check_reached(log_weights(reduced.potentials, drawn))
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
         codes[reduced.free] = drawn
@@ -266,13 +271,7 @@ class PairwiseMRF:
     def log_prob(self, X: Any, inference: Inference = "exact") -> Floats:
         """Return the log-probability of each row, shape (rows,)."""
         codes = self._codes(X)
-        layout, weights = self._potentials.layout, self._potentials.weights
-        total = np.full(codes.shape[1], -self.log_partition(inference=inference))
-        for i in range(layout.n_variables):
-            total += layout.unary(weights, i)[codes[i]]
-        for e, (i, j) in enumerate(layout.edges):
-            total += layout.table(weights, e)[codes[i], codes[j]]
-        return total
+        return log_weights(self._potentials, codes) - self.log_partition(inference=inference)
 
     def log_pseudo_likelihood(self, X: Any, n_jobs: int | None = 1) -> Floats:
         """Return the sum over variables of log p(x_i | the others) of each row, shape (rows,).
@@ -343,3 +342,11 @@ class PairwiseMRF:
             )
         given = ", ".join(f"{name!r}: {state!r}" for name, state in evidence.items())
         raise DataError(f"the evidence {{{given}}} has probability zero under this network.")
+
+
+def _check_reached(log_weights: Floats) -> None:
+    if np.isneginf(log_weights).any():
+        raise DataError(
+            "Gibbs sampling did not leave the impossible joint states: -inf potentials cut the "
+            'space apart. Use method="exact", or large negative numbers in place of -inf.'
+        )

@@ -51,10 +51,7 @@ class LikelihoodPoint:
         self.trusted = beliefs.converged
         self.value = float(beliefs.log_partition - potentials.weights @ data)
         self.gradient = beliefs.values - data
-        layout = potentials.layout
-        starts = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets[:-1]])
-        spread = beliefs.values * (1.0 - beliefs.values)
-        self.curvature = np.maximum.reduceat(spread, starts)
+        self.curvature = beliefs.values * (1.0 - beliefs.values)
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return model minus data marginals of inactive pairs, and whether they are exact."""

@@ -30,7 +30,7 @@ class Point(Protocol):
 
     @property
     def curvature(self) -> Floats:
-        """An estimate of the largest curvature inside each block: variables, then edges."""
+        """An estimate of the loss's curvature along each entry, a flat vector of the layout."""
         ...
 
     @property

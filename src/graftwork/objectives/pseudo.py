@@ -23,7 +23,8 @@ class HalfEdges:
     """Both orientations of every edge table, grouped by variable.
 
     ``own_first`` and ``own_second`` say where each entry of the edge tables lies in the halves of
-    the edge's first and second variable.
+    the edge's first and second variable; ``first_states`` and ``second_states`` which states of
+    them it is about, as positions among all unary entries.
     """
 
     indptr: Ints
@@ -31,6 +32,8 @@ class HalfEdges:
     starts: Ints
     own_first: Ints
     own_second: Ints
+    first_states: Ints
+    second_states: Ints
     connected: Ints
 
     @staticmethod
@@ -47,6 +50,7 @@ class HalfEdges:
         within = np.arange(layout.size - layout.n_unary) - np.repeat(
             layout.edge_offsets[:-1] - layout.n_unary, sizes
         )
+        firsts = layout.unary_offsets[layout.edges]
         s_i = np.repeat(layout.cards[layout.edges[:, 0]], sizes)
         s_j = np.repeat(layout.cards[layout.edges[:, 1]], sizes)
         return HalfEdges(
@@ -55,6 +59,8 @@ class HalfEdges:
             starts=starts_in_order[: 2 * m].astype(np.int64),
             own_first=np.repeat(starts[:m], sizes) + within,
             own_second=np.repeat(starts[m:], sizes) + within % s_j * s_i + within // s_j,
+            first_states=np.repeat(firsts[:, 0], sizes) + within // s_j,
+            second_states=np.repeat(firsts[:, 1], sizes) + within % s_j,
             connected=np.flatnonzero(degree),
         )
 
@@ -159,7 +165,7 @@ class PseudoPoint:
         self._halves = halves
         self._unary_sums = unary_sums
         self.potentials = potentials
-        layout, total = potentials.layout, objective.sample.total_weight
+        total = objective.sample.total_weight
         unary, tables = _parts(potentials)
         linear = unary @ objective.margins + 2.0 * (tables @ pair_counts)
         self.value = float((log_sums.sum() - linear) / total)
@@ -169,7 +175,7 @@ class PseudoPoint:
         )
         self.gradient /= total
         self.curvature = _curvature(
-            layout, (unary_sums - square_sums) / total, objective.margins / total
+            halves, (unary_sums - square_sums) / total, objective.margins / total
         )
         self._slots: Ints | None = None
         self._conditionals: Floats | None = None
@@ -270,15 +276,12 @@ def _entries(layout: Layout, variables: Ints) -> Ints:
     return np.flatnonzero(np.repeat(chosen, layout.cards))
 
 
-def _curvature(layout: Layout, spread: Floats, frequencies: Floats) -> Floats:
-    """Return the measured curvature of each block.
+def _curvature(halves: HalfEdges, spread: Floats, frequencies: Floats) -> Floats:
+    """Return the measured curvature of each entry.
 
-    With c_i(a) the mean of p(1 - p) and f_i(a) the frequency, an edge's table bends by at most
-    about max c_i max f_j + max f_i max c_j.
+    With c_i(a) the mean of p(1 - p) and f_i(a) the frequency, the entry (a, b) of an edge bends by
+    about c_i(a) f_j(b) + f_i(a) c_j(b).
     """
-    starts = layout.unary_offsets[:-1]
-    largest_spread = np.maximum.reduceat(spread, starts)
-    largest_frequency = np.maximum.reduceat(frequencies, starts)
-    i, j = layout.edges.T
-    edges = largest_spread[i] * largest_frequency[j] + largest_frequency[i] * largest_spread[j]
-    return np.concatenate([largest_spread, edges])
+    first, second = halves.first_states, halves.second_states
+    tables = spread[first] * frequencies[second] + frequencies[first] * spread[second]
+    return np.concatenate([spread, tables])

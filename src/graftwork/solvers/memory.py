@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.inference.layout import Floats
-from graftwork.penalties.blocks import Bools
 
 # A pair whose curvature is smaller than this, relative to the step, tells nothing reliable.
 SMALLEST_CURVATURE = 1e-10
@@ -26,13 +25,6 @@ class Memory:
             return self
         return Memory((*self.pairs, (step, change))[-most:])
 
-    def restrict(self, entries: Bools) -> Memory:
-        """Return the memory seen by these entries alone: the others' steps become zero."""
-        kept: Memory = Memory()
-        for step, change in self.pairs:
-            kept = kept.remember(step * entries, change * entries, len(self.pairs))
-        return kept
-
     def move(self, sources: Sequence[int] | np.ndarray, size: int, targets: np.ndarray) -> Memory:
         """Return the memory for another layout: entry ``sources[k]`` becomes ``targets[k]``.
 
@@ -45,22 +37,42 @@ class Memory:
             kept = kept.remember(step, change, len(self.pairs))
         return kept
 
-    def direction(self, gradient: Floats, metric: Floats) -> Floats:
-        """Return minus the approximate inverse Hessian times the gradient.
+    def hessian(self, metric: Floats) -> Hessian:
+        """Return the approximate Hessian that agrees with the pairs.
 
-        Two-loop recursion; ``metric`` is the diagonal the Hessian is assumed to have beyond what
-        the pairs tell (scaled to agree with the newest of them).
+        ``metric`` is the diagonal it is assumed to have beyond what the pairs tell; it is scaled to
+        agree with the newest of them. Compact form of limited-memory BFGS.
+
+        References
+        ----------
+        Byrd, Nocedal and Schnabel (1994), Representations of quasi-Newton matrices, theorem 2.3.
         """
-        q = gradient.copy()
-        factors = []
-        for step, change in reversed(self.pairs):
-            factor = (step @ q) / (step @ change)
-            factors.append(factor)
-            q -= factor * change
-        if self.pairs:
-            step, change = self.pairs[-1]
-            q *= (step @ change) / (change @ (change / metric))
-        q /= metric
-        for (step, change), factor in zip(self.pairs, reversed(factors), strict=True):
-            q += step * (factor - (change @ q) / (step @ change))
-        return -q
+        if not self.pairs:
+            return Hessian(metric, np.zeros((0, len(metric))), np.zeros((0, 0)))
+        steps = np.stack([step for step, _ in self.pairs])
+        changes = np.stack([change for _, change in self.pairs])
+        newest = changes[-1]
+        diagonal = metric * float((newest @ (newest / metric)) / (steps[-1] @ newest))
+        products = steps @ changes.T
+        lower = np.tril(products, -1)
+        middle = np.block(
+            [[steps @ (diagonal * steps).T, lower], [lower.T, -np.diag(np.diag(products))]]
+        )
+        factors = np.concatenate([diagonal * steps, changes])
+        return Hessian(diagonal, factors, np.linalg.pinv(middle, hermitian=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hessian:
+    """A diagonal minus a low-rank part: cheap to multiply with."""
+
+    diagonal: Floats
+    factors: Floats
+    middle: Floats
+
+    def multiply(self, vector: Floats) -> Floats:
+        """Return the Hessian times a vector."""
+        result: Floats = self.diagonal * vector
+        if len(self.factors):
+            result -= (self.middle @ (self.factors @ vector)) @ self.factors
+        return result

@@ -1,8 +1,9 @@
-"""A proximal solver that ends on a stationarity residual.
+"""A proximal quasi-Newton solver that ends on a stationarity residual.
 
-Proximal gradient steps (block metric from measured curvature, Barzilai-Borwein scaling) find which
-blocks are zero; quasi-Newton steps on the blocks that are not make it converge fast. Both kinds are
-taken only when they lower the objective, so the composition cannot go wrong.
+Each step minimises a quadratic model of the loss plus the penalty itself. The model's curvature is
+remembered from earlier steps and belongs to the loss alone, so it stays true when blocks come and
+go and when lambda changes. Minimising the model costs no pass over the data. A step is taken only
+when it lowers the objective.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from graftwork.inference.layout import Floats, Potentials
 from graftwork.objectives.protocol import Objective, Point
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
-from graftwork.solvers.memory import Memory
+from graftwork.solvers.memory import Hessian, Memory
 
 # Objective values closer than this (relative) are equal up to rounding.
-ROUNDING = 1e-13
+ROUNDING = 1e-14
 SMALLEST_BEND = 1e-8
+# The model is solved to this share of the current residual, in at most so many inner steps.
+MODEL_ACCURACY = 0.05
+MODEL_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +42,7 @@ class Solution:
     evaluations : int
         How many times the loss was evaluated.
     memory : Memory
-        Curvature to start the next solve from.
+        Curvature of the loss, to start the next solve from.
     stalled : bool
         Whether it stopped because no step lowers the objective any more (rounding, or a gradient
         that is not the gradient of the value: unconverged inference).
@@ -69,7 +73,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProximalQuasiNewton:
-    """Proximal gradient steps with quasi-Newton steps on the non-zero blocks in between.
+    """Steps that minimise a limited-memory model of the loss plus the penalty.
 
     Parameters
     ----------
@@ -77,13 +81,10 @@ class ProximalQuasiNewton:
         Most evaluations of the loss in one solve.
     memory : int
         How many curvature pairs to keep.
-    newton_steps : int
-        Most quasi-Newton steps between two proximal steps.
     """
 
     max_evaluations: int = 2000
     memory: int = 10
-    newton_steps: int = 6
 
     def improve(
         self,
@@ -95,25 +96,19 @@ class ProximalQuasiNewton:
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         problem = _Problem(objective, penalty, blocks, self.memory)
-        current, scale, newton_left = solution, 1.0, 0
+        current = solution
         while (
             current.residual > tolerance
             and not current.stalled
             and current.evaluations - solution.evaluations < self.max_evaluations
         ):
-            if newton_left > 0:
-                step = problem.quasi_newton_step(current)
-                newton_left = newton_left - 1 if step is not None else 0
-                current = step or replace(current, evaluations=current.evaluations + 1)
-            else:
-                current, scale = problem.proximal_step(current, scale)
-                newton_left = self.newton_steps if current.memory.pairs else 0
+            current = problem.step(current)
         return current
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """One composite objective on fixed blocks, and the two kinds of steps on it."""
+    """One composite objective on fixed blocks."""
 
     objective: Objective
     penalty: Penalty
@@ -124,61 +119,79 @@ class _Problem:
         point = self.objective.at(Potentials(self.blocks.layout, weights), near.point)
         return measure(point, self.penalty, self.blocks, near.evaluations + 1, near.memory)
 
-    def gradient(self, solution: Solution) -> Floats:
-        """Return the gradient, inside the centred tables where the optimum lies there."""
-        raw = solution.point.gradient
+    def project(self, vector: Floats) -> Floats:
+        """Return the vector inside the centred tables, where the optimum lies there."""
         free_unaries = not self.blocks.penalised[: self.blocks.layout.n_variables].any()
-        return self.blocks.centred(raw) if self.penalty.centres and free_unaries else raw
+        return self.blocks.centred(vector) if self.penalty.centres and free_unaries else vector
 
-    def bend(self, solution: Solution) -> Floats:
-        return np.maximum(solution.point.curvature, SMALLEST_BEND)
-
-    def proximal_step(self, current: Solution, scale: float) -> tuple[Solution, float]:
-        """Return the next solution and the next scale of the metric."""
-        weights, gradient = current.point.potentials.weights, self.gradient(current)
-        bend = self.bend(current)
-        metric = self.blocks.spread(bend)
-        spent = current
+    def step(self, current: Solution) -> Solution:
+        """Return the solution after one step; damped until it lowers the objective."""
+        weights = current.point.potentials.weights
+        gradient = self.project(current.point.gradient)
+        metric = np.maximum(current.point.curvature, SMALLEST_BEND)
+        hessian, damping, spent = current.memory.hessian(metric), 0.0, current
         while True:
-            target = weights - gradient / (scale * metric)
-            after = self.penalty.prox(self.blocks, target, scale * bend)
-            step = after - weights
-            length = float(step @ (metric * step))
+            damped = replace(hessian, diagonal=hessian.diagonal + damping * metric)
+            model = _Model(self, damped, gradient, weights, self.blocks.largest(metric))
+            after = model.minimise(MODEL_ACCURACY * current.residual)
+            promised = model.value(after) - model.value(weights)
             trial = self.evaluate(after, spent)
-            enough = current.objective - 1e-4 * scale * length
-            if trial.objective <= enough + ROUNDING * abs(current.objective):
+            allowed = 1e-4 * promised + ROUNDING * abs(current.objective)
+            if trial.objective <= current.objective + allowed:
                 break
             spent = replace(current, evaluations=trial.evaluations)
-            if scale > 1e12 or length == 0.0:
-                return replace(spent, stalled=True), scale
-            scale *= 2.0
-        change = self.gradient(trial) - gradient
-        next_scale = float(np.clip(step @ change / max(length, 1e-300), 0.05, 1e3))
-        return self._remember(current, trial), next_scale
+            if damping > 1e9 or promised >= 0.0:
+                return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
+            damping = max(0.5, 4.0 * damping)
+        change = self.project(trial.point.gradient) - gradient
+        memory = current.memory.remember(after - weights, change, self.most_memory)
+        return replace(trial, memory=memory)
 
-    def quasi_newton_step(self, current: Solution) -> Solution | None:
-        """Return the solution after a step on the non-zero blocks, or None if it did not help."""
-        weights = current.point.potentials.weights
-        slope, smooth = self.penalty.slope(self.blocks, weights)
-        gradient = (self.gradient(current) + slope) * smooth
-        memory = current.memory.restrict(smooth)
-        if not memory.pairs:
-            return None
-        step = memory.direction(gradient, self.blocks.spread(self.bend(current))) * smooth
-        trial = self.evaluate(weights + step, current)
-        if not trial.objective <= current.objective + 1e-4 * float(gradient @ step):
-            return None
-        return self._remember(current, trial)
 
-    def _remember(self, before: Solution, after: Solution) -> Solution:
-        """Return the new solution with this step's curvature in its memory."""
-        old, new = before.point.potentials.weights, after.point.potentials.weights
-        old_slope, was_smooth = self.penalty.slope(self.blocks, old)
-        new_slope, is_smooth = self.penalty.slope(self.blocks, new)
-        both = was_smooth & is_smooth
-        change = self.gradient(after) + new_slope - self.gradient(before) - old_slope
-        memory = before.memory.remember((new - old) * both, change * both, self.most_memory)
-        return replace(after, memory=memory)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Model:
+    """The quadratic model of the loss around ``centre`` plus the exact penalty."""
+
+    problem: _Problem
+    hessian: Hessian
+    gradient: Floats
+    centre: Floats
+    bend: Floats
+
+    def value(self, weights: Floats) -> float:
+        step = weights - self.centre
+        bent = self.hessian.multiply(step)
+        return float(self.gradient @ step + 0.5 * (step @ bent)) + self.problem.penalty.value(
+            self.problem.blocks, weights
+        )
+
+    def minimise(self, tolerance: float) -> Floats:
+        """Return weights that nearly minimise the model: accelerated proximal steps, no data."""
+        blocks, penalty = self.problem.blocks, self.problem.penalty
+        metric = blocks.spread(self.bend)
+        scale, momentum, factor = 1.0, 1.0, 0.0
+        weights, bent = self.centre, np.zeros_like(self.centre)
+        previous, bent_before = weights, bent
+        for _ in range(MODEL_STEPS):
+            ahead = weights + factor * (weights - previous)
+            bent_ahead = bent + factor * (bent - bent_before)
+            target = ahead - (self.gradient + bent_ahead) / (scale * metric)
+            after = penalty.prox(blocks, target, scale * self.bend)
+            bent_after = self.problem.project(self.hessian.multiply(after - self.centre))
+            move = after - ahead
+            length = float(move @ (metric * move))
+            ratio = float(move @ (bent_after - bent_ahead)) / max(length, 1e-300)
+            if ratio > scale:  # the step was too bold for the model's curvature
+                scale, momentum, factor = 1.5 * ratio, 1.0, 0.0
+                continue
+            if blocks.largest(scale * metric * move).max() <= tolerance:
+                return after
+            if move @ (metric * (after - weights)) < 0:  # momentum points uphill: start it anew
+                momentum = 1.0
+            longer = 0.5 + np.sqrt(0.25 + momentum * momentum)
+            factor, momentum = (momentum - 1.0) / longer, longer
+            previous, bent_before, weights, bent = weights, bent, after, bent_after
+        return weights
 
 
 def measure(

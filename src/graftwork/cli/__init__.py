@@ -1,0 +1,5 @@
+"""The command line: parse, call, print. Importing it is cheap; a command loads what it needs."""
+
+from graftwork.cli.app import main
+
+__all__ = ["main"]

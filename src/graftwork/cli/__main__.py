@@ -1,0 +1,8 @@
+"""``python -m graftwork.cli`` does what ``graftwork`` does."""
+
+import sys
+
+from graftwork.cli.app import main
+
+if __name__ == "__main__":
+    sys.exit(main())

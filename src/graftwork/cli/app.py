@@ -1,0 +1,94 @@
+"""The program: its commands, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from graftwork.cli import ask, learn
+from graftwork.cli.failures import plain_warnings, report_failure
+from graftwork.version import __version__
+
+_INTRO = """Learn sparse Markov networks from categorical data, and use them.
+
+Start with: graftwork learn mushroom (a data set that comes along). It learns a network, says in
+words what it found, and writes the model, its edges and a picture to the directory out."""
+
+_EXAMPLES = """Examples:
+
+graftwork learn mushroom
+
+graftwork learn data.csv --out run --holdout 0.2
+
+graftwork show run/model.gw --plot network.pdf
+
+graftwork query run/model.gw odor --given class=p
+
+graftwork score run/model.gw new.csv --per-row scores.csv
+
+graftwork sample run/model.gw 1000 --seed 0 --out rows.csv
+
+graftwork COMMAND --help says more about each."""
+
+app = typer.Typer(
+    help=_INTRO,
+    epilog=_EXAMPLES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("learn", epilog=learn.EXAMPLES, no_args_is_help=True)(learn.learn)
+app.command("score", epilog=ask.SCORE_EXAMPLES, no_args_is_help=True)(ask.score)
+app.command("query", epilog=ask.QUERY_EXAMPLES, no_args_is_help=True)(ask.query)
+app.command("sample", epilog=ask.SAMPLE_EXAMPLES, no_args_is_help=True)(ask.sample)
+app.command("show", epilog=ask.SHOW_EXAMPLES, no_args_is_help=True)(ask.show)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"graftwork {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code of one run of the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        What follows the program's name; ``sys.argv`` otherwise.
+
+    Returns
+    -------
+    int
+        0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 1 for
+        anything unexpected.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    graftwork ...
+    0
+    """
+    if not (sys.argv[1:] if argv is None else argv):
+        argv = ["--help"]
+    with plain_warnings():
+        try:
+            code = app(args=argv, prog_name="graftwork", standalone_mode=False)
+        except (Exception, KeyboardInterrupt) as error:
+            return report_failure(error)
+    return code if isinstance(code, int) else 0

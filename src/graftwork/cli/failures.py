@@ -1,0 +1,115 @@
+"""What went wrong, in one sentence on stderr, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
+
+BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
+
+#: What the library says about its arguments, as options of the command line.
+_OPTIONS = {
+    "pass missing_values=() to": "use --keep-missing to",
+    "pass header=True": "use --header yes",
+    "pass header=False": "use --header no",
+    "to go by position instead of by name, pass an array": "rename them in the file",
+}
+
+
+def say(text: str) -> None:
+    """Print a line on stderr, and return None."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def as_options(text: str) -> str:
+    """Return a message with the library's arguments written as options.
+
+    Examples
+    --------
+    >>> as_options("if that line is data, pass header=False.")
+    'if that line is data, use --header no.'
+    """
+    for call, option in _OPTIONS.items():
+        text = text.replace(call, option)
+    return text
+
+
+def report_failure(error: BaseException) -> int:
+    """Say in one sentence what went wrong, and return the exit code."""
+    if os.environ.get("GRAFTWORK_DEBUG"):
+        traceback.print_exception(error)
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        say("interrupted.")
+        return INTERRUPTED
+    known = explain(error)
+    if known is not None:
+        say(f"error: {known}")
+        return BAD_INPUT
+    say(
+        f"error: unexpected {type(error).__name__}: {one_line(str(error)) or 'no message'} "
+        "(set GRAFTWORK_DEBUG=1 to see where)"
+    )
+    return UNEXPECTED
+
+
+def explain(error: BaseException) -> str | None:
+    """Return the sentence for an error the user can do something about, None for others.
+
+    Examples
+    --------
+    >>> explain(IsADirectoryError(21, "Is a directory", "out"))
+    "'out': is a directory."
+    """
+    if isinstance(error, GraftworkError):
+        return one_line(as_options(str(error)))
+    usage = getattr(error, "format_message", None)
+    if callable(usage):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "graftwork"
+        return one_line(f"{_stop(str(usage()))} Try: {command} --help")
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename!r}: " if error.filename is not None else ""
+        return one_line(f"{where}{error.strerror[0].lower()}{error.strerror[1:]}.")
+    if isinstance(error, ImportError) and "graftwork[" in str(error):
+        return one_line(str(error))
+    return None
+
+
+def _stop(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+def one_line(text: str) -> str:
+    """Return a text without line ends.
+
+    Examples
+    --------
+    >>> one_line("two\\n  lines")
+    'two lines'
+    """
+    return " ".join(text.split())
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show graftwork's own warnings as one line each on stderr, and no others."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        say(f"warning: {one_line(as_options(str(message)))}")
+
+    with warnings.catch_warnings():
+        if not os.environ.get("GRAFTWORK_DEBUG"):
+            warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DataWarning)
+        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.showwarning = show
+        yield

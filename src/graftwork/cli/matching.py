@@ -1,0 +1,191 @@
+"""Text from files and options, as names and states of a model.
+
+A file or a shell knows only text, while a state may be the int 1, the text "1" or True: here a
+text finds the state that is written like it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.options import Header
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.data import Table
+    from graftwork.models import PairwiseMRF
+
+Meanings = Mapping[Any, Mapping[Any, str]]
+
+
+def match_text(text: str, known: Sequence[Any], words: Mapping[Any, str] | None = None) -> Any:
+    """Return the position of the known value a text stands for, None if there is none.
+
+    In this order: written exactly like it; the same number ("1" and 1.0); the same truth value
+    ("true" and True); its word.
+
+    Examples
+    --------
+    >>> match_text("1", [0, 1]), match_text("1", ["0", "1"]), match_text("1", [0.0, 1.0])
+    (1, 1, 1)
+    >>> match_text("true", [False, True]), match_text("foul", ["f"], {"f": "foul"})
+    (1, 0)
+    """
+    written = [str(value) for value in known]
+    if text in written:
+        return written.index(text)
+    for position, value in enumerate(known):
+        if isinstance(value, bool):
+            if str(value).lower() == text.lower():
+                return position
+        elif isinstance(value, int | float) and value == _number(text):
+            return position
+    for position, value in enumerate(known):
+        if words and words.get(value) == text:
+            return position
+    return None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def find_variable(model: PairwiseMRF, text: str) -> Any:
+    """Return the variable a text names, or refuse with those that come close."""
+    position = match_text(text, model.names)
+    if position is not None:
+        return model.names[position]
+    raise DataError(f"the model has no variable {text!r}{_near(text, model.names, 'variables')}")
+
+
+def find_state(model: PairwiseMRF, name: Any, text: str, meanings: Meanings | None = None) -> Any:
+    """Return the state of a variable a text stands for, or refuse with those there are."""
+    states = model.states[name]
+    position = match_text(text, states, (meanings or {}).get(name))
+    if position is not None:
+        return states[position]
+    raise DataError(f"{str(name)!r} has no state {text!r}{_near(text, states, 'states')}")
+
+
+def _near(text: str, known: Sequence[Any], noun: str) -> str:
+    from graftwork.data.values import listing, suggestion
+
+    written = [str(value) for value in known]
+    return f"{suggestion(text, written) or '.'} The {noun} are {listing(written)}."
+
+
+def read_evidence(
+    model: PairwiseMRF, given: Sequence[str] | None, meanings: Meanings | None = None
+) -> dict[Any, Any]:
+    """Return evidence from texts NAME=STATE.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> read_evidence(PairwiseMRF({"a": [0, 1], "a=b": ["x", "y"]}), ["a=1", "a=b=x"])
+    {'a': 1, 'a=b': 'x'}
+    """
+    evidence: dict[Any, Any] = {}
+    for text in given or ():
+        name, state = _split(model, text, "=", f"--given is {text!r}; write NAME=STATE.")
+        name = find_variable(model, name)
+        if name in evidence:
+            raise DataError(f"--given names {str(name)!r} twice; once is enough.")
+        evidence[name] = find_state(model, name, state, meanings)
+    return evidence
+
+
+def read_pair(model: PairwiseMRF, text: str) -> tuple[Any, Any]:
+    """Return two variables from a text A,B.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> read_pair(PairwiseMRF({"a": [0, 1], "b,c": [0, 1]}), "a,b,c")
+    ('a', 'b,c')
+    """
+    sentence = f"--pair is {text!r}; write two variables A,B."
+    first, second = _split(model, text, ",", sentence)
+    return find_variable(model, first.strip()), find_variable(model, second.strip())
+
+
+def _split(model: PairwiseMRF, text: str, mark: str, sentence: str) -> tuple[str, str]:
+    """Return what is left and right of the mark; names may hold the mark themselves."""
+    cuts = [k for k, letter in enumerate(text) if letter == mark]
+    if not cuts:
+        raise DataError(sentence)
+    for k in cuts:
+        if match_text(text[:k].strip(), model.names) is not None:
+            return text[:k].strip(), text[k + 1 :]
+    return text[: cuts[0]], text[cuts[0] + 1 :]
+
+
+def read_for(
+    model: PairwiseMRF,
+    path: Path,
+    *,
+    sep: str | None = None,
+    header: Header = Header.AUTO,
+    weights: str | None = None,
+) -> Table:
+    """Return the table in a file, with the model's variables and states.
+
+    Columns go by name, others are ignored, and cells find the states written like them.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, lacks a variable, or holds a state the model does not have.
+    """
+    from graftwork.data import Table, read_table
+    from graftwork.data.files import MISSING
+
+    states = {str(state) for listed in model.states.values() for state in listed}
+    table = read_table(
+        path,
+        sep=sep,
+        header=header.value_for_reading(),
+        missing_values=[text for text in MISSING if text not in states],
+        infer_types=False,
+        weights=weights,
+    )
+    codes = [_column(model, name, table, path) for name in model.names]
+    return Table(model.names, tuple(model.states.values()), _stack(codes), table.weights)
+
+
+def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
+    """Return one variable's codes in the model's states."""
+    import numpy as np
+
+    place = match_text(str(name), table.names)
+    if place is None:
+        raise DataError(
+            f"{path.name}: there is no column {str(name)!r}, a variable of the model"
+            f"{_near(str(name), table.names, 'columns')}"
+        )
+    listed = model.states[name]
+    seen = np.bincount(table.codes[place], minlength=len(table.states[place])) > 0
+    codes = np.zeros(len(seen), dtype=np.int64)
+    for k in np.flatnonzero(seen):
+        text = str(table.states[place][k])
+        found = match_text(text, listed)
+        if found is None:
+            row = int(np.argmax(table.codes[place] == k)) + 1
+            raise DataError(
+                f"{path.name}: row {row} has {str(name)} = {text!r}, a state the model does not "
+                f"have{_near(text, listed, 'states')}"
+            )
+        codes[k] = found
+    return codes[table.codes[place]]
+
+
+def _stack(columns: list[Any]) -> Any:
+    import numpy as np
+
+    return np.stack(columns)

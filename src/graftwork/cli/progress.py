@@ -1,0 +1,149 @@
+"""What learning shows while it runs: a bar on a terminal, a few lines elsewhere; on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from graftwork.cli.failures import say
+
+if TYPE_CHECKING:
+    from graftwork.grafting.trace import Round
+
+#: Seconds between two lines where there is no terminal.
+_PAUSE = 15.0
+
+
+class Progress(Protocol):
+    """An observer of the loop that is also told what happens around it."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+    def note(self, text: str) -> None:
+        """Show a line that stays."""
+        ...
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Take note of a stage; `step` of `steps` are done."""
+        ...
+
+    def on_round(self, record: Round) -> None:
+        """Take note of a round."""
+        ...
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Take note of pairs scored since the last round."""
+        ...
+
+
+def progress_for(*, quiet: bool) -> Progress:
+    """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere."""
+    if quiet:
+        return Quiet()
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing."""
+
+    def note(self, text: str) -> None:
+        """Do nothing."""
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Do nothing."""
+
+    def on_round(self, record: Round) -> None:
+        """Do nothing."""
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Do nothing."""
+
+
+class Lines(Quiet):
+    """Plain lines, few of them: notes at once, the state of things now and then."""
+
+    def __init__(self, pause: float = _PAUSE) -> None:
+        self._pause = pause
+        self._last = time.monotonic()
+        self._stage = "learning"
+
+    def note(self, text: str) -> None:
+        """Print the line."""
+        say(text)
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Remember the stage for the next line."""
+        self._stage = f"{text} (stage {step + 1} of {steps})"
+
+    def on_round(self, record: Round) -> None:
+        """Print a line if the last was long ago."""
+        now = time.monotonic()
+        if now - self._last >= self._pause:
+            self._last = now
+            say(f"{self._stage}: {numbers(record)}")
+
+
+class Bar:
+    """A bar with stage, edges, objective, worst violation and time."""
+
+    def __init__(self, console: Any = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        self._console = console or Console(stderr=True, highlight=False)
+        self._bar = RichProgress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=16),
+            TextColumn("{task.fields[numbers]}", markup=False),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("starting", total=None, numbers="")
+        self._numbers = ""
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def note(self, text: str) -> None:
+        """Print the line above the bar."""
+        self._console.print(text, markup=False, highlight=False)
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Move the bar to the stages done."""
+        total = steps if steps > 1 else None
+        self._bar.update(self._task, description=text, completed=step, total=total)
+
+    def on_round(self, record: Round) -> None:
+        """Show the round's numbers."""
+        self._numbers = numbers(record)
+        self._bar.update(self._task, numbers=self._numbers)
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Show how far the search for further edges is."""
+        text = f"{self._numbers}, {tested:,} pairs tested" if self._numbers else ""
+        self._bar.update(self._task, numbers=text)
+
+
+def numbers(record: Round) -> str:
+    """Return a round's numbers as text."""
+    return (
+        f"{record.edges:,} edge{'s'[: record.edges != 1]}, objective {record.objective:.5g}, "
+        f"worst violation {record.violation:.2g}"
+    )

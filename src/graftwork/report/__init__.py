@@ -1,0 +1,22 @@
+"""What a network says, for people: tables of edges, a summary, a picture, the trace as a file."""
+
+from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
+from graftwork.report.held_out import HeldOut, held_out
+from graftwork.report.plot import plot_network
+from graftwork.report.summary import describe_edge, describe_network, summary
+from graftwork.report.trace import write_path, write_trace
+
+__all__ = [
+    "Association",
+    "EdgeRecord",
+    "HeldOut",
+    "describe_edge",
+    "describe_network",
+    "edge_table",
+    "held_out",
+    "plot_network",
+    "summary",
+    "write_edges",
+    "write_path",
+    "write_trace",
+]

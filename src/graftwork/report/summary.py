@@ -1,0 +1,264 @@
+"""A learned network in plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.models import PairwiseMRF
+from graftwork.report.edges import Association, EdgeRecord, Unseen, edge_table
+from graftwork.report.held_out import HeldOut
+
+Meanings = Mapping[Any, Mapping[Any, str]]
+
+_WIDTH = 88
+_NAMES_SHOWN = 12
+
+
+def summary(
+    net: Any,
+    train: Table,
+    *,
+    held_out: HeldOut | None = None,
+    no_held_out: str = "No rows were held out.",
+    meanings: Meanings | None = None,
+    top: int = 10,
+) -> str:
+    """Return what was learned, as plain text for people.
+
+    Parameters
+    ----------
+    net : MarkovNetwork
+        A fitted one.
+    train : Table
+        The rows it was fitted to.
+    held_out : HeldOut, optional
+        How it does on other rows.
+    no_held_out : str
+        What to say instead where that is not given.
+    meanings : mapping of variable to mapping of state to word, optional
+        Words for states.
+    top : int
+        How many of the strongest edges to name.
+
+    Returns
+    -------
+    str
+        Paragraphs under headings, at most 88 characters wide, with a line end.
+    """
+    model: PairwiseMRF = net.model_
+    sections = [
+        ("Data", _data_words(train)),
+        ("Network", network_words(model)),
+        ("Lambda", _lambda_words(net)),
+        ("Prediction", held_out.words() if held_out else no_held_out),
+    ]
+    parts = [_section(title, text) for title, text in sections]
+    strongest = describe_network(model, meanings=meanings, top=top, unseen=unseen_states(train))
+    if strongest:
+        parts.append(strongest)
+    parts.append(_section("Certificate", net.certificate_.words()))
+    return "\n\n".join(parts) + "\n"
+
+
+def unseen_states(table: Table) -> dict[Any, list[Any]]:
+    """Return the states that no row has, for the variables that have such states.
+
+    Examples
+    --------
+    >>> unseen_states(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [0, 0]]))
+    {'b': [1]}
+    """
+    parts = zip(table.names, table.states, table.observed(), strict=True)
+    found = {
+        name: [state for state, count in zip(listed, counts, strict=True) if count == 0]
+        for name, listed, counts in parts
+    }
+    return {name: states for name, states in found.items() if states}
+
+
+def describe_network(
+    model: PairwiseMRF,
+    *,
+    meanings: Meanings | None = None,
+    top: int = 10,
+    unseen: Unseen | None = None,
+) -> str:
+    """Return the strongest edges in words, below a heading; an empty text if there is no edge.
+
+    Parameters
+    ----------
+    model : PairwiseMRF
+        The network.
+    meanings : mapping of variable to mapping of state to word, optional
+        Words for states.
+    top : int
+        How many edges to name.
+    unseen : mapping of name to states, optional
+        As in `edge_table`.
+
+    Returns
+    -------
+    str
+        One paragraph an edge.
+
+    Examples
+    --------
+    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
+    >>> print(describe_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair)))
+    The only edge
+      a - b  strength 1.00: a = 1 goes with b = 1; a = 1 avoids b = 0
+    """
+    records = edge_table(model, unseen=unseen)
+    if not records or top < 1:
+        return ""
+    shown = records[:top]
+    title = "Strongest edges" if len(records) > len(shown) else "Edges, strongest first"
+    if len(records) == 1:
+        title = "The only edge"
+    return title + "\n" + "\n".join(_wrap(describe_edge(r, meanings), hang=4) for r in shown)
+
+
+def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
+    """Return one edge in words, on one line.
+
+    Parameters
+    ----------
+    record : EdgeRecord
+        One of `edge_table`'s.
+    meanings : mapping of variable to mapping of state to word, optional
+        Words for states.
+
+    Returns
+    -------
+    str
+        Names, strength, the states that go together and those that avoid each other.
+
+    Examples
+    --------
+    >>> record = EdgeRecord("a", "b", 2.0, Association(1, "y", 1.0), None)
+    >>> describe_edge(record, {"b": {"y": "yellow"}})
+    'a - b  strength 2.00: a = 1 goes with b = yellow'
+    """
+    clauses = [
+        _clause(record, tie, verb, meanings)
+        for tie, verb in ((record.together, "goes with"), (record.apart, "avoids"))
+        if tie is not None
+    ]
+    head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
+    return f"{head}: {'; '.join(clauses)}" if clauses else head
+
+
+def _clause(record: EdgeRecord, tie: Association, verb: str, meanings: Meanings | None) -> str:
+    first = state_word(record.first, tie.first_state, meanings)
+    second = state_word(record.second, tie.second_state, meanings)
+    return f"{record.first} = {first} {verb} {record.second} = {second}"
+
+
+def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
+    """Return the word for a state where there is one, else the state as text.
+
+    Examples
+    --------
+    >>> state_word("odor", "f", {"odor": {"f": "foul"}}), state_word("visits", 3, None)
+    ('foul', '3')
+    """
+    return str((meanings or {}).get(name, {}).get(state, state))
+
+
+def network_words(model: PairwiseMRF) -> str:
+    """Return size, density and loose ends of a network in a sentence or three.
+
+    Examples
+    --------
+    >>> network_words(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
+    '0 edges among 2 variables: the variables look independent of each other.'
+    """
+    n, m = model.n_variables, model.n_edges
+    if m == 0:
+        return (
+            f"0 edges among {count(n, 'variable')}: the variables look independent of each other."
+        )
+    possible = n * (n - 1) // 2
+    text = f"{count(m, 'edge')} among {count(n, 'variable')}, {m / possible:.1%} of all pairs."
+    joined = {name for edge in model.edges for name in edge}
+    loose = [name for name in model.names if name not in joined]
+    if loose:
+        tied = "Not tied to any other" if len(loose) > 1 else "One is not tied to any other"
+        text += f" {tied}: {names(loose)}."
+    else:
+        text += " Every variable is tied to another."
+    degrees = dict.fromkeys(model.names, 0)
+    for a, b in model.edges:
+        degrees[a] += 1
+        degrees[b] += 1
+    best = max(degrees, key=lambda name: degrees[name])
+    if degrees[best] > 1:
+        text += f" Best connected: {best} ({degrees[best]} edges)."
+    return text
+
+
+def _data_words(table: Table) -> str:
+    text = f"{count(table.n_rows, 'row')} of {count(table.n_variables, 'variable')}"
+    if table.weights is not None:
+        text += f", total weight {table.total_weight:,.6g}"
+    cards = table.cards
+    low, high = int(cards.min()), int(cards.max())
+    text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."
+    constant = [
+        name
+        for name, counts in zip(table.names, table.observed(), strict=True)
+        if np.count_nonzero(counts) < 2
+    ]
+    if constant:
+        text += f" {count(len(constant), 'variable')} never change: {names(constant)}."
+        text = text.replace("1 variable never change:", "1 variable never changes:")
+    return text
+
+
+def _lambda_words(net: Any) -> str:
+    text = f"lambda = {net.lam_:.4g}. {net.lam_words_}"
+    return text.strip()
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(5644, "row")
+    ('1 row', '5,644 rows')
+    """
+    return f"{n:,} {noun}{'s'[: n != 1]}"
+
+
+def names(items: list[Any]) -> str:
+    """Return names with commas, the first dozen and how many more.
+
+    Examples
+    --------
+    >>> names(["a", "b"])
+    'a, b'
+    """
+    text = ", ".join(str(item) for item in items[:_NAMES_SHOWN])
+    more = len(items) - _NAMES_SHOWN
+    return text + (f" and {more:,} more" if more > 0 else "")
+
+
+def _section(title: str, text: str) -> str:
+    return f"{title}\n{_wrap(text)}"
+
+
+def _wrap(text: str, hang: int = 2) -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent="  ",
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

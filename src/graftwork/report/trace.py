@@ -1,0 +1,103 @@
+"""Records as files: the trace of a run as JSON Lines, the lambda path as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from graftwork.grafting.trace import Round
+from graftwork.models.container import replace_file
+
+PATH_COLUMNS = ("lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "chosen")
+
+
+def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
+    """Write one JSON object a round, one a line, and return None; the file appears whole or not.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to.
+    rounds : iterable of Round
+        What `MarkovNetwork.trace_` holds. A number that is not finite is written as null.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "trace.jsonl")
+    >>> write_trace(path, [])
+    >>> path.read_text()
+    ''
+    """
+    lines = [json.dumps(_finite(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
+    write_text(path, "".join(lines))
+
+
+def _finite(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in record.items()
+    }
+
+
+def write_path(path: str | PathLike[str], points: Iterable[Any]) -> None:
+    """Write the lambdas tried as CSV, and return None; the file appears whole or not.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to.
+    points : iterable
+        What `MarkovNetwork.path_` holds: one point a lambda, with the attributes lam, n_edges,
+        loss, objective, refit_loss, criterion and chosen.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "path.csv")
+    >>> write_path(path, [])
+    >>> path.read_text()
+    'lam,n_edges,loss,objective,refit_loss,criterion,chosen\\n'
+    """
+    rows = ([getattr(point, name) for name in PATH_COLUMNS] for point in points)
+    write_rows(path, PATH_COLUMNS, rows)
+
+
+def write_rows(
+    path: str | PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """Write rows as CSV below a header, and return None; the file appears whole or not.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> write_rows(path, ["a", "b"], [[1, "x, y"]])
+    >>> path.read_text()
+    'a,b\\n1,"x, y"\\n'
+    """
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_text(path, buffer.getvalue())
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write text as UTF-8, and return None; the file appears whole or not.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.txt")
+    >>> write_text(path, "done\\n")
+    >>> path.read_text()
+    'done\\n'
+    """
+    replace_file(Path(path), text.encode("utf-8"))

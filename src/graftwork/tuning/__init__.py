@@ -1,0 +1,7 @@
+"""Choosing lambda: paths, criteria, refits."""
+
+from graftwork.tuning.auto import AutoResult, learn_without_lambda
+from graftwork.tuning.levels import Levels, find_levels
+from graftwork.tuning.refit import refit
+
+__all__ = ["AutoResult", "Levels", "find_levels", "learn_without_lambda", "refit"]

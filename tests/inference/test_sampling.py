@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from brute import GRAPHS, complete, enumerate_states, random_potentials
+
+from graftwork.inference import Layout, Potentials
+from graftwork.inference.sampling import gibbs_sample, log_conditionals
+
+
+def conditionals_twin(potentials, codes):
+    """sum_i log p(x_i | the others) of one joint state, from the energies of its neighbours."""
+    energy = enumerate_states(potentials).energy
+    total = 0.0
+    for i in range(len(codes)):
+        line = energy[tuple(slice(None) if k == i else c for k, c in enumerate(codes))]
+        top = line.max()
+        total += line[codes[i]] - top - np.log(np.exp(line - top).sum())
+    return total
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("scale", [1.0, 400.0])
+def test_log_conditionals_equal_a_plain_twin(name, scale, rng):
+    cards, edges = GRAPHS[name]
+    potentials = random_potentials(rng, cards, edges, scale)
+    codes = rng.integers(0, np.array(cards)[:, None], size=(len(cards), 21)).astype(np.uint8)
+    expected = [conditionals_twin(potentials, column) for column in codes.T]
+    np.testing.assert_allclose(
+        log_conditionals(potentials, codes), expected, rtol=1e-11, atol=1e-11
+    )
+
+
+def test_log_conditionals_of_impossible_rows_and_any_number_of_threads(rng):
+    layout = Layout.of([2, 3], [(0, 1)])
+    weights = rng.normal(size=layout.size)
+    layout.table(weights, 0)[1, 2] = -np.inf
+    codes = rng.integers(0, [[2], [3]], size=(2, 5000)).astype(np.uint16)
+    one = log_conditionals(Potentials(layout, weights), codes, n_jobs=1)
+    two = log_conditionals(Potentials(layout, weights), codes, n_jobs=2)
+    np.testing.assert_array_equal(one, two)
+    impossible = (codes[0] == 1) & (codes[1] == 2)
+    np.testing.assert_array_equal(np.isneginf(one), impossible)
+
+
+@pytest.mark.parametrize("name", ["tree", "isolated", "cycle", "grid", "complete", "one state"])
+def test_gibbs_draws_match_the_marginals(name, rng):
+    cards, edges = GRAPHS[name]
+    potentials = random_potentials(rng, cards, edges, 0.5)
+    n = 40_000
+    codes = gibbs_sample(potentials, n, rng, burn_in=200, thin=5)
+    assert codes.shape == (len(cards), n)
+    truth = enumerate_states(potentials)
+    for i in range(len(cards)):
+        seen = np.bincount(codes[i], minlength=cards[i]) / n
+        np.testing.assert_allclose(seen, truth.marginal(i), atol=0.015)
+    for i, j in edges:
+        seen = np.zeros((cards[i], cards[j]))
+        np.add.at(seen, (codes[i], codes[j]), 1 / n)
+        np.testing.assert_allclose(seen, truth.marginal(i, j), atol=0.015)
+
+
+def test_gibbs_does_not_depend_on_threads_or_lanes():
+    potentials = random_potentials(np.random.default_rng(0), *GRAPHS["grid"])
+    draws = [
+        gibbs_sample(
+            potentials, 100, np.random.default_rng(5), burn_in=20, n_chains=20, n_jobs=jobs
+        )
+        for jobs in (1, 2, 2)
+    ]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    np.testing.assert_array_equal(draws[0], draws[2])
+    other = gibbs_sample(potentials, 100, np.random.default_rng(6), burn_in=20, n_chains=20)
+    assert (other != draws[0]).any()
+
+
+def test_gibbs_keeps_fixed_variables_and_zeros_out(rng):
+    potentials = random_potentials(rng, *GRAPHS["complete"], 1.0)
+    layout = potentials.layout
+    layout.unary(potentials.weights, 2)[1] = -np.inf
+    fixed = np.full(6, -1)
+    fixed[4] = 2
+    codes = gibbs_sample(potentials, 3_000, rng, burn_in=50, fixed=fixed)
+    assert (codes[4] == 2).all()
+    assert not (codes[2] == 1).any()
+    truth = enumerate_states(potentials)
+    given = truth.marginal(4, 0)[2]
+    seen = np.bincount(codes[0], minlength=2) / 3_000
+    np.testing.assert_allclose(seen, given / given.sum(), atol=0.05)
+
+
+def test_gibbs_with_potentials_that_underflow(rng):
+    cards, edges = [3] * 4, complete(4)
+    potentials = random_potentials(rng, cards, edges, 0.5)
+    shift = potentials.layout.table(potentials.weights, 0)
+    shift[:, 1:] -= 2000.0
+    codes = gibbs_sample(potentials, 2_000, rng, burn_in=100)
+    assert (codes[1] == 0).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_gibbs_gives_as_many_rows_as_asked(n, rng):
+    potentials = random_potentials(rng, [2, 3], [(0, 1)])
+    assert gibbs_sample(potentials, n, rng, burn_in=1).shape == (2, n)
+
+
+def test_gibbs_refuses_nonsense(rng):
+    potentials = random_potentials(rng, [2], [])
+    with pytest.raises(ValueError, match="thin"):
+        gibbs_sample(potentials, 1, rng, thin=0)

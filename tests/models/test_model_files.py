@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import hashlib
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from graftwork.errors import DataError, ModelFileError
+from graftwork.models import PairwiseMRF, load, read_info
+
+ODD = {
+    "plain": ["a", "b"],
+    "": ["", " ", "\n", "\u00e9\u4e2d\U0001f600", "\ud800"],
+    7: [1, -(2**70), 2**20_000, 2**53 + 1],
+    True: [True, False, 1, 0],
+    1.5: [0.1, -0.0, float("inf"), 5e-324],
+    None: [None],
+    b"\x00\xff": [b"", b"bytes"],
+    ("a", (1, None)): [(), ("x", 2.5, (True,))],
+    dt.date(2020, 2, 29): [dt.date.min, dt.datetime(2020, 1, 1, 12, 30, 0, 7)],
+    dt.datetime(2021, 10, 31, 2, 30, fold=1): [
+        dt.datetime(2020, 1, 1, tzinfo=dt.UTC),
+        dt.datetime(2020, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=-3))),
+        dt.timedelta(days=-1, microseconds=3),
+    ],
+}
+
+
+def odd_model():
+    rng = np.random.default_rng(0)
+    names = list(ODD)
+    pairs = [(names[3], names[1]), (names[0], names[9]), (names[4], names[7])]
+    unary = {name: rng.normal(size=len(listed)) for name, listed in ODD.items()}
+    unary[None] = [-np.inf]
+    tables = {(a, b): rng.normal(size=(len(ODD[a]), len(ODD[b]))) for a, b in pairs}
+    return PairwiseMRF(ODD, unary, tables)
+
+
+def kinds(value):
+    return (type(value), tuple(map(kinds, value))) if isinstance(value, tuple) else type(value)
+
+
+def test_round_trip_of_odd_names_and_states(tmp_path):
+    model = odd_model()
+    path = tmp_path / "odd.gw"
+    model.save(path, info={"lam": 0.1, "edges": [1, 2], "nested": {"a": None}})
+    again = load(path)
+    assert again == model
+    assert again.potentials.weights.tobytes() == model.potentials.weights.tobytes()
+    assert kinds(again.names) == kinds(model.names)
+    for mine, theirs in zip(model.states.values(), again.states.values(), strict=True):
+        assert kinds(mine) == kinds(theirs)
+        assert [repr(x) for x in mine if not isinstance(x, int)] == [
+            repr(x) for x in theirs if not isinstance(x, int)
+        ]
+    assert read_info(path) == {"lam": 0.1, "edges": [1, 2], "nested": {"a": None}}
+    assert again.names[-1].fold == 1
+
+
+def test_the_file_is_what_the_documentation_says(tmp_path):
+    model = PairwiseMRF({"a": ["x", "y"], "b": [0, 1]}, None, {("a", "b"): np.eye(2)})
+    path = tmp_path / "m.gw"
+    model.save(str(path))
+    with zipfile.ZipFile(path) as archive:
+        assert sorted(archive.namelist()) == ["graftwork.json", "pairwise.npy", "unary.npy"]
+        assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+        header = json.loads(archive.read("graftwork.json"))
+        arrays = archive.read("unary.npy") + archive.read("pairwise.npy")
+        table = np.load(io.BytesIO(archive.read("pairwise.npy")), allow_pickle=False)
+    assert header["format"] == "graftwork-model"
+    assert header["version"] == 1
+    assert header["edges"] == [[0, 1]]
+    assert header["variables"][0] == {"name": ["str", "a"], "states": [["str", "x"], ["str", "y"]]}
+    assert header["sha256"] == hashlib.sha256(arrays).hexdigest()
+    assert table.tolist() == [1.0, 0.0, 0.0, 1.0]
+    first = path.read_bytes()
+    model.save(path)
+    assert path.read_bytes() == first
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Text(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("state", [Colour.RED, Text("sub"), frozenset([1]), 1j, (1, Colour.RED)])
+def test_states_that_cannot_be_kept_are_named_and_nothing_is_written(tmp_path, state):
+    path = tmp_path / "m.gw"
+    model = PairwiseMRF({"hue": ["ok", state]})
+    with pytest.raises(DataError, match=r"a state of 'hue'.*rename"):
+        model.save(path)
+    with pytest.raises(DataError, match="the variable name"):
+        PairwiseMRF({state: [0, 1]}).save(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_info_that_is_not_json_is_refused(tmp_path):
+    model = PairwiseMRF({"a": [0, 1]})
+    for info in ({"a": object()}, {"a": float("nan")}):
+        with pytest.raises(DataError, match="info"):
+            model.save(tmp_path / "m.gw", info=info)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numpy_states_come_back_as_the_python_values_they_equal(tmp_path):
+    model = PairwiseMRF({np.str_("a"): np.array([0, 1]), "b": np.array(["x", "y"])})
+    model.save(tmp_path / "m.gw")
+    assert load(tmp_path / "m.gw").states == {"a": (0, 1), "b": ("x", "y")}
+
+
+def test_an_old_file_survives_a_failure(tmp_path, monkeypatch):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": [0, 1]}).save(path)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    for step in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, fail)
+            with pytest.raises(OSError, match="disk full"):
+                PairwiseMRF({"b": [0, 1]}).save(path)
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_missing_and_foreign_files(tmp_path):
+    with pytest.raises(ModelFileError, match="there is no file"):
+        load(tmp_path / "none.gw")
+    with pytest.raises(ModelFileError, match="cannot read"):
+        load(tmp_path)
+    foreign = {
+        "empty": b"",
+        "text": b"hello",
+        "pickle": pickle.dumps({"a": 1}),
+        "pk": b"PK\x03\x04",
+    }
+    for name, data in foreign.items():
+        (tmp_path / name).write_bytes(data)
+        for reader in (load, read_info):
+            with pytest.raises(ModelFileError, match="not a graftwork model"):
+                reader(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(ModelFileError, match=r"members are 'readme.txt'"):
+        load(tmp_path / "other.zip")
+
+
+def test_every_truncation_and_every_flipped_byte(tmp_path):
+    model = PairwiseMRF({"a": ["x", "y"], "b": [0, 1]}, {"a": [0.1, 0.2]}, {("a", "b"): np.eye(2)})
+    path = tmp_path / "m.gw"
+    model.save(path)
+    data = path.read_bytes()
+    for size in range(0, len(data), 7):
+        path.write_bytes(data[:size])
+        with pytest.raises(ModelFileError):
+            load(path)
+    refused = 0
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x5A]) + data[at + 1 :])
+        try:
+            assert load(path) == model  # a date or a flag of the zip that nothing depends on
+        except ModelFileError:
+            refused += 1
+    assert refused > 0.8 * len(data)
+
+
+def rewrite(path, change, compression=zipfile.ZIP_STORED, arrays=None, resign=True):
+    """Write the file again with a changed header (or changed arrays) and valid checksums."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members |= arrays or {}
+    header = json.loads(members["graftwork.json"])
+    if resign:
+        both = members["unary.npy"] + members["pairwise.npy"]
+        header["sha256"] = hashlib.sha256(both).hexdigest()
+    header = change(header) or header
+    members["graftwork.json"] = json.dumps(header).encode()
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def npy(values):
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(values))
+    return buffer.getvalue()
+
+
+def huge_npy():
+    data = npy(np.zeros(2))
+    return data.replace(b"(2,)", b"(999999999999,)").replace(b" " * 11 + b"\n", b"\n")
+
+
+CHANGES = {
+    "checksum": lambda h: h.update(sha256="0" * 64),
+    "no checksum": lambda h: h.pop("sha256"),
+    "edge out of range": lambda h: h.update(edges=[[0, 5]]),
+    "edge backwards": lambda h: h.update(edges=[[1, 0]]),
+    "edge twice": lambda h: h.update(edges=[[0, 1], [0, 1]]),
+    "edge of text": lambda h: h.update(edges=[["0", "1"]]),
+    "edges missing": lambda h: h.update(edges=[]),
+    "no edges": lambda h: h.pop("edges"),
+    "fewer variables": lambda h: h["variables"].pop(),
+    "more states": lambda h: h["variables"][0]["states"].append(["str", "z"]),
+    "same state": lambda h: h["variables"][0].update(states=[["int", 1], ["int", 1]]),
+    "same name": lambda h: h["variables"][1].update(name=["str", "a"]),
+    "unknown tag": lambda h: h["variables"][0].update(name=["object", "a"]),
+    "wrong payload": lambda h: h["variables"][0].update(name=["int", 1.5]),
+    "no tag": lambda h: h["variables"][0].update(name="a"),
+    "bad hex": lambda h: h["variables"][0].update(name=["int", "zz"]),
+    "bad date": lambda h: h["variables"][0].update(name=["datetime", ["nope"]]),
+    "variables a number": lambda h: h.update(variables=3),
+    "info a list": lambda h: h.update(info=[]),
+    "version zero": lambda h: h.update(version=0),
+    "version a text": lambda h: h.update(version="1"),
+    "format": lambda h: h.update(format="other"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_inconsistent_headers_are_refused(tmp_path, case):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": ["x", "y"], "b": [0, 1]}, None, {("a", "b"): np.eye(2)}).save(path)
+
+    def change(header):
+        CHANGES[case](header)
+
+    rewrite(path, change)
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+ARRAYS = {
+    "short": {"unary.npy": npy(np.zeros(3))},
+    "long": {"pairwise.npy": npy(np.zeros(9))},
+    "nan": {"unary.npy": npy([0, 0, 0, np.nan])},
+    "+inf": {"unary.npy": npy([0, 0, 0, np.inf])},
+    "float32": {"unary.npy": npy(np.zeros(4, np.float32))},
+    "matrix": {"unary.npy": npy(np.zeros((2, 2)))},
+    "objects": {"unary.npy": npy(np.array([1, 2, 3, 4], dtype=object))},
+    "huge": {"unary.npy": huge_npy()},
+    "not npy": {"unary.npy": b"nothing"},
+}
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_inconsistent_arrays_are_refused(tmp_path, case):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": ["x", "y"], "b": [0, 1]}, None, {("a", "b"): np.eye(2)}).save(path)
+    rewrite(path, lambda h: h, arrays=ARRAYS[case])
+    with pytest.raises(ModelFileError, match="damaged"):
+        load(path)
+
+
+def test_a_newer_format_says_what_to_install(tmp_path):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": [0, 1]}).save(path)
+    rewrite(path, lambda h: {**h, "version": 2, "library": "9.0"})
+    with pytest.raises(ModelFileError, match=r"format version 2.*reads up to 1.*graftwork 9.0"):
+        load(path)
+
+
+def test_compressed_members_are_refused(tmp_path):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": [0, 1]}).save(path)
+    rewrite(path, lambda h: {**h, "info": {"a": "x" * 10_000_000}}, zipfile.ZIP_DEFLATED)
+    with pytest.raises(ModelFileError, match="compressed"):
+        load(path)
+
+
+def test_deeply_nested_json_is_refused(tmp_path):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": [0, 1]}).save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["graftwork.json"] = b'{"format":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelFileError):
+        load(path)

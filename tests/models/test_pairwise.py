@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from graftwork.data import Table
+from graftwork.errors import DataError, GraftworkError, TooLargeError
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.models import PairwiseMRF, engine_for
+
+STATES = {
+    "colour": ["red", "green", "blue"],
+    "size": [1, 2],
+    "only": [None],
+    "shape": ["round", "square"],
+    "alone": [True, False],
+    "count": [0, 1, 2, 3],
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    pairs = [("size", "colour"), ("colour", "shape"), ("shape", "count"), ("count", "size"),
+             ("only", "size")]  # fmt: skip
+    return PairwiseMRF(
+        STATES,
+        {name: rng.normal(size=len(listed)) for name, listed in STATES.items()},
+        {(a, b): rng.normal(size=(len(STATES[a]), len(STATES[b]))) for a, b in pairs},
+    )
+
+
+@pytest.fixture(scope="module")
+def joint(model):
+    """Every joint state with its log weight, by a loop over dicts."""
+    out = {}
+    for row in itertools.product(*STATES.values()):
+        cell = dict(zip(STATES, row, strict=True))
+        energy = sum(model.unary(name)[STATES[name].index(x)] for name, x in cell.items())
+        for a, b in model.edges:
+            energy += model.table(a, b)[STATES[a].index(cell[a]), STATES[b].index(cell[b])]
+        out[row] = energy
+    return out
+
+
+def weight(joint, **wanted):
+    names = list(STATES)
+    return sum(
+        math.exp(energy)
+        for row, energy in joint.items()
+        if all(row[names.index(name)] == state for name, state in wanted.items())
+    )
+
+
+EVIDENCE = [None, {}, {"size": 2}, {"colour": "blue", "count": 3}, {"only": None}]
+
+
+@pytest.mark.parametrize("evidence", EVIDENCE, ids=str)
+@pytest.mark.parametrize("inference", ["exact", "auto", JunctionTree()], ids=str)
+def test_queries_equal_enumeration(model, joint, evidence, inference):
+    given = evidence or {}
+    total = weight(joint, **given)
+    asked = {"evidence": evidence, "inference": inference}
+    assert model.log_partition(**asked) == pytest.approx(math.log(total), abs=1e-10)
+    marginals = model.marginals(**asked)
+    assert list(marginals) == list(STATES)
+    for name, listed in STATES.items():
+        for p, state in zip(marginals[name], listed, strict=True):
+            both = {**given, name: state}
+            clash = name in given and given[name] != state
+            assert p == pytest.approx(0.0 if clash else weight(joint, **both) / total, abs=1e-12)
+    for a, b in itertools.permutations(STATES, 2):
+        table = model.pair_marginal(a, b, **asked)
+        assert table.shape == (len(STATES[a]), len(STATES[b]))
+        for (r, x), (c, y) in itertools.product(enumerate(STATES[a]), enumerate(STATES[b])):
+            both = {**given, a: x, b: y}
+            clash = any(both[name] != state for name, state in given.items())
+            expected = 0.0 if clash else weight(joint, **both) / total
+            assert table[r, c] == pytest.approx(expected, abs=1e-12)
+    best = model.map(evidence)
+    assert all(best[name] == state for name, state in given.items())
+    allowed = [e for row, e in joint.items()
+               if all(row[list(STATES).index(k)] == v for k, v in given.items())]  # fmt: skip
+    assert joint[tuple(best.values())] == pytest.approx(max(allowed))
+
+
+def test_bp_is_close_and_exact_on_a_forest(model):
+    for name, p in model.marginals(inference="bp").items():
+        np.testing.assert_allclose(p, model.marginals()[name], atol=0.05)
+    tree = PairwiseMRF(STATES, None, {("colour", "count"): np.eye(3, 4)})
+    assert tree.log_partition(inference="bp") == pytest.approx(tree.log_partition(), abs=1e-12)
+    pair = tree.pair_marginal("count", "colour", inference=LoopyBP())
+    np.testing.assert_allclose(pair, tree.pair_marginal("count", "colour"), atol=1e-12)
+
+
+def test_everything_observed(model, joint):
+    row = ("red", 1, None, "square", False, 2)
+    evidence = dict(zip(STATES, row, strict=True))
+    for inference in ("exact", "bp", "auto"):
+        assert model.log_partition(evidence, inference) == pytest.approx(joint[row], abs=1e-12)
+        assert model.marginals(evidence, inference)["shape"].tolist() == [0.0, 1.0]
+        pair = model.pair_marginal("size", "shape", evidence, inference)
+        assert pair.tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    assert model.map(evidence) == evidence
+    for method in ("exact", "gibbs"):
+        drawn = model.sample(3, evidence, 0, method)
+        assert [dict(zip(drawn.names, cells, strict=True)) for cells in drawn] == [evidence] * 3
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "gibbs"])
+def test_samples_match_and_keep_the_evidence(model, method):
+    drawn = model.sample(8_000, {"size": 2}, random_state=1, method=method)
+    assert isinstance(drawn, Table)
+    assert drawn.n_rows == 8_000
+    assert set(drawn["size"].tolist()) == {2}
+    marginals = model.marginals({"size": 2})
+    for i, name in enumerate(model.names):
+        seen = np.bincount(drawn.codes[i], minlength=len(STATES[name])) / 8_000
+        np.testing.assert_allclose(seen, marginals[name], atol=0.03)
+
+
+@pytest.mark.parametrize("method", ["exact", "gibbs"])
+def test_same_seed_same_rows_for_any_number_of_threads(model, method):
+    one = model.sample(200, random_state=4, method=method, n_jobs=1)
+    two = model.sample(200, random_state=4, method=method, n_jobs=2)
+    generator = model.sample(200, random_state=np.random.default_rng(4), method=method)
+    np.testing.assert_array_equal(one.codes, two.codes)
+    np.testing.assert_array_equal(one.codes, generator.codes)
+
+
+def test_scores_of_rows(model, joint):
+    rows = list(joint)[::7]
+    total = weight(joint)
+    expected = [joint[row] - math.log(total) for row in rows]
+    names = list(STATES)
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(names)}
+    codes = [[STATES[n].index(x) for x in columns[n]] for n in names]
+    table = Table(tuple(names), tuple(map(tuple, STATES.values())), np.array(codes))
+    np.testing.assert_allclose(model.log_prob(table), expected, atol=1e-10)
+    pseudo = []
+    for row in rows:
+        value = 0.0
+        for k, listed in enumerate(STATES.values()):
+            others = [math.exp(joint[(*row[:k], x, *row[k + 1 :])]) for x in listed]
+            value += joint[row] - math.log(sum(others))
+        pseudo.append(value)
+    np.testing.assert_allclose(model.log_pseudo_likelihood(table), pseudo, atol=1e-10)
+    np.testing.assert_array_equal(
+        model.log_pseudo_likelihood(table, n_jobs=2), model.log_pseudo_likelihood(table)
+    )
+
+
+def test_rows_of_plain_containers_are_aligned():
+    model = PairwiseMRF({"a": ["x", "y"], "b": [0, 1, 2]}, {"a": [1.0, 0.0]})
+    rows = model.log_prob([["y", 2], ["x", 0]])
+    np.testing.assert_allclose(rows, model.log_prob({"b": [2, 0], "a": ["y", "x"]}))
+    with pytest.raises(DataError, match="z"):
+        model.log_prob([["z", 0]])
+
+
+def test_impossible_rows_and_impossible_evidence():
+    model = PairwiseMRF(
+        {"a": ["x", "y"], "b": ["u", "v"], "c": [0, 1]},
+        pairwise={("a", "b"): [[0.0, -np.inf], [0.0, 0.0]]},
+    )
+    assert model.log_prob([["x", "v", 0]]) == -np.inf
+    assert model.log_pseudo_likelihood([["x", "v", 0]]) == -np.inf
+    assert model.strength("a", "b") == np.inf
+    bad = {"a": "x", "b": "v"}
+    for ask in (model.marginals, model.log_partition, model.map):
+        with pytest.raises(DataError, match=r"\{'a': 'x', 'b': 'v'\} has probability zero"):
+            ask(bad)
+    with pytest.raises(DataError, match="probability zero"):
+        model.sample(1, bad)
+    with pytest.raises(DataError, match="probability zero"):
+        model.pair_marginal("a", "c", bad, "bp")
+    nothing = PairwiseMRF({"a": [0, 1]}, {"a": [-np.inf, -np.inf]})
+    with pytest.raises(DataError, match="every joint state"):
+        nothing.marginals()
+
+
+def test_attributes(model):
+    assert model.names == tuple(STATES)
+    assert model.states["size"] == (1, 2)
+    assert (model.n_variables, model.n_edges) == (6, 5)
+    assert ("colour", "size") in model.edges
+    np.testing.assert_array_equal(model.table("size", "colour"), model.table("colour", "size").T)
+    assert repr(model) == "PairwiseMRF: 6 variables, 5 edges"
+    assert model.strength("only", "size") == pytest.approx(0.0)
+    flat = PairwiseMRF.from_flat(model.names, list(STATES.values()), model.potentials)
+    assert flat == model
+    assert flat != PairwiseMRF(STATES)
+    assert model != 3
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert copy.deepcopy(model) == model
+    with pytest.raises(ValueError, match="read-only"):
+        model.potentials.weights[0] = 1.0
+
+
+def test_tables_do_not_change_with_what_was_passed():
+    table = np.eye(2)
+    model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): table})
+    table[:] = 9.0
+    model.table("a", "b")[:] = 9.0
+    assert model.table("a", "b").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_to_networkx(model):
+    graph = model.to_networkx()
+    assert set(graph.nodes) == set(STATES)
+    assert graph.number_of_edges() == 5
+    edge = graph.edges["size", "colour"]
+    np.testing.assert_array_equal(edge["table"], model.table(*edge["variables"]))
+    assert edge["strength"] == model.strength("colour", "size")
+    assert graph.nodes["size"]["states"] == (1, 2)
+
+
+AB = {"a": [0, 1], "b": ["x", "y", "z"]}
+WRONG = {
+    "unknown unary": (
+        {"states": AB, "unary": {"aa": [0, 0]}},
+        r"no variable 'aa'; did you mean 'a'",
+    ),
+    "unknown edge": ({"states": AB, "pairwise": {("a", "q"): np.eye(2)}}, "no variable 'q'"),
+    "unary shape": ({"states": AB, "unary": {"a": [0, 0, 0]}}, r"shape \(3,\).*need \(2,\)"),
+    "table shape": ({"states": AB, "pairwise": {("a", "b"): np.zeros((3, 2))}}, r"need \(2, 3\)"),
+    "both orders": (
+        {"states": AB, "pairwise": {("a", "b"): np.zeros((2, 3)), ("b", "a"): np.zeros((3, 2))}},
+        "given twice",
+    ),
+    "self edge": ({"states": AB, "pairwise": {("a", "a"): np.eye(2)}}, "to itself"),
+    "not a pair": ({"states": AB, "pairwise": {"ab": np.eye(2)}}, "not a pair"),
+    "duplicate state": ({"states": {"a": [0, 0]}}, "given twice"),
+    "equal numbers": ({"states": {"a": [1, 1.0]}}, "given twice"),
+    "nan state": ({"states": {"a": [0.0, float("nan")]}}, "never found again"),
+    "text as states": ({"states": {"a": "xy"}}, "list of states"),
+    "no states": ({"states": {"a": []}}, "one at least"),
+    "no variables": ({"states": {}}, "one variable at least"),
+    "nan": ({"states": AB, "unary": {"a": [0, np.nan]}}, "NaN"),
+    "+inf": ({"states": AB, "pairwise": {("a", "b"): np.full((2, 3), np.inf)}}, r"\+inf"),
+    "not numbers": ({"states": AB, "unary": {"a": ["p", "q"]}}, "not a table of numbers"),
+    "not a dict": ({"states": AB, "unary": [0, 0]}, "must be a dict"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_input_is_refused_in_a_sentence(case):
+    arguments, sentence = WRONG[case]
+    with pytest.raises(DataError, match=sentence):
+        PairwiseMRF(**arguments)
+
+
+def test_wrong_questions_are_refused(model):
+    with pytest.raises(GraftworkError, match="no variable 'colr'; did you mean 'colour'"):
+        model.marginals({"colr": "red"})
+    with pytest.raises(GraftworkError, match=r"'size' has no state '2'.*Its states are 1, 2"):
+        model.marginals({"size": "2"})
+    with pytest.raises(GraftworkError, match="no state 1"):
+        model.marginals({"alone": 1})
+    with pytest.raises(GraftworkError, match="two different"):
+        model.pair_marginal("size", "size")
+    with pytest.raises(GraftworkError, match="no edge between"):
+        model.table("alone", "size")
+    with pytest.raises(GraftworkError, match="inference is 'magic'"):
+        model.marginals(inference="magic")
+    with pytest.raises(GraftworkError, match="inference is 3"):
+        model.marginals(inference=3)
+    with pytest.raises(GraftworkError, match="evidence is"):
+        model.marginals(["size"])
+    with pytest.raises(GraftworkError, match="method is"):
+        model.sample(1, method="magic")
+    with pytest.raises(GraftworkError, match="number of rows"):
+        model.sample(-1)
+    with pytest.raises(GraftworkError, match="differ from the states"):
+        PairwiseMRF.from_flat(["a"], [[0, 1, 2]], Potentials(Layout.of([2]), np.zeros(2)))
+
+
+def test_too_large_networks_say_so_and_auto_falls_back():
+    names = [f"v{k}" for k in range(40)]
+    tables = {pair: 0.02 * np.eye(2) for pair in itertools.combinations(names, 2)}
+    model = PairwiseMRF({name: [0, 1] for name in names}, None, tables)
+    with pytest.raises(TooLargeError, match="treewidth 39"):
+        model.log_partition()
+    assert model.log_partition(inference="auto") > 40 * math.log(2)
+    assert isinstance(engine_for("auto", model.potentials.layout), LoopyBP)
+    assert model.sample(10, random_state=0).n_rows == 10
+    known = dict.fromkeys(names[:30], 0)
+    assert model.log_partition(known) > 0
+
+
+def test_one_variable_of_one_state():
+    model = PairwiseMRF({0: ["x"]}, {0: [3.0]})
+    assert model.log_partition() == 3.0
+    assert model.marginals()[0].tolist() == [1.0]
+    assert model.map() == {0: "x"}
+    assert model.sample(2, random_state=0).codes.tolist() == [[0, 0]]
+    assert model.log_prob([["x"]]).tolist() == [0.0]
