@@ -1,0 +1,78 @@
+"""graftwork: sparse Markov networks from categorical data, with a certificate.
+
+>>> import graftwork as gw
+>>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+>>> net = gw.MarkovNetwork(lam=0.01).fit(rows)
+>>> net.model_.marginals(evidence={"x0": "rain"})["x1"].round(1)
+array([0. , 1. ])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from graftwork.version import __version__
+
+if TYPE_CHECKING:
+    from graftwork import datasets as datasets
+    from graftwork.data import Table as Table
+    from graftwork.data import as_table as as_table
+    from graftwork.data import read_table as read_table
+    from graftwork.errors import ConvergenceWarning as ConvergenceWarning
+    from graftwork.errors import DataError as DataError
+    from graftwork.errors import DataWarning as DataWarning
+    from graftwork.errors import GraftworkError as GraftworkError
+    from graftwork.errors import ModelFileError as ModelFileError
+    from graftwork.errors import TooLargeError as TooLargeError
+    from graftwork.estimators import MarkovNetwork as MarkovNetwork
+    from graftwork.models import PairwiseMRF as PairwiseMRF
+    from graftwork.models import load as load
+    from graftwork.report import plot_network as plot_network
+
+# Names are imported when first used: `import graftwork` and the command line's help stay quick.
+_HOMES = {
+    "ConvergenceWarning": "graftwork.errors",
+    "DataError": "graftwork.errors",
+    "DataWarning": "graftwork.errors",
+    "GraftworkError": "graftwork.errors",
+    "MarkovNetwork": "graftwork.estimators",
+    "ModelFileError": "graftwork.errors",
+    "PairwiseMRF": "graftwork.models",
+    "Table": "graftwork.data",
+    "TooLargeError": "graftwork.errors",
+    "as_table": "graftwork.data",
+    "load": "graftwork.models",
+    "plot_network": "graftwork.report",
+    "read_table": "graftwork.data",
+}
+
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "DataWarning",
+    "GraftworkError",
+    "MarkovNetwork",
+    "ModelFileError",
+    "PairwiseMRF",
+    "Table",
+    "TooLargeError",
+    "__version__",
+    "as_table",
+    "datasets",
+    "load",
+    "plot_network",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("graftwork.datasets")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'graftwork' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,25 +10,21 @@ import typer
 
 from graftwork.cli import ask, learn
 from graftwork.cli.failures import plain_warnings, report_failure
+from graftwork.cli.interrupts import Aborted
 from graftwork.version import __version__
 
-_INTRO = """Learn sparse Markov networks from categorical data, and use them.
-
-Start with: graftwork learn mushroom (a data set that comes along). It learns a network, says in
-words what it found, and writes the model, its edges and a picture to the directory out."""
+_INTRO = (
+    "Learn sparse Markov networks from categorical data, and use them.\n\n"
+    "Start with: graftwork learn mushroom (a data set that comes along). It learns a network, says "
+    "in words what it found, and writes the model, its edges and a picture to the directory out."
+)
 
 _EXAMPLES = """Examples:
-
 graftwork learn mushroom
-
 graftwork learn data.csv --out run --holdout 0.2
-
 graftwork show run/model.gw --plot network.pdf
-
 graftwork query run/model.gw odor --given class=p
-
 graftwork score run/model.gw new.csv --per-row scores.csv
-
 graftwork sample run/model.gw 1000 --seed 0 --out rows.csv
 
 graftwork COMMAND --help says more about each."""
@@ -42,11 +38,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("learn", epilog=learn.EXAMPLES, no_args_is_help=True)(learn.learn)
-app.command("score", epilog=ask.SCORE_EXAMPLES, no_args_is_help=True)(ask.score)
-app.command("query", epilog=ask.QUERY_EXAMPLES, no_args_is_help=True)(ask.query)
-app.command("sample", epilog=ask.SAMPLE_EXAMPLES, no_args_is_help=True)(ask.sample)
-app.command("show", epilog=ask.SHOW_EXAMPLES, no_args_is_help=True)(ask.show)
+app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
+app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
+app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
+app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)
+app.command("show", epilog=ask.SHOW_EXAMPLES)(ask.show)
 
 
 def _version(wanted: bool) -> None:
@@ -89,6 +85,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     with plain_warnings():
         try:
             code = app(args=argv, prog_name="graftwork", standalone_mode=False)
-        except (Exception, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt, Aborted) as error:
             return report_failure(error)
     return code if isinstance(code, int) else 0

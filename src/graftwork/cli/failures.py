@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from graftwork.cli.interrupts import Aborted
 from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
@@ -21,6 +22,8 @@ _OPTIONS = {
     "pass missing_values=() to": "use --keep-missing to",
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
+    "pass one that PairwiseMRF.save wrote": "give one that graftwork learn wrote (model.gw)",
+    "Value error, ": "",
     "to go by position instead of by name, pass an array": "rename them in the file",
 }
 
@@ -47,6 +50,9 @@ def report_failure(error: BaseException) -> int:
     """Say in one sentence what went wrong, and return the exit code."""
     if os.environ.get("GRAFTWORK_DEBUG"):
         traceback.print_exception(error)
+    if isinstance(error, Aborted):
+        say("aborted; not everything was saved.")
+        return INTERRUPTED
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         say("interrupted.")
         return INTERRUPTED
@@ -75,7 +81,7 @@ def explain(error: BaseException) -> str | None:
     if callable(usage):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "graftwork"
-        return one_line(f"{_stop(str(usage()))} Try: {command} --help")
+        return one_line(f"{_stop(as_options(str(usage())))} Try: {command} --help")
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return one_line(f"{where}{error.strerror[0].lower()}{error.strerror[1:]}.")

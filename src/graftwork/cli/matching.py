@@ -7,7 +7,7 @@ text finds the state that is written like it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +93,13 @@ def read_evidence(
     """
     evidence: dict[Any, Any] = {}
     for text in given or ():
-        name, state = _split(model, text, "=", f"--given is {text!r}; write NAME=STATE.")
+        name, state = _split(
+            text,
+            "=",
+            f"--given is {text!r}; write NAME=STATE.",
+            lambda left: match_text(left, model.names) is not None,
+            lambda left, right: _is_state(model, left, right, meanings),
+        )
         name = find_variable(model, name)
         if name in evidence:
             raise DataError(f"--given names {str(name)!r} twice; once is enough.")
@@ -111,19 +117,35 @@ def read_pair(model: PairwiseMRF, text: str) -> tuple[Any, Any]:
     ('a', 'b,c')
     """
     sentence = f"--pair is {text!r}; write two variables A,B."
-    first, second = _split(model, text, ",", sentence)
-    return find_variable(model, first.strip()), find_variable(model, second.strip())
+    first, second = _split(
+        text,
+        ",",
+        sentence,
+        lambda left: match_text(left, model.names) is not None,
+        lambda left, right: match_text(right.strip(), model.names) is not None,
+    )
+    return find_variable(model, first), find_variable(model, second.strip())
 
 
-def _split(model: PairwiseMRF, text: str, mark: str, sentence: str) -> tuple[str, str]:
-    """Return what is left and right of the mark; names may hold the mark themselves."""
-    cuts = [k for k, letter in enumerate(text) if letter == mark]
+def _is_state(model: PairwiseMRF, name: str, text: str, meanings: Meanings | None) -> bool:
+    variable = find_variable(model, name)
+    return match_text(text, model.states[variable], (meanings or {}).get(variable)) is not None
+
+
+def _split(
+    text: str,
+    mark: str,
+    sentence: str,
+    known: Callable[[str], bool],
+    fits: Callable[[str, str], bool],
+) -> tuple[str, str]:
+    """Return what is left and right of a mark; names and states may hold the mark themselves."""
+    cuts = [(text[:k].strip(), text[k + 1 :]) for k, letter in enumerate(text) if letter == mark]
     if not cuts:
         raise DataError(sentence)
-    for k in cuts:
-        if match_text(text[:k].strip(), model.names) is not None:
-            return text[:k].strip(), text[k + 1 :]
-    return text[: cuts[0]], text[cuts[0] + 1 :]
+    likely = [cut for cut in cuts if known(cut[0])]
+    sure = [cut for cut in likely if fits(*cut)]
+    return (sure or likely or cuts)[0]
 
 
 def read_for(
@@ -178,7 +200,7 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
         if found is None:
             row = int(np.argmax(table.codes[place] == k)) + 1
             raise DataError(
-                f"{path.name}: row {row} has {str(name)} = {text!r}, a state the model does not "
+                f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
                 f"have{_near(text, listed, 'states')}"
             )
         codes[k] = found

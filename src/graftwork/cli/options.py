@@ -75,9 +75,8 @@ def parse_lam(text: str) -> str | float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise typer.BadParameter(
-            f"--lam is {text!r}; give auto or a number above 0, such as 0.01."
-        )
+        sentence = f"{text!r} is neither auto nor a number above 0, such as 0.01."
+        raise typer.BadParameter(sentence, param_hint="'--lam'")
     return value
 
 
@@ -172,7 +171,8 @@ Tol = Annotated[
     float, typer.Option(help="Accuracy of the certificate.", min=0, rich_help_panel=_LEARN)
 ]
 Jobs = Annotated[
-    int | None, typer.Option(metavar="N", help="Threads; -1 for all.", rich_help_panel=_LEARN)
+    int | None,
+    typer.Option(metavar="N", help="Threads; all cores if not given.", rich_help_panel=_LEARN),
 ]
 
 _LIMITS = "Limits"

@@ -21,7 +21,10 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None: ...
     def note(self, text: str) -> None:
         """Show a line that stays."""
@@ -72,8 +75,8 @@ class Quiet:
 class Lines(Quiet):
     """Plain lines, few of them: notes at once, the state of things now and then."""
 
-    def __init__(self, pause: float = _PAUSE) -> None:
-        self._pause = pause
+    def __init__(self, pause: float | None = None) -> None:
+        self._pause = _PAUSE if pause is None else pause
         self._last = time.monotonic()
         self._stage = "learning"
 

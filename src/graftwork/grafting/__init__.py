@@ -7,6 +7,7 @@ from graftwork.grafting.reservoir import Reservoir
 from graftwork.grafting.selection import Choice, Selection, Selector, View
 from graftwork.grafting.space import PairSpace
 from graftwork.grafting.trace import Observer, Round
+from graftwork.grafting.working_set import WorkingSet
 
 __all__ = [
     "Budget",
@@ -23,5 +24,6 @@ __all__ = [
     "Selection",
     "Selector",
     "View",
+    "WorkingSet",
     "graft",
 ]

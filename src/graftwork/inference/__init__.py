@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graftwork.inference.automatic import Automatic
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.elimination import Cost, estimate
 from graftwork.inference.engines import Engine
@@ -10,6 +11,7 @@ from graftwork.inference.layout import Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
 
 __all__ = [
+    "Automatic",
     "Beliefs",
     "Cost",
     "Engine",

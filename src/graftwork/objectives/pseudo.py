@@ -169,6 +169,7 @@ class PseudoPoint:
         unary, tables = _parts(potentials)
         linear = unary @ objective.margins + 2.0 * (tables @ pair_counts)
         self.value = float((log_sums.sum() - linear) / total)
+        self.mean_log_normalisers = log_sums / total
         pair_sums = half_sums[halves.own_first] + half_sums[halves.own_second]
         self.gradient = np.concatenate(
             [unary_sums - objective.margins, pair_sums - 2.0 * pair_counts]

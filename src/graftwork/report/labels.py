@@ -39,9 +39,9 @@ def place_labels(nodes: Floats, radii: Floats, sizes: Floats, segments: Floats) 
 
     Examples
     --------
-    >>> nodes = np.array([[0.0, 0.0], [10.0, 0.0]])
+    >>> nodes = np.array([[0.0, 0.0], [8.0, 0.0]])
     >>> place_labels(nodes, np.ones(2), np.array([[8.0, 2.0]]), np.empty((0, 2, 2)))[0].tolist()
-    [-6.0, 0.0]
+    [-5.0, 0.0]
     """
     placed = np.empty((0, 4))
     out = np.empty((len(sizes), 2))
@@ -98,4 +98,5 @@ def _inside(boxes: Floats, points: Floats) -> Floats:
     if not len(points):
         return np.zeros(len(boxes))
     inside = ((points[None] > boxes[:, None, :2]) & (points[None] < boxes[:, None, 2:])).all(axis=2)
-    return np.minimum(inside.sum(axis=1), 12).astype(float)
+    counted: Floats = np.minimum(inside.sum(axis=1), 12).astype(np.float64)
+    return counted

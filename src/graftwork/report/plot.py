@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.models.container import replace_file
 from graftwork.report.labels import Floats, place_labels
 from graftwork.report.layout import positions
@@ -66,6 +67,8 @@ def plot_network(
     ------
     ImportError
         If matplotlib is not installed.
+    DataError
+        If the ending of the path is no format matplotlib writes.
 
     Examples
     --------
@@ -183,15 +186,19 @@ def _draw_edges(ax: Any, graph: nx.Graph, places: dict[Any, Floats]) -> Floats:
 
     edges = sorted(graph.edges(data="strength"), key=lambda edge: edge[2])
     strengths = np.array([strength for _, _, strength in edges])
-    share = strengths / max(float(strengths.max()), 1e-12)
-    crowd = min(1.0, 2.6 / math.sqrt(len(edges) / graph.number_of_nodes()))
+    dense = len(edges) / graph.number_of_nodes()
+    # The denser the network, the more its weak edges step back behind the strong ones.
+    share = (strengths / max(float(strengths.max()), 1e-12)) ** min(max(dense / 2, 1.0), 2.0)
+    crowd = min(1.0, 2.6 / math.sqrt(dense))
     colours = np.empty((len(edges), 4))
     colours[:, :3] = to_rgb(_EDGE)
-    colours[:, 3] = (0.2 + 0.7 * share) * crowd
+    colours[:, 3] = (0.18 + 0.72 * share) * crowd
     segments = np.array([(places[a], places[b]) for a, b, _ in edges])
-    widths = (0.7 + 4.0 * share) * (1.0 if graph.number_of_nodes() < 80 else 0.75)
+    widths = (0.7 + 4.2 * share) * (1.0 if graph.number_of_nodes() < 80 else 0.75)
     ax.add_collection(
-        LineCollection(segments, colors=colours, linewidths=widths, capstyle="round", zorder=1),
+        LineCollection(
+            list(segments), colors=colours, linewidths=widths, capstyle="round", zorder=1
+        ),
         autolim=False,
     )
     return segments
@@ -265,7 +272,7 @@ def _save(figure: Any, path: Path, *, tight: bool) -> None:
     kind = path.suffix.lstrip(".").lower() or "png"
     known = figure.canvas.get_supported_filetypes()
     if kind not in known:
-        raise ValueError(f"cannot draw a {path.suffix!r} file; use one of {', '.join(known)}.")
+        raise DataError(f"cannot draw a {path.suffix!r} file; use one of {', '.join(known)}.")
     # Without dates and versions inside, equal networks give equal files.
     bare = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
     metadata = {bare[kind]: None} if kind in bare else None

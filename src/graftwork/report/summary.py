@@ -120,7 +120,7 @@ def describe_network(
     title = "Strongest edges" if len(records) > len(shown) else "Edges, strongest first"
     if len(records) == 1:
         title = "The only edge"
-    return title + "\n" + "\n".join(_wrap(describe_edge(r, meanings), hang=4) for r in shown)
+    return "\n".join([title, *(_wrap(describe_edge(r, meanings), hang=4) for r in shown)])
 
 
 def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
@@ -221,8 +221,11 @@ def _data_words(table: Table) -> str:
 
 
 def _lambda_words(net: Any) -> str:
-    text = f"lambda = {net.lam_:.4g}. {net.lam_words_}"
-    return text.strip()
+    text = net.lam_words_ or f"lambda is {net.lam_:.4g}."
+    text = text[0].upper() + text[1:]
+    if net.refitted_:
+        text += " The model's weights are those of the refit."
+    return str(text)
 
 
 def count(n: int, noun: str) -> str:
@@ -254,11 +257,13 @@ def _section(title: str, text: str) -> str:
 
 
 def _wrap(text: str, hang: int = 2) -> str:
-    return textwrap.fill(
-        text,
+    # "name = state" stays on one line: no-break spaces, until the lines are made.
+    wrapped = textwrap.fill(
+        text.replace(" = ", "\u00a0=\u00a0"),
         _WIDTH,
         initial_indent="  ",
         subsequent_indent=" " * hang,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return wrapped.replace("\u00a0", " ")

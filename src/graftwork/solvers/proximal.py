@@ -23,7 +23,7 @@ from graftwork.solvers.memory import Hessian, Memory
 ROUNDING = 1e-14
 SMALLEST_BEND = 1e-8
 # The model is solved to this share of the current residual, in at most so many inner steps.
-MODEL_ACCURACY = 0.05
+MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
 
 

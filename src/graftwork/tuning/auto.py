@@ -13,9 +13,9 @@ import numpy as np
 from scipy.stats import chi2
 
 from graftwork.data.compact import Sample
-from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
+from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
 from graftwork.grafting.trace import Silence
-from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
@@ -25,8 +25,10 @@ from graftwork.tuning.refit import refit
 
 STEPS = 8
 # Accuracy of fits that only serve the choice: relative to lambda, and of the refits.
-PATH_ACCURACY = 0.02
-REFIT_ACCURACY = 1e-4
+PATH_ACCURACY = 0.1
+REFIT_ACCURACY = 5e-4
+# The optimum at a lambda does not depend on the way there, so the path takes the quickest.
+PATH_RECIPE = Recipe("working-set", WorkingSet())
 # The chance that one absent pair or more would pay for itself, over all pairs.
 FALSE_EDGE = 0.05
 
@@ -146,10 +148,11 @@ class _Walk:
     def step(self, lam: float) -> bool:
         """Add one lambda; False when the walk should end (interrupted, or a budget is spent)."""
         start = self._fits[-1][0].potentials if self._fits else None
-        outcome = self._graft(lam, start, PATH_ACCURACY * lam)
+        outcome = self._graft(PATH_RECIPE, lam, start, PATH_ACCURACY * lam)
         problem = self._problem(lam)
+        before = self._fits[-1][1] if self._fits else None
         try:
-            refitted = refit(problem, outcome.potentials, REFIT_ACCURACY)
+            refitted = refit(problem, outcome.potentials, REFIT_ACCURACY, before)
         except KeyboardInterrupt:
             if self._fits:
                 return False
@@ -174,9 +177,9 @@ class _Walk:
         outcome, refitted = self._fits[best]
         if not self._fits[-1][0].interrupted:
             lam = self.points[best].lam
-            outcome = self._graft(lam, outcome.potentials, tolerance)
+            outcome = self._graft(self._recipe, lam, outcome.potentials, tolerance)
             try:
-                refitted = refit(self._problem(lam), outcome.potentials, tolerance)
+                refitted = refit(self._problem(lam), outcome.potentials, tolerance, refitted)
             except KeyboardInterrupt:
                 outcome = replace(
                     outcome, certificate=replace(outcome.certificate, stop="interrupted")
@@ -190,11 +193,13 @@ class _Walk:
     def _problem(self, lam: float) -> Problem:
         return Problem(self._objective, self._penalty_at(lam), self._penalise_unary)
 
-    def _graft(self, lam: float, start: object, tolerance: float) -> Outcome:
+    def _graft(
+        self, recipe: Recipe, lam: float, start: Potentials | None, tolerance: float
+    ) -> Outcome:
         outcome = graft(
             self._problem(lam),
-            self._recipe,
-            start=start,  # type: ignore[arg-type]
+            recipe,
+            start=start,
             budget=self._budget,
             tolerance=tolerance,
             rng=self._rng,
@@ -204,14 +209,14 @@ class _Walk:
         return outcome
 
 
-def _grid(levels: Levels) -> Floats:
+def _grid(levels: Levels) -> list[float]:
     """Return the path, from just above the largest useful lambda to the noise level."""
     top = 1.02 * levels.largest
     if levels.largest <= 0.0:
-        return np.array([1.0])  # no pair depends at all: any lambda gives the empty network
+        return [1.0]  # no pair depends at all: any lambda gives the empty network
     if levels.noise >= levels.largest or levels.noise <= 0.0:
-        return np.array([top])
-    return np.geomspace(top, levels.noise, STEPS)
+        return [top]
+    return [float(lam) for lam in np.geomspace(top, levels.noise, STEPS)]
 
 
 def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int) -> str:

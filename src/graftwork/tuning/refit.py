@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Potentials
+from graftwork.inference.pairs import find_edges
 from graftwork.penalties import GroupL1
 from graftwork.solvers import ProximalQuasiNewton, Solution
 
 
-def refit(problem: Problem, start: Potentials, tolerance: float) -> Solution:
+def refit(
+    problem: Problem, start: Potentials, tolerance: float, before: Solution | None = None
+) -> Solution:
     """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
 
     A standard normal prior on every table entry (a ridge of 1/N on the mean loss) keeps the weights
     finite where the data separate: a state that never meets another, an exact copy of a column.
+
+    Parameters
+    ----------
+    before : Solution, optional
+        An earlier refit with some of these edges: their weights are better starts.
     """
     ridge = GroupL1(0.0, 0.5 / problem.objective.sample.total_weight)
     unshrunk = Problem(problem.objective, ridge, problem.penalise_unary)
+    if before is not None:
+        start = _carry(before.point.potentials, start)
     return ProximalQuasiNewton().improve(
         problem.objective,
         ridge,
@@ -23,3 +35,13 @@ def refit(problem: Problem, start: Potentials, tolerance: float) -> Solution:
         unshrunk.solution(start),
         tolerance,
     )
+
+
+def _carry(old: Potentials, new: Potentials) -> Potentials:
+    """Return ``new`` with the unaries of ``old`` and its tables of the edges both have."""
+    weights = new.weights.copy()
+    weights[: new.layout.n_unary] = old.weights[: new.layout.n_unary]
+    shared = find_edges(old.layout, new.layout.edges)
+    for e in np.flatnonzero(shared >= 0):
+        new.layout.table(weights, int(e))[:] = old.layout.table(old.weights, int(shared[e]))
+    return Potentials(new.layout, weights)

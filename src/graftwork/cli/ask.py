@@ -1,0 +1,207 @@
+"""graftwork score, query, sample and show: what can be asked of a model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import options as opt
+from graftwork.cli import render
+from graftwork.cli.failures import say
+from graftwork.cli.matching import (
+    find_variable,
+    match_text,
+    read_evidence,
+    read_for,
+    read_pair,
+)
+
+if TYPE_CHECKING:
+    from graftwork.models import PairwiseMRF
+
+SCORE_EXAMPLES = """Examples:
+graftwork score out/model.gw new.csv
+graftwork score out/model.gw new.csv --log-likelihood --per-row scores.csv"""
+
+QUERY_EXAMPLES = """Examples:
+graftwork query out/model.gw odor habitat
+graftwork query out/model.gw class --given odor=f --given gill-size=b
+graftwork query out/model.gw --map --given class=p
+graftwork query out/model.gw --pair odor,class --json"""
+
+SAMPLE_EXAMPLES = """Examples:
+graftwork sample out/model.gw 10
+graftwork sample out/model.gw 1000 --given class=p --seed 1 --out poisonous.csv"""
+
+SHOW_EXAMPLES = """Examples:
+graftwork show out/model.gw
+graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv"""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+AskInference = Annotated[
+    opt.Inference,
+    typer.Option("--inference", help="auto is exact where that is affordable, else bp."),
+]
+
+
+def score(
+    model: opt.Model,
+    data: opt.Rows,
+    log_likelihood: Annotated[
+        bool, typer.Option("--log-likelihood", help="The exact log-likelihood, if affordable.")
+    ] = False,
+    per_row: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one line a row here, as CSV.")
+    ] = None,
+    sep: opt.Sep = None,
+    header: opt.HeaderOption = opt.Header.AUTO,
+    weights: opt.Weights = None,
+) -> None:
+    """Say how well a model predicts rows: the mean negative log pseudo-likelihood (NLPL)."""
+    import numpy as np
+
+    from graftwork.errors import TooLargeError
+    from graftwork.models import load
+    from graftwork.report.trace import write_rows
+
+    network = load(model)
+    table = read_for(network, data, sep=sep, header=header, weights=weights)
+    columns = {"nlpl": -network.log_pseudo_likelihood(table)}
+    if log_likelihood:
+        try:
+            columns["log_likelihood"] = network.log_prob(table)
+        except TooLargeError as error:
+            say(f"note: no log-likelihood: {error}")
+    means = {name: float(np.average(v, weights=table.weights)) for name, v in columns.items()}
+    typer.echo(f"rows            {table.n_rows:,}")
+    each = means["nlpl"] / network.n_variables
+    typer.echo(f"NLPL            {means['nlpl']:.6f} nats a row, {each:.6f} a variable")
+    if "log_likelihood" in means:
+        typer.echo(f"log-likelihood  {means['log_likelihood']:.6f} nats a row, exact")
+    if per_row is not None:
+        values = zip(*(column.tolist() for column in columns.values()), strict=True)
+        numbered = ([row, *found] for row, found in enumerate(values, start=1))
+        write_rows(per_row, ["row", *columns], numbered)
+
+
+def query(
+    model: opt.Model,
+    variables: Annotated[
+        list[str] | None, typer.Argument(help="Whose probabilities; all if none is named.")
+    ] = None,
+    given: opt.Given = None,
+    map_: Annotated[bool, typer.Option("--map", help="The most probable joint state.")] = False,
+    pair: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The joint probabilities of two variables.")
+    ] = None,
+    log_partition: Annotated[
+        bool, typer.Option("--log-partition", help="The log of the partition function.")
+    ] = False,
+    inference: AskInference = opt.Inference.AUTO,
+    as_json: Json = False,
+) -> None:
+    """Ask a model for probabilities, given what is observed."""
+    from graftwork.models import load
+
+    network = load(model)
+    meanings = _meanings(model)
+    chosen = [find_variable(network, text) for text in variables or ()]
+    evidence = read_evidence(network, given, meanings)
+    how = inference.value
+    found: dict[str, Any] = {}
+    if chosen or not (map_ or pair or log_partition):
+        every = network.marginals(evidence, how)
+        rest = [name for name in network.names if name not in evidence]
+        found["marginals"] = {name: every[name] for name in (chosen or rest)}
+    if pair is not None:
+        a, b = read_pair(network, pair)
+        found["pair"] = (a, b, network.pair_marginal(a, b, evidence, how))
+    if map_:
+        found["map"] = network.map(evidence)
+    if log_partition:
+        found["log_partition"] = network.log_partition(evidence, how)
+    if as_json:
+        answer = render.query_json(network, evidence, found)
+        typer.echo(json.dumps(answer, indent=1, default=str, ensure_ascii=False))
+    else:
+        typer.echo(render.query_text(network, evidence, found, meanings))
+
+
+def sample(
+    model: opt.Model,
+    rows: Annotated[int, typer.Argument(metavar="N", help="How many rows.", min=1)],
+    given: opt.Given = None,
+    seed: Annotated[int | None, typer.Option(help="For the same rows again.", min=0)] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A CSV file instead of stdout.")
+    ] = None,
+    method: Annotated[
+        opt.Sampler, typer.Option(help="Independent rows (exact), or Markov chains (gibbs).")
+    ] = opt.Sampler.AUTO,
+) -> None:
+    """Draw rows from a model, as CSV."""
+    from graftwork.models import load
+
+    network = load(model)
+    evidence = read_evidence(network, given, _meanings(model))
+    table = network.sample(rows, evidence, seed, method.value)
+    if out is not None:
+        table.write_csv(out)
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(table.names)
+    writer.writerows(table)
+
+
+def show(
+    model: opt.Model,
+    top: Annotated[int, typer.Option(help="How many edges to name.", min=0)] = 10,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the network: png, pdf or svg.")
+    ] = None,
+    edges: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the edges as CSV.")
+    ] = None,
+) -> None:
+    """Say what is in a model file: variables, states, edges, how it was learned."""
+    from graftwork.models import load, read_info
+    from graftwork.report import describe_network, plot_network, write_edges
+
+    network = load(model)
+    info = read_info(model)
+    unseen = _unseen(network, info)
+    typer.echo(render.model_text(network, info))
+    strongest = describe_network(network, meanings=_meanings(model), top=top, unseen=unseen)
+    if strongest:
+        typer.echo(f"\n{strongest}")
+    if edges is not None:
+        write_edges(edges, network, unseen=unseen)
+    if plot is not None:
+        plot_network(network, plot)
+
+
+def _meanings(model: Path) -> dict[str, dict[str, str]] | None:
+    """Return words for the states of a model learned from an embedded data set."""
+    from graftwork.cli.learn import meanings_of
+    from graftwork.models import read_info
+
+    info = read_info(model)
+    return meanings_of(str(info.get("data"))) if info.get("embedded") is True else None
+
+
+def _unseen(network: PairwiseMRF, info: dict[str, Any]) -> dict[Any, list[Any]]:
+    """Return the states no training row had, as far as the file says."""
+    noted = info.get("unseen_states")
+    out: dict[Any, list[Any]] = {}
+    for text, states in noted.items() if isinstance(noted, dict) else ():
+        place = match_text(text, network.names)
+        if place is not None and isinstance(states, list):
+            name = network.names[place]
+            written = {str(state) for state in states}
+            out[name] = [state for state in network.states[name] if str(state) in written]
+    return out

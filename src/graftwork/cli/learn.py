@@ -1,0 +1,308 @@
+"""graftwork learn: read, hold rows out, learn, say what was found, write the files."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import options as opt
+from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.progress import Progress, progress_for
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.data import Table
+    from graftwork.estimators import MarkovNetwork
+    from graftwork.report import HeldOut
+
+    Parts = tuple[Table, Table | None, str]
+
+#: With fewer rows held out than this, the comparison would say nothing.
+_LEAST_HELD_OUT = 5
+
+EXAMPLES = """Examples:
+graftwork learn mushroom
+graftwork learn data.csv --out run --holdout 0.2 --jobs 2
+graftwork learn counts.csv --weights n --strings
+graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
+
+Ctrl-C once stops and keeps the best network so far; twice gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read."""
+
+    sep: str | None = None
+    header: opt.Header = opt.Header.AUTO
+    weights: str | None = None
+    missing: tuple[str, ...] | None = None
+    strings: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows, where they come from, and words for their states."""
+
+    table: Table
+    name: str
+    embedded: bool
+    meanings: dict[str, dict[str, str]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do around the learning itself."""
+
+    data: str
+    out: Path
+    reading: Reading
+    holdout: float
+    seed: int
+    plot: bool
+    quiet: bool
+
+
+def learn(
+    data: opt.Data,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
+    holdout: Annotated[
+        float, typer.Option(help="Share of the rows kept to test on; 0 for none.", min=0, max=0.9)
+    ] = 0.1,
+    seed: opt.Seed = 0,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    method: opt.MethodOption = opt.Method.BEST_CHOICE,
+    lam: opt.Lam = "auto",
+    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
+    inference: opt.LearnInference = opt.Inference.AUTO,
+    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
+    l2: opt.L2 = 0.0,
+    penalize_unary: opt.PenalizeUnary = False,
+    alpha: opt.Alpha = 0.5,
+    structure: opt.Structure = True,
+    tol: opt.Tol = 1e-6,
+    jobs: opt.Jobs = None,
+    max_edges: opt.MaxEdges = None,
+    max_seconds: opt.MaxSeconds = None,
+    max_tests: opt.MaxTests = None,
+    sep: opt.Sep = None,
+    header: opt.HeaderOption = opt.Header.AUTO,
+    weights: opt.Weights = None,
+    missing_values: opt.MissingValues = None,
+    keep_missing: opt.KeepMissing = False,
+    strings: opt.Strings = False,
+) -> None:
+    """Learn a network from a table; write the model, its edges, a picture and a summary."""
+    settings = {
+        "method": method.value,
+        "loss": loss.value,
+        "inference": inference.value,
+        "penalty": penalty.value,
+        "lam": opt.parse_lam(lam),
+        "l2": l2,
+        "penalize_unary": penalize_unary,
+        "alpha": alpha,
+        "structure": structure,
+        "tol": tol,
+        "max_edges": max_edges,
+        "max_seconds": max_seconds,
+        "max_tests": max_tests,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    missing = () if keep_missing else tuple(missing_values) if missing_values else None
+    reading = Reading(sep, header, weights, missing, strings)
+    plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
+    raise typer.Exit(run(plan, settings))
+
+
+def run(plan: Plan, settings: dict[str, Any]) -> int:
+    """Learn, say what was found, write the files, and return the exit code."""
+    began = time.monotonic()
+    with Interrupts() as interrupts:
+        with progress_for(quiet=plan.quiet) as progress:
+            progress.note(f"reading {plan.data}")
+            prepare(plan.out)
+            source = read_source(plan.data, plan.reading)
+            train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
+            progress.note(f"learning from {train.n_rows:,} rows of {train.n_variables:,} variables")
+            net = fit(train, settings, progress, interrupts)
+        stopped = interrupts.seen
+        text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)
+    if not plan.quiet:
+        typer.echo(text)
+        typer.echo(f"Learned in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
+        typer.echo(f"  {', '.join(written)}")
+    if stopped:
+        say(f"interrupted; the best network so far is in {plan.out / 'model.gw'}.")
+    return INTERRUPTED if stopped else 0
+
+
+def conclude(
+    plan: Plan, source: Source, parts: Parts, net: Any, settings: dict[str, Any], stopped: bool
+) -> tuple[str, Sequence[str]]:
+    """Write the files; return the summary and the names of the files."""
+    from graftwork.report import held_out, summary
+
+    train, test, why_not = parts
+    score = held_out(net.model_, train, test) if test is not None else None
+    text = summary(net, train, held_out=score, no_held_out=why_not, meanings=source.meanings)
+    if stopped:
+        text = f"Interrupted: this is the best network so far.\n\n{text}"
+    info = facts(source, train, net, settings, score)
+    return text, write_files(plan, net, train, text, info)
+
+
+def prepare(out: Path) -> None:
+    """Make the directory for the files, and fail now rather than after learning if that fails."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise DataError(
+            f"--out {str(out)!r} cannot be written to ({error.strerror or error}); name another "
+            "directory."
+        ) from error
+
+
+def read_source(data: str, reading: Reading) -> Source:
+    """Return the table of a file, or of an embedded data set if there is no file of that name."""
+    from graftwork.data import read_table
+    from graftwork.data.files import MISSING
+    from graftwork.datasets import EMBEDDED
+
+    path = Path(data)
+    if data in EMBEDDED and not path.is_file():
+        if reading != Reading():
+            raise DataError(
+                f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
+                "--weights, --missing-values, --keep-missing and --strings."
+            )
+        return Source(EMBEDDED[data](), data, True, meanings_of(data))
+    try:
+        table = read_table(
+            path,
+            sep=reading.sep,
+            header=reading.header.value_for_reading(),
+            missing_values=MISSING if reading.missing is None else reading.missing,
+            infer_types=not reading.strings,
+            weights=reading.weights,
+        )
+    except DataError as error:
+        if path.exists() or path.suffix:
+            raise
+        known = ", ".join(EMBEDDED)
+        raise DataError(f"{error} Data sets that come with graftwork: {known}.") from error
+    return Source(table, path.name, False, None)
+
+
+def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
+    """Return words for the states of an embedded data set, None for others."""
+    from graftwork.datasets import MUSHROOM_MEANINGS
+
+    return MUSHROOM_MEANINGS if name == "mushroom" else None
+
+
+def hold_out(table: Table, share: float, seed: int) -> Parts:
+    """Return the rows to learn from, those held out or None, and why there are none."""
+    if share == 0:
+        return table, None, "No rows were held out."
+    rows = round(share * table.n_rows)
+    if rows < _LEAST_HELD_OUT or table.n_rows - rows < _LEAST_HELD_OUT:
+        return table, None, f"No rows were held out: {table.n_rows:,} are too few to spare some."
+    try:
+        test, train = table.split(share, seed)
+    except DataError:  # All rows of one part have weight 0.
+        return table, None, "No rows were held out: too few of them have a weight."
+    return train, test, ""
+
+
+def fit(
+    train: Table, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+) -> MarkovNetwork:
+    """Return the fitted estimator; after an interrupt, with the best network so far."""
+    from graftwork.estimators import MarkovNetwork
+
+    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    try:
+        net.fit(train)
+    except KeyboardInterrupt:
+        if not hasattr(net, "model_"):
+            say("interrupted before there was a network to save.")
+            raise typer.Exit(INTERRUPTED) from None
+    return net
+
+
+def facts(
+    source: Source, train: Table, net: Any, settings: dict[str, Any], score: HeldOut | None
+) -> dict[str, Any]:
+    """Return what the model file keeps about how the network came about."""
+    from graftwork.report.summary import unseen_states
+
+    held = None
+    if score is not None:
+        held = {
+            "rows": score.n_rows,
+            "nlpl": score.nlpl,
+            "independent_nlpl": score.independent,
+        }
+    unseen = {
+        str(name): [str(state) for state in states] for name, states in unseen_states(train).items()
+    }
+    found = {
+        **net.info(),
+        "data": source.name,
+        "embedded": source.embedded,
+        "rows": train.n_rows,
+        "settings": settings,
+        "held_out": held,
+        "certificate_words": net.certificate_.words(),
+        "unseen_states": unseen,
+    }
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: Python numbers, and None for what is not finite."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value
+
+
+def write_files(
+    plan: Plan, net: Any, train: Table, text: str, info: dict[str, Any]
+) -> Sequence[str]:
+    """Write everything under the directory asked for, and return the names of the files."""
+    from graftwork.report import plot_network, write_edges, write_path, write_trace
+    from graftwork.report.summary import unseen_states
+    from graftwork.report.trace import write_text
+
+    out = plan.out
+    net.model_.save(out / "model.gw", info=info)
+    write_text(out / "summary.txt", text)
+    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train))
+    write_trace(out / "trace.jsonl", net.trace_)
+    written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
+    if net.path_:
+        write_path(out / "path.csv", net.path_)
+        written.append("path.csv")
+    if plan.plot:
+        try:
+            plot_network(net.model_, out / "network.png")
+            written.append("network.png")
+        except ImportError as error:
+            say(f"note: network.png was not drawn: {error}")
+    return written

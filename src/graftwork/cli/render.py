@@ -1,0 +1,143 @@
+"""Answers as text and as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.matching import Meanings
+
+if TYPE_CHECKING:
+    from graftwork.models import PairwiseMRF
+
+_BAR = 30
+_WIDTH = 88
+_HANG = " " * 16
+_VARIABLES_SHOWN = 60
+_STATES_SHOWN = 12
+
+
+def query_json(
+    model: PairwiseMRF, evidence: dict[Any, Any], found: dict[str, Any]
+) -> dict[str, Any]:
+    """Return answers as values JSON can hold; states keep their types."""
+    out: dict[str, Any] = {"given": {str(name): state for name, state in evidence.items()}}
+    if "marginals" in found:
+        out["marginals"] = {
+            str(name): {"states": list(model.states[name]), "probabilities": values.tolist()}
+            for name, values in found["marginals"].items()
+        }
+    if "pair" in found:
+        a, b, table = found["pair"]
+        out["pair"] = {
+            "variables": [a, b],
+            "states": [list(model.states[a]), list(model.states[b])],
+            "probabilities": table.tolist(),
+        }
+    if "map" in found:
+        out["map"] = {str(name): state for name, state in found["map"].items()}
+    if "log_partition" in found:
+        out["log_partition"] = found["log_partition"]
+    return out
+
+
+def query_text(
+    model: PairwiseMRF,
+    evidence: dict[Any, Any],
+    found: dict[str, Any],
+    meanings: Meanings | None,
+) -> str:
+    """Return answers as text for people, and for grep: one fact a line."""
+    blocks = []
+    if evidence:
+        told = (f"{n} = {_state(n, s, meanings)}" for n, s in evidence.items())
+        blocks.append(f"given {', '.join(told)}")
+    for name, values in found.get("marginals", {}).items():
+        blocks.append(_marginal(name, model.states[name], values, meanings))
+    if "pair" in found:
+        a, b, table = found["pair"]
+        blocks.append(_pair(a, b, model, table, meanings))
+    if "map" in found:
+        states = found["map"]
+        width = max(len(str(name)) for name in states)
+        lines = (f"  {name!s:<{width}}  {_state(name, s, meanings)}" for name, s in states.items())
+        blocks.append("most probable joint state\n" + "\n".join(lines))
+    if "log_partition" in found:
+        blocks.append(f"log partition function  {found['log_partition']:.6f}")
+    return "\n\n".join(blocks)
+
+
+def _state(name: Any, state: Any, meanings: Meanings | None) -> str:
+    """Return a state as text, with its word behind it where there is one."""
+    word = (meanings or {}).get(name, {}).get(state)
+    return f"{state} ({word})" if word and word != str(state) else str(state)
+
+
+def _marginal(name: Any, states: Sequence[Any], values: Any, meanings: Meanings | None) -> str:
+    labels = [_state(name, state, meanings) for state in states]
+    width = max(map(len, labels))
+    lines = [str(name)]
+    for label, p in zip(labels, values.tolist(), strict=True):
+        lines.append(f"  {label:<{width}}  {p:.4f}  {'#' * round(_BAR * p)}".rstrip())
+    return "\n".join(lines)
+
+
+def _pair(a: Any, b: Any, model: PairwiseMRF, table: Any, meanings: Meanings | None) -> str:
+    rows = [_state(a, state, meanings) for state in model.states[a]]
+    columns = [_state(b, state, meanings) for state in model.states[b]]
+    left = max(map(len, rows))
+    widths = [max(len(column), 6) for column in columns]
+    pairs = zip(columns, widths, strict=True)
+    head = " " * (left + 2) + "  ".join(f"{text:>{w}}" for text, w in pairs)
+    lines = [f"{a} (down) and {b} (across)", f"  {head}"]
+    for label, row in zip(rows, table.tolist(), strict=True):
+        cells = "  ".join(f"{p:>{w}.4f}" for p, w in zip(row, widths, strict=True))
+        lines.append(f"  {label:<{left}}  {cells}")
+    return "\n".join(lines)
+
+
+def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
+    """Return the variables, their states, the size of the network and how it came about."""
+    from graftwork.report.summary import network_words
+
+    lines = [textwrap.fill(network_words(model), _WIDTH), ""]
+    lines += _history(info)
+    shown = list(model.states.items())[:_VARIABLES_SHOWN]
+    width = max(len(str(name)) for name, _ in shown)
+    lines.append("Variables and their states")
+    for name, states in shown:
+        text = ", ".join(map(str, states[:_STATES_SHOWN]))
+        more = len(states) - _STATES_SHOWN
+        lines.append(f"  {name!s:<{width}}  {text}{f' and {more} more' if more > 0 else ''}")
+    if len(shown) < model.n_variables:
+        lines.append(f"  and {model.n_variables - len(shown):,} more variables")
+    return "\n".join(lines)
+
+
+def _history(info: dict[str, Any]) -> list[str]:
+    """Return what the file says about how the network was learned, in lines."""
+    known = {
+        "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
+        "method": info.get("method"),
+        "lambda": f"{info['lam']:.4g}" if isinstance(info.get("lam"), float) else None,
+        "held out": _held(info.get("held_out")),
+        "certificate": info.get("certificate_words"),
+    }
+    told = {name: value for name, value in known.items() if value is not None} or info
+    lines = [
+        textwrap.fill(
+            f"{name!s:<12}  {value}", _WIDTH, initial_indent="  ", subsequent_indent=_HANG
+        )
+        for name, value in told.items()
+    ]
+    return ["How it was learned", *lines, ""] if lines else []
+
+
+def _held(held: Any) -> str | None:
+    if not isinstance(held, dict):
+        return None
+    return (
+        f"NLPL {held['nlpl']:.4f} nats a row on {held['rows']:,} rows "
+        f"(independent variables: {held['independent_nlpl']:.4f})"
+    )

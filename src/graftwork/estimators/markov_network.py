@@ -1,0 +1,327 @@
+"""MarkovNetwork: learn a sparse Markov network from a table, with a certificate."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
+
+from graftwork.data import Table, align, as_table
+from graftwork.data.compact import Sample, prepare
+from graftwork.errors import ConvergenceWarning
+from graftwork.estimators.assemble import to_model
+from graftwork.estimators.parts import (
+    PENALTIES,
+    ParameterError,
+    known,
+    make_objective,
+    make_recipe,
+    number,
+)
+from graftwork.grafting import Budget, Outcome, Problem, Recipe, Round, graft
+from graftwork.grafting.trace import Observer, Silence
+from graftwork.inference.layout import Potentials
+from graftwork.models import PairwiseMRF
+from graftwork.tuning import learn_without_lambda
+
+
+class MarkovNetwork(BaseEstimator):
+    """Learns a sparse pairwise Markov network from categorical data.
+
+    Parameters
+    ----------
+    method : str or Recipe
+        "best-choice", "edge-grafting" (exhaustive) or "first-hit". All end at the same network;
+        they differ in the way there, which matters for time and when a budget stops them.
+    loss : {"pseudolikelihood", "likelihood"}
+        The joint pseudo-likelihood needs no inference and is exact. The likelihood needs inference
+        but no rows once the pairs are counted.
+    inference : {"auto", "exact", "bp"} or Engine
+        For the likelihood: exact while small and else belief propagation, always exact (refused
+        when too large), or always belief propagation.
+    penalty : {"group-l1", "l1"}
+        On whole edge tables, or on their single entries.
+    lam : float or "auto"
+        Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
+        network (see ``lam_words_``) and refits its weights without the penalty.
+    l2 : float
+        Strength of the squared norm added to the penalty.
+    penalize_unary : bool
+        Penalise the variables' own potentials too (the papers' setting; not advised).
+    max_edges, max_tests, max_seconds, max_iter : optional
+        Budgets: active edges, scored pairs, seconds, rounds. A run that ends on one says so in its
+        certificate.
+    tol : float
+        Accuracy of the optimum, in the units of lam (differences of probabilities).
+    alpha, reservoir, tests, structure :
+        Of best-choice: see ``graftwork.recipes.best_choice``.
+    states : dict {name: list of states}, optional
+        Declared states, kept in this order even where they never occur.
+    random_state : int, Generator or None
+        Order in which pairs are looked at.
+    n_jobs : int, optional
+        Threads; None is every core. Results do not depend on it.
+    verbose : int
+        1 writes a line a round to standard error.
+    observer : Observer, optional
+        Told of every round while it runs.
+
+    Attributes
+    ----------
+    model_ : PairwiseMRF
+        The network: ask it for marginals, samples, probabilities.
+    graph_ : networkx.Graph
+        Variables and edges; edges carry ``strength`` and ``table``.
+    certificate_ : Certificate
+        How close to optimal the penalised network is, and how much of that was checked.
+    trace_ : list of Round
+    lam_ : float
+    lam_words_ : str
+        How lambda was chosen.
+    objective_ : float
+        Loss plus penalty of the penalised network.
+    path_ : list of PathPoint
+        Every lambda tried; empty for a given one.
+    refitted_ : bool
+        Whether the model's weights were refitted without the penalty (lam="auto").
+    names_, n_features_in_, n_iter_
+
+    Examples
+    --------
+    >>> rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "wet"]] * 25
+    >>> net = MarkovNetwork(lam=0.01).fit(rows)
+    >>> list(net.graph_.edges)
+    [('x0', 'x1')]
+    >>> net.certificate_.converged
+    True
+    """
+
+    def __init__(
+        self,
+        method: str | Recipe = "best-choice",
+        *,
+        loss: str = "pseudolikelihood",
+        inference: Any = "auto",
+        penalty: str = "group-l1",
+        lam: float | str = "auto",
+        l2: float = 0.0,
+        penalize_unary: bool = False,
+        max_edges: int | None = None,
+        max_tests: int | None = None,
+        max_seconds: float | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        alpha: float = 0.5,
+        reservoir: int | None = None,
+        tests: int | None = None,
+        structure: bool = True,
+        states: Mapping[Any, Sequence[Any]] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        observer: Observer | None = None,
+    ) -> None:
+        self.method = method
+        self.loss = loss
+        self.inference = inference
+        self.penalty = penalty
+        self.lam = lam
+        self.l2 = l2
+        self.penalize_unary = penalize_unary
+        self.max_edges = max_edges
+        self.max_tests = max_tests
+        self.max_seconds = max_seconds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha = alpha
+        self.reservoir = reservoir
+        self.tests = tests
+        self.structure = structure
+        self.states = states
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.observer = observer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the network of a table.
+
+        After an interrupt (Ctrl-C) the attributes hold the best network so far, and
+        KeyboardInterrupt is raised.
+
+        Parameters
+        ----------
+        X : table
+            pandas, polars, Arrow, NumPy, lists of rows, dicts, or a ``graftwork.Table``.
+        sample_weight : (rows,) array, optional
+            Row weights; default those of a weighted Table, else 1.
+        """
+        options = self._check_parameters()
+        table = as_table(X, states=self.states, weights=sample_weight)
+        _check_feature_names(self, X, reset=True)
+        self.n_features_in_ = table.n_variables
+        self.names_ = table.names
+        sample = prepare(table, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
+        outcome, potentials = self._learn(sample, options)
+        self.model_ = to_model(table, sample, potentials)
+        self.certificate_ = outcome.certificate
+        self.trace_ = list(outcome.trace)
+        self.objective_ = outcome.solution.objective
+        self.n_iter_ = len(outcome.trace)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        self._warn_if_stalled()
+        return self
+
+    @property
+    def graph_(self) -> nx.Graph:
+        """The network's graph, with names, strengths and tables."""
+        check_is_fitted(self)
+        return self.model_.to_networkx()
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log pseudo-likelihood of each row, in nats."""
+        return self.model_.log_pseudo_likelihood(self._aligned(X), n_jobs=self.n_jobs)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log pseudo-likelihood of a row, in nats (higher is better)."""
+        table = self._aligned(X, sample_weight)
+        values = self.model_.log_pseudo_likelihood(table, n_jobs=self.n_jobs)
+        return float(np.average(values, weights=table.weights))
+
+    def sample(self, n_samples: int = 1, evidence: Any = None, random_state: Any = None) -> Table:
+        """Return rows drawn from the network, given the evidence."""
+        check_is_fitted(self)
+        seed = self.random_state if random_state is None else random_state
+        return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model, with a record of how it was learned, to one file."""
+        check_is_fitted(self)
+        self.model_.save(path, info=self.info())
+
+    def info(self) -> dict[str, Any]:
+        """Return how the network was learned, as plain values for files and reports."""
+        check_is_fitted(self)
+        return {
+            "method": self.method if isinstance(self.method, str) else self.method.name,
+            "loss": self.loss,
+            "penalty": self.penalty,
+            "l2": float(self.l2),
+            "lam": self.lam_,
+            "lam_words": self.lam_words_,
+            "refitted": self.refitted_,
+            "objective": self.objective_,
+            "certificate": self.certificate_.to_dict(),
+        }
+
+    def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
+        """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
+        objective_of = make_objective(self.loss, self.inference, self.n_jobs)
+        if isinstance(self.lam, str):
+            result = learn_without_lambda(
+                objective_of(sample),
+                lambda lam: PENALTIES[self.penalty](lam, float(self.l2)),
+                objective_of,
+                **options,
+                penalise_unary=bool(self.penalize_unary),
+            )
+            self.lam_ = result.outcome.certificate.lam
+            self.lam_words_ = result.words
+            self.path_ = list(result.path)
+            self.refitted_ = True
+            return result.outcome, result.refitted.point.potentials
+        self.lam_ = float(self.lam)
+        self.lam_words_ = f"lambda {self.lam_:g} was given."
+        self.path_, self.refitted_ = [], False
+        penalty = PENALTIES[self.penalty](self.lam_, float(self.l2))
+        problem = Problem(objective_of(sample), penalty, bool(self.penalize_unary))
+        outcome = graft(problem, **options)
+        return outcome, outcome.potentials
+
+    def _check_parameters(self) -> dict[str, Any]:
+        """Return the loop's options, or refuse a parameter that means nothing."""
+        known("penalty", self.penalty, PENALTIES)
+        number("l2", self.l2, 0.0)
+        if isinstance(self.lam, str):
+            known("lam", self.lam, ["auto"])
+        else:
+            number("lam", self.lam, 0.0, above=True)
+        budgets = {
+            "max_edges": (self.max_edges, 0, True),
+            "max_tests": (self.max_tests, 1, True),
+            "max_seconds": (self.max_seconds, 0, False),
+            "max_iter": (self.max_iter, 0, True),
+        }
+        for name, (value, low, whole) in budgets.items():
+            if value is not None:
+                number(name, value, low, whole=whole)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, int) or self.n_jobs == 0):
+            raise ParameterError(f"n_jobs must be a whole number other than 0, got {self.n_jobs!r}.")
+        settings = {
+            "alpha": number("alpha", self.alpha, 0.0),
+            "reservoir": self.reservoir,
+            "tests": self.tests,
+            "structure": bool(self.structure),
+        }
+        return {
+            "recipe": make_recipe(self.method, settings),
+            "budget": Budget(self.max_edges, self.max_iter, self.max_tests, self.max_seconds),
+            "tolerance": number("tol", self.tol, 0.0, above=True),
+            "rng": np.random.default_rng(_seed(self.random_state)),
+            "observer": self.observer or (_Lines() if self.verbose else Silence()),
+        }
+
+    def _aligned(self, X: Any, sample_weight: Any = None) -> Table:
+        """Return new data in the codes of the model."""
+        check_is_fitted(self)
+        states = [self.model_.states[name] for name in self.names_]
+        return align(X, self.names_, states, weights=sample_weight, owner=type(self).__name__)
+
+    def _warn_if_stalled(self) -> None:
+        if self.certificate_.stop == "stalled":
+            warnings.warn(
+                f"The network is usable but was not solved to tol={self.tol:g}: "
+                f"{self.certificate_.words()}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _seed(random_state: Any) -> Any:
+    """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return random_state
+
+
+class _Lines:
+    """An observer that writes a line a round to standard error."""
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Write the stage."""
+        sys.stderr.write(f"[{step}/{steps}] {text}\n")
+
+    def on_round(self, record: Round) -> None:
+        """Write the round."""
+        sys.stderr.write(
+            f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
+            f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
+        )
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Write nothing: searches are many."""

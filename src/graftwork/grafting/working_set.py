@@ -1,0 +1,82 @@
+"""Working-set selection: look at everything now and then, work on a short list in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.grafting.exhaustive import BATCH
+from graftwork.grafting.selection import Choice, View
+from graftwork.grafting.space import PairSpace
+from graftwork.inference.layout import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingSet:
+    """Activate many violators at once, a few at each variable; the quickest way to the optimum.
+
+    A full pass makes a short list of pairs that violate or nearly do. Later rounds score the list
+    alone; when it holds no violator, another full pass decides.
+
+    Parameters
+    ----------
+    per_variable : int
+        Most new edges at one variable in one round.
+    shortlist : float
+        Pairs scoring above this share of lam are listed.
+    """
+
+    per_variable: int = 2
+    shortlist: float = 0.7
+
+    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
+        """Return a fresh selection without a list."""
+        return _WorkingSetSearch(self, space)
+
+
+class _WorkingSetSearch:
+    def __init__(self, settings: WorkingSet, space: PairSpace) -> None:
+        self._settings = settings
+        self._space = space
+        self._listed = np.zeros(0, dtype=np.int64)
+
+    def choose(self, view: View) -> Choice:
+        """Return violators from the short list, or from a full pass when it has none."""
+        listed = np.setdiff1d(self._listed, view.active)
+        scores = view.score(listed)
+        worst = float(scores.max(initial=0.0))
+        if worst > view.threshold:
+            return Choice(self._pick(view, listed, scores), worst, len(listed), complete=False)
+        keys, scores = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        worst, tested = 0.0, 0
+        for start in range(0, self._space.size, BATCH):
+            if view.halted():
+                return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
+            batch = np.arange(start, min(start + BATCH, self._space.size))
+            batch = np.setdiff1d(batch, view.active, assume_unique=True)
+            batch_scores = view.score(batch)
+            near = batch_scores > self._settings.shortlist * view.lam
+            keys.append(batch[near])
+            scores.append(batch_scores[near])
+            worst, tested = max(worst, batch_scores.max(initial=0.0)), tested + len(batch)
+        self._listed, found = np.concatenate(keys), np.concatenate(scores)
+        return Choice(self._pick(view, self._listed, found), worst, tested, complete=True)
+
+    def release(self, keys: Ints) -> None:
+        """Put deactivated pairs on the list again."""
+        self._listed = np.union1d(self._listed, keys)
+
+    def _pick(self, view: View, keys: Ints, scores: Floats) -> Ints:
+        """Return the violators in falling order of score, a few at each variable."""
+        order = np.argsort(-scores, kind="stable")
+        order = order[scores[order] > view.threshold]
+        used: dict[int, int] = {}
+        taken: list[int] = []
+        for place, pair in zip(order.tolist(), self._space.pairs(keys[order]).tolist(), strict=True):
+            free = all(used.get(v, 0) < self._settings.per_variable for v in pair)
+            if free and len(taken) < view.most:
+                taken.append(place)
+                for v in pair:
+                    used[v] = used.get(v, 0) + 1
+        return keys[taken]

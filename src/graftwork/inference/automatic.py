@@ -1,0 +1,40 @@
+"""Exact inference while it is cheap, belief propagation beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graftwork.inference.beliefs import Beliefs
+from graftwork.inference.junction import JunctionTree
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.loopy import LoopyBP
+
+
+@dataclass(frozen=True, slots=True)
+class Automatic:
+    """An engine that is exact up to a size, and loopy belief propagation for larger networks.
+
+    The limit is far below the one for a single question: learning infers hundreds of times.
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> Automatic().infer(Potentials(Layout.of([2, 2], [(0, 1)]), Layout.of([2, 2], [(0, 1)]).zeros())).exact
+    True
+    """
+
+    exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
+    loopy: LoopyBP = field(default_factory=LoopyBP)
+
+    def infer(self, potentials: Potentials, warm: Beliefs | None = None) -> Beliefs:
+        """Return the beliefs, exact where that fits."""
+        return self._engine(potentials).infer(potentials, warm)
+
+    def pair_marginals(
+        self, potentials: Potentials, beliefs: Beliefs, pairs: Ints
+    ) -> tuple[Floats, bool]:
+        """Return the joint marginals of any pairs, and whether they are exact."""
+        return self._engine(potentials).pair_marginals(potentials, beliefs, pairs)
+
+    def _engine(self, potentials: Potentials) -> JunctionTree | LoopyBP:
+        return self.exact if self.exact.fits(potentials.layout) else self.loopy

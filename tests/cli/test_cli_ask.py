@@ -1,0 +1,145 @@
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+
+def test_query_prints_marginals(graftwork, model, model_file):
+    result = graftwork("query", model_file, "visits", "--given", "wet=true")
+    assert result.code == 0
+    assert "given wet = True" in result.out
+    p = model.marginals({"wet": True})["visits"]
+    assert [f"{value:.4f}" in result.out for value in p] == [True] * 3
+    assert "rain" not in result.out
+    assert result.err == ""
+
+
+def test_query_without_variables_prints_all_that_is_not_given(graftwork, model_file):
+    out = graftwork("query", model_file, "--given", "rain=yes").out
+    assert "visits\n" in out
+    assert "\nrain\n" not in out
+
+
+def test_query_json_keeps_types(graftwork, model, model_file):
+    result = graftwork(
+        "query", model_file, "visits", "--given", "wet=True", "--map", "--pair", "rain,visits",
+        "--log-partition", "--json",
+    )  # fmt: skip
+    answer = json.loads(result.out)
+    evidence = {"wet": True}
+    assert answer["given"] == evidence
+    assert answer["marginals"]["visits"]["states"] == [0, 1, 2]
+    expected = model.marginals(evidence)["visits"]
+    np.testing.assert_allclose(answer["marginals"]["visits"]["probabilities"], expected)
+    assert answer["map"] == model.map(evidence)
+    table = model.pair_marginal("rain", "visits", evidence)
+    np.testing.assert_allclose(answer["pair"]["probabilities"], table)
+    assert answer["log_partition"] == pytest.approx(model.log_partition(evidence))
+
+
+def test_query_map_and_pair_as_text(graftwork, model, model_file):
+    result = graftwork("query", model_file, "--map", "--pair", "rain,wet", "--log-partition")
+    assert "most probable joint state" in result.out
+    assert "rain (down) and wet (across)" in result.out
+    assert f"{model.log_partition():.6f}" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["rian"], "did you mean 'rain'"),
+        (["--given", "visits=7"], "The states are '0', '1', '2'"),
+        (["--given", "rain"], "NAME=STATE"),
+        (["--given", "rain=no", "--given", "rain=yes"], "twice"),
+        (["--pair", "rain"], "two variables"),
+        (["--pair", "rain,rain"], "two different variables"),
+        (["--inference", "magic"], "'--inference'"),
+    ],
+)
+def test_query_refuses_in_one_sentence(graftwork, model_file, words, told):
+    result = graftwork("query", model_file, *words)
+    assert result.code == 2
+    assert result.out == ""
+    assert len(result.lines) == 1
+    assert result.err.startswith("error: ")
+    assert told in result.err
+
+
+def test_sample_then_score(graftwork, model, model_file, tmp_path):
+    rows = tmp_path / "rows.csv"
+    assert graftwork("sample", model_file, 50, "--seed", 1, "--out", rows).code == 0
+    scores = tmp_path / "scores.csv"
+    result = graftwork("score", model_file, rows, "--log-likelihood", "--per-row", scores)
+    assert result.code == 0, result.err
+    table = model.sample(50, None, 1)
+    nlpl = -model.log_pseudo_likelihood(table)
+    assert f"{nlpl.mean():.6f} nats a row" in result.out
+    assert f"{model.log_prob(table).mean():.6f} nats a row, exact" in result.out
+    with open(scores, newline="") as file:
+        written = list(csv.DictReader(file))
+    np.testing.assert_allclose([float(row["nlpl"]) for row in written], nlpl)
+    assert [row["row"] for row in written[:2]] == ["1", "2"]
+
+
+def test_score_takes_columns_by_name_and_weights(graftwork, model, model_file, tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("n,other,wet,visits,rain\n3,q,true,2.0,yes\n1,q,false,0,no\n")
+    result = graftwork("score", model_file, rows, "--weights", "n")
+    values = -model.log_pseudo_likelihood([["yes", 2, True], ["no", 0, False]])
+    assert f"{np.average(values, weights=[3, 1]):.6f}" in result.out
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rain,visits\nyes,1\n", "no column 'wet'"),
+        ("rain,visits,wet\nyes,9,True\n", "visits = '9'"),
+        ("rain,visits,wet\nyes,1\n", "line 2 has 2 cells"),
+        ("rain,visits,wet\n", "no rows below the header"),
+        ("rain,visits,wet\nyes,,True\n", "missing"),
+        ("", "empty"),
+    ],
+)
+def test_score_refuses_in_one_sentence(graftwork, model_file, tmp_path, text, told):
+    rows = tmp_path / "rows.csv"
+    rows.write_text(text)
+    result = graftwork("score", model_file, rows)
+    assert result.code == 2
+    assert len(result.lines) == 1
+    assert told in result.err
+    assert "rows.csv" in result.err
+
+
+def test_sample_to_stdout_obeys_evidence_and_seed(graftwork, model_file):
+    one = graftwork("sample", model_file, 20, "--given", "visits=2", "--seed", 3)
+    rows = list(csv.DictReader(io.StringIO(one.out)))
+    assert len(rows) == 20
+    assert {row["visits"] for row in rows} == {"2"}
+    again = graftwork("sample", model_file, 20, "--given", "visits=2", "--seed", 3)
+    assert one.out == again.out
+    assert graftwork("sample", model_file, 0).code == 2
+    assert graftwork("sample", model_file, 5, "--method", "gibbs", "--seed", 0).code == 0
+
+
+def test_show_says_what_is_there(graftwork, model_file, tmp_path):
+    picture, edges = tmp_path / "n.png", tmp_path / "e.csv"
+    result = graftwork("show", model_file, "--plot", picture, "--edges", edges)
+    assert result.code == 0
+    for part in ("2 edges among 3 variables", "rain.csv, 12 rows", "0, 1, 2", "goes with"):
+        assert part in result.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert len(edges.read_text().splitlines()) == 3
+    assert graftwork("show", model_file, "--plot", tmp_path / "n.docx").code == 2
+
+
+@pytest.mark.parametrize("command", [["show"], ["query"], ["sample"], ["score"]])
+def test_what_is_no_model_is_refused(graftwork, tmp_path, command):
+    extra = {"sample": ["3"], "score": [tmp_path / "x.csv"]}.get(command[0], [])
+    (tmp_path / "text.gw").write_text("hello")
+    for path in (tmp_path / "absent.gw", tmp_path / "text.gw", tmp_path):
+        result = graftwork(*command, path, *extra)
+        assert result.code == 2
+        assert len(result.lines) == 1
+        assert result.err.startswith("error: ")

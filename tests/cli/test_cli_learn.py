@@ -1,0 +1,170 @@
+import json
+import sys
+
+import pytest
+
+from graftwork.models import load, read_info
+
+FAST = ["--lam", "0.05", "--jobs", "1"]
+
+
+def test_learn_writes_everything(graftwork, chain_csv, tmp_path):
+    out = tmp_path / "deep" / "run"
+    result = graftwork("learn", chain_csv, "--out", out, *FAST)
+    assert result.code == 0, result.err
+    assert {p.name for p in out.iterdir()} == {
+        "model.gw", "summary.txt", "edges.csv", "trace.jsonl", "network.png",
+    }  # fmt: skip
+    summary = (out / "summary.txt").read_text()
+    assert summary in result.out
+    for part in ("270 rows of 4 variables", "30 rows held out", "goes with", "Optimal within"):
+        assert part in summary
+    model = load(out / "model.gw")
+    assert {("a", "b"), ("b", "c")} <= set(model.edges)
+    assert model.states == {"a": ("no", "yes"), "b": (0, 1), "c": (False, True), "d": (0, 1)}
+    assert model.n_edges == len((out / "edges.csv").read_text().splitlines()) - 1
+    info = read_info(out / "model.gw")
+    assert info["lam"] == 0.05
+    assert info["held_out"]["rows"] == 30
+    rounds = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+    assert rounds[-1]["edges"] == model.n_edges
+
+
+def test_learned_model_scores_its_own_file(graftwork, chain_csv, tmp_path):
+    assert graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", "-q", *FAST).code == 0
+    assert not (tmp_path / "network.png").exists()
+    result = graftwork("score", tmp_path / "model.gw", chain_csv)
+    assert result.code == 0, result.err
+    assert "300" in result.out
+    shown = graftwork("show", tmp_path / "model.gw").out
+    assert "chain.csv, 270 rows" in shown
+    assert "Optimal within" in shown
+
+
+def test_strings_stay_strings(graftwork, chain_csv, tmp_path):
+    graftwork("learn", chain_csv, "--out", tmp_path, "--strings", "--no-plot", *FAST)
+    assert load(tmp_path / "model.gw").states["b"] == ("0", "1")
+    assert graftwork("query", tmp_path / "model.gw", "a", "--given", "b=1").code == 0
+    assert graftwork("score", tmp_path / "model.gw", chain_csv).code == 0
+
+
+def test_lambda_can_be_chosen(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", "--jobs", "1")
+    assert result.code == 0, result.err
+    assert (tmp_path / "path.csv").read_text().startswith("lam,n_edges,")
+    assert set(load(tmp_path / "model.gw").edges) == {("a", "b"), ("b", "c")}
+
+
+def test_same_seed_same_files(graftwork, chain_csv, tmp_path):
+    for name in ("one", "two"):
+        graftwork("learn", chain_csv, "--out", tmp_path / name, "--seed", 5, *FAST)
+    for name in ("model.gw", "edges.csv", "summary.txt", "network.png"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):
+    options = ["--method", "first-hit", "--penalty", "l1", "--l2", "0.01", "--max-edges", "1",
+               "--loss", "likelihood", "--inference", "exact", "--no-structure"]  # fmt: skip
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", *options, *FAST)
+    assert result.code == 0, result.err
+    assert load(tmp_path / "model.gw").n_edges == 1
+    assert "the edge budget was reached" in " ".join(result.out.split())
+    settings = read_info(tmp_path / "model.gw")["settings"]
+    assert (settings["method"], settings["loss"]) == ("first-hit", "likelihood")
+
+
+def test_quiet_prints_nothing(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--quiet", "--no-plot", *FAST)
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(("share", "rows"), [("0", 300), ("0.2", 240)])
+def test_holdout_can_be_set(graftwork, chain_csv, tmp_path, share, rows):
+    result = graftwork(
+        "learn", chain_csv, "--out", tmp_path, "--holdout", share, "--no-plot", *FAST
+    )
+    assert f"learning from {rows} rows" in result.err
+
+
+def test_tiny_tables_hold_nothing_out(graftwork, tmp_path):
+    data = tmp_path / "tiny.csv"
+    data.write_text("a,b\nx,1\ny,2\nx,1\n")
+    result = graftwork("learn", data, "--out", tmp_path, "--no-plot", *FAST)
+    assert result.code == 0, result.err
+    assert "3 are too few to spare some" in result.out
+
+
+def test_weights_and_missing_values(graftwork, tmp_path):
+    data = tmp_path / "w.csv"
+    data.write_text("a,b,n\nx,?,30\ny,NA,20\nx,NA,10\n")
+    common = ["--weights", "n", "--out", tmp_path, "--no-plot", "--holdout", "0", *FAST]
+    refused = graftwork("learn", data, *common)
+    assert refused.code == 2
+    assert "--keep-missing" in refused.err
+    assert "missing_values" not in refused.err
+    assert graftwork("learn", data, *common, "--keep-missing").code == 0
+    assert load(tmp_path / "model.gw").states == {"a": ("x", "y"), "b": ("?", "NA")}
+    refused = graftwork("learn", data, *common, "--missing-values", "?")
+    assert "line 2" in refused.err
+
+
+def test_embedded_data_has_words(graftwork, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", "mushroom", "--lam", "0.15", "--jobs", "1", "--no-plot", "--max-edges", "3"]
+    result = graftwork(*words)
+    assert result.code == 0, result.err
+    assert "goes with" in result.out
+    assert load("out/model.gw").n_variables == 23
+    asked = graftwork("query", "out/model.gw", "class", "--given", "odor=foul")
+    assert "p (poisonous)" in asked.out
+    assert graftwork(*words, "--sep", ",").code == 2
+    (tmp_path / "mushroom").write_text("a,b\nx,1\ny,2\n")
+    assert "learning from 2 rows" in graftwork(*words).err
+
+
+def test_warnings_are_one_line(graftwork, tmp_path):
+    data = tmp_path / "c.csv"
+    data.write_text("a,b\n" + "".join(f"{i / 7:.4f},{i % 2}\n" for i in range(120)))
+    result = graftwork("learn", data, "--out", tmp_path, "--no-plot", *FAST, "--max-edges", "0")
+    told = [line for line in result.lines if line.startswith("warning: ")]
+    assert len(told) == 1
+    assert "'a'" in told[0]
+
+
+def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = graftwork("learn", chain_csv, "--out", tmp_path, *FAST)
+    assert result.code == 0
+    assert "pip install 'graftwork[plot]'" in result.err
+    assert not (tmp_path / "network.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["absent.csv"], "no such file"),
+        (["absent"], "mushroom"),
+        (["."], "is a directory"),
+        (["{csv}", "--lam", "few"], "'--lam'"),
+        (["{csv}", "--lam", "-1"], "'--lam'"),
+        (["{csv}", "--method", "magic"], "best-choice"),
+        (["{csv}", "--holdout", "2"], "'--holdout'"),
+        (["{csv}", "--tol", "0"], "tol"),
+        (["{csv}", "--weights", "m"], "'m'"),
+        (["{csv}", "--sep", "ab"], "one character"),
+        (["{csv}", "--out", "{csv}"], "--out"),
+        (["{csv}", "--out", "{csv}/deep"], "--out"),
+        (["{csv}", "--speed", "9"], "--speed"),
+        ([], "Missing argument"),
+    ],
+)
+def test_learn_refuses_in_one_sentence(graftwork, chain_csv, tmp_path, words, told, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    filled = [word.replace("{csv}", str(chain_csv)) for word in words]
+    result = graftwork("learn", *filled)
+    assert result.code == 2
+    assert result.out == ""
+    errors = [line for line in result.lines if line.startswith("error: ")]
+    assert errors == result.lines[-1:]
+    assert told in errors[0]
+    assert "Traceback" not in result.err

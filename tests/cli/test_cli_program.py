@@ -1,0 +1,180 @@
+import io
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from graftwork.cli import app as program
+from graftwork.cli import failures, main
+from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
+from graftwork.cli.progress import Bar, Lines, Quiet
+from graftwork.grafting.trace import Round
+from graftwork.models import load
+from graftwork.version import __version__
+
+# Ctrl-C must reach the program even where the tests run with interrupts ignored.
+START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from graftwork.cli import main, progress; progress._PAUSE = float(sys.argv.pop(1)); "
+    "sys.exit(main())"
+)
+RECORD = Round(1, 2, 2, 0, 2.0, 1.5, 0.1, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
+
+
+def start(*words, cwd, pause=1000.0):
+    return subprocess.Popen(
+        [sys.executable, "-c", START, str(pause), *map(str, words)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_version_and_help(graftwork):
+    assert graftwork("--version").out == f"graftwork {__version__}\n"
+    for words in ([], ["--help"], ["-h"]):
+        result = graftwork(*words)
+        assert result.code == 0
+        assert "graftwork query run/model.gw" in result.out
+    for command in ("learn", "score", "query", "sample", "show"):
+        result = graftwork(command, "--help")
+        assert result.code == 0
+        assert f"graftwork {command}" in result.out
+        assert "Examples:" in result.out
+
+
+def test_typer_runner_knows_the_program():
+    result = CliRunner().invoke(program.app, ["--version"])
+    assert result.exit_code == 0
+    assert __version__ in result.output
+
+
+def test_unknown_commands_are_refused(graftwork):
+    result = graftwork("lern")
+    assert result.code == 2
+    assert len(result.lines) == 1
+
+
+def test_unexpected_failures_are_one_sentence(graftwork, model_file, monkeypatch):
+    def fail(path):
+        raise RuntimeError("boom\nbang")
+
+    monkeypatch.setattr("graftwork.models.load", fail)
+    result = graftwork("show", model_file)
+    assert result.code == 1
+    assert result.lines == [
+        "error: unexpected RuntimeError: boom bang (set GRAFTWORK_DEBUG=1 to see where)"
+    ]
+    monkeypatch.setenv("GRAFTWORK_DEBUG", "1")
+    assert "Traceback" in graftwork("show", model_file).err
+
+
+def test_failures_have_codes(capsys):
+    assert failures.report_failure(KeyboardInterrupt()) == 130
+    assert failures.report_failure(Aborted()) == 130
+    assert failures.report_failure(PermissionError(13, "Permission denied", "x.csv")) == 2
+    assert "error: 'x.csv': permission denied.\n" in capsys.readouterr().err
+
+
+def test_importing_the_program_is_light():
+    code = (
+        "import sys, graftwork.cli; "
+        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'networkx'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_streams_are_apart_and_plain(chain_csv, tmp_path):
+    process = start("learn", chain_csv, "--lam", "0.02", "--no-plot", cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "\x1b" not in out + err
+    assert out.startswith("Data\n")
+    assert err.splitlines() == [
+        f"reading {chain_csv}",
+        "learning from 270 rows of 4 variables",
+    ]
+    process = start("show", "absent.gw", cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+def test_interrupt_saves_the_best_so_far(tmp_path):
+    # A network of nearly all pairs, solved to the last digit: long enough to be stopped.
+    words = ["learn", "mushroom", "--lam", "0.0005", "--no-plot", "--jobs", "1", "--tol", "1e-9"]
+    process = start(*words, cwd=tmp_path, pause=0.0)
+    while "0 edges" in (line := process.stderr.readline()) or "edges" not in line:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "the best network so far is in" in err
+    assert out.startswith("Interrupted: this is the best network so far.")
+    assert "it was interrupted" in " ".join(out.split())
+    assert load(tmp_path / "out" / "model.gw").n_variables == 23
+
+
+def test_interrupt_before_learning(tmp_path, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("graftwork.cli.learn.read_source", interrupted)
+    assert main(["learn", "mushroom"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_second_interrupt_aborts(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            assert interrupts.seen
+            watched = Stoppable(Quiet(), interrupts)
+            with pytest.raises(KeyboardInterrupt):
+                watched.on_round(RECORD)
+            with pytest.raises(Aborted):
+                signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_lines_are_few(capsys):
+    now_and_then = Lines(pause=1000.0)
+    always = Lines(pause=0.0)
+    for lines in (now_and_then, always):
+        with lines:
+            lines.on_stage("lambda 0.1", 0, 3)
+            lines.on_search(5, 10)
+            lines.on_round(RECORD)
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["lambda 0.1 (stage 1 of 3): 2 edges, objective 2, worst violation 0.1"]
+
+
+def test_bar_shows_the_numbers():
+    from rich.console import Console
+
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    with Bar(console) as bar:
+        bar.note("reading [x]")
+        bar.on_stage("lambda 0.1", 1, 3)
+        bar.on_round(RECORD)
+        bar.on_search(7, 10)
+        bar._bar.refresh()
+    shown = screen.getvalue()
+    for part in ("reading [x]", "lambda 0.1", "2 edges", "objective 2", "7 pairs tested"):
+        assert part in shown

@@ -1,0 +1,106 @@
+"""Pair counts: exact, additive, batched, cached, counted."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import all_pairs
+
+from graftwork.data.counts import PairCounts, table_offsets
+from graftwork.kernels import counts as kernel
+
+
+def plain_tables(codes, cards, pairs, weights=None):
+    parts = []
+    for i, j in pairs:
+        table = np.zeros((cards[i], cards[j]))
+        np.add.at(table, (codes[i], codes[j]), 1.0 if weights is None else weights)
+        parts.append(table.ravel())
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def random_codes(seed, cards, rows, dtype=np.uint8):
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(0, s, rows) for s in cards]).astype(dtype)
+
+
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 1000])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_tables_equal_plain_histograms(rows, jobs):
+    cards = np.array([1, 2, 3, 7, 17, 20, 2])
+    codes = random_codes(rows, cards, rows)
+    pairs = all_pairs(len(cards))
+    values, offsets = PairCounts(codes, cards, n_jobs=jobs).tables(pairs)
+    assert values.dtype == np.int64
+    assert np.array_equal(values, plain_tables(codes, cards, pairs))
+    assert np.array_equal(offsets, table_offsets(cards, pairs))
+
+
+def test_many_states_are_counted_by_rows_and_few_by_bitsets(monkeypatch):
+    cards = np.array([300, 280, 2, 3])
+    codes = random_codes(0, cards, 500, np.uint16)
+    pairs = all_pairs(4)
+    used = []
+    for name in ("count_by_rows", "count_by_bitsets"):
+        original = getattr(kernel, name)
+        monkeypatch.setattr(
+            kernel, name, lambda *a, f=original, n=name: (used.append(n), f(*a))[1]
+        )
+    values, _ = PairCounts(codes, cards, n_jobs=1).tables(pairs)
+    assert np.array_equal(values, plain_tables(codes, cards, pairs))
+    assert set(used) == {"count_by_rows", "count_by_bitsets"}
+
+
+def test_weighted_rows_equal_repeated_rows():
+    cards = np.array([2, 3, 4])
+    codes = random_codes(1, cards, 50)
+    repeats = np.random.default_rng(0).integers(0, 4, 50)
+    pairs = all_pairs(3)
+    weighted, _ = PairCounts(codes, cards, repeats.astype(float)).tables(pairs)
+    repeated, _ = PairCounts(np.repeat(codes, repeats, axis=1), cards).tables(pairs)
+    assert weighted.dtype == np.float64
+    assert np.array_equal(weighted, repeated)
+
+
+@given(cut=st.integers(0, 120), seed=st.integers(0, 50))
+def test_counts_add_over_any_split_of_the_rows(cut, seed):
+    cards = np.array([2, 5, 3])
+    codes = random_codes(seed, cards, 120)
+    pairs = all_pairs(3)
+    whole, _ = PairCounts(codes, cards).tables(pairs)
+    parts = [PairCounts(c, cards).tables(pairs)[0] for c in (codes[:, :cut], codes[:, cut:])]
+    assert np.array_equal(whole, parts[0] + parts[1])
+
+
+def test_each_table_is_computed_once_and_only_on_demand():
+    cards = np.array([2, 3, 4, 5])
+    codes = random_codes(2, cards, 200)
+    counts = PairCounts(codes, cards)
+    assert counts.n_computed == 0
+    counts.tables(np.array([[0, 1], [2, 3]]))
+    assert counts.n_computed == 2
+    values, _ = counts.tables(np.array([[2, 3], [0, 2], [0, 1]]))
+    assert counts.n_computed == 3
+    assert np.array_equal(values, plain_tables(codes, cards, [(2, 3), (0, 2), (0, 1)]))
+
+
+def test_a_full_cache_still_gives_right_tables():
+    cards = np.array([3, 3, 3])
+    codes = random_codes(3, cards, 100)
+    counts = PairCounts(codes, cards, cache_cells=10)
+    pairs = all_pairs(3)
+    for _ in range(2):
+        for pair in pairs:
+            values, _ = counts.tables(pair[None])
+            assert np.array_equal(values, plain_tables(codes, cards, [pair]))
+    assert counts.n_computed == 5  # the first stays, the two others are counted twice
+
+
+def test_margins_and_empty_batch():
+    cards = np.array([2, 3])
+    codes = random_codes(4, cards, 10)
+    counts = PairCounts(codes, cards)
+    assert np.array_equal(counts.margin(1), np.bincount(codes[1], minlength=3))
+    values, offsets = counts.tables(np.zeros((0, 2), dtype=np.int64))
+    assert len(values) == 0
+    assert offsets.tolist() == [0]

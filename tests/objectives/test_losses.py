@@ -1,0 +1,123 @@
+"""One contract for every loss: value, gradient, inactive pairs, weights."""
+
+import numpy as np
+import pytest
+from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
+
+from graftwork.data.compact import prepare
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.objectives import Likelihood, PseudoLikelihood
+from graftwork.objectives.protocol import independent_potentials
+
+LOSSES = {
+    "pseudo": (PseudoLikelihood, dense_pseudo),
+    "likelihood": (lambda sample: Likelihood(sample, JunctionTree()), dense_likelihood),
+}
+
+
+def random_potentials(sample, edges, seed):
+    layout = Layout.of(sample.cards, edges)
+    return Potentials(layout, np.random.default_rng(seed).normal(0, 0.7, layout.size))
+
+
+@pytest.fixture(params=[None, "weighted"])
+def table(request):
+    rng = np.random.default_rng(3)
+    weights = None if request.param is None else rng.random(150) * (rng.random(150) < 0.9)
+    return random_table(5, n=6, rows=150, most=8, weights=weights)
+
+
+@pytest.fixture(params=LOSSES)
+def loss(request):
+    return LOSSES[request.param]
+
+
+EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
+
+
+def test_value_and_gradient_equal_the_dense_loss(loss, table):
+    make, dense = loss
+    sample = prepare(table)
+    potentials = random_potentials(sample, EDGES, 0)
+    point = make(sample).at(potentials)
+    value, gradient = dense(table, potentials.weights, EDGES)
+    assert np.isclose(point.value, value, rtol=1e-12)
+    assert np.allclose(point.gradient, gradient, atol=1e-12)
+
+
+def test_gradient_agrees_with_finite_differences(loss, table):
+    make, _ = loss
+    objective = make(prepare(table))
+    potentials = random_potentials(objective.sample, EDGES, 1)
+    point = objective.at(potentials)
+    direction = np.random.default_rng(2).normal(size=potentials.layout.size)
+    step = 1e-5
+    ends = [
+        objective.at(Potentials(potentials.layout, potentials.weights + t * direction)).value
+        for t in (step, -step)
+    ]
+    assert np.isclose((ends[0] - ends[1]) / (2 * step), point.gradient @ direction, rtol=1e-6)
+
+
+def test_inactive_gradient_is_the_tail_after_activation(loss, table):
+    make, _ = loss
+    objective = make(prepare(table))
+    potentials = random_potentials(objective.sample, EDGES, 4)
+    active = {tuple(e) for e in EDGES.tolist()}
+    pairs = np.array([p for p in all_pairs(6).tolist() if tuple(p) not in active])
+    tables, offsets, exact = objective.at(potentials).pair_gradients(pairs)
+    grown = Layout.of(objective.sample.cards, np.concatenate([EDGES, pairs]))
+    weights = np.concatenate([potentials.weights, np.zeros(grown.size - potentials.layout.size)])
+    tail = objective.at(Potentials(grown, weights)).gradient[potentials.layout.size :]
+    assert exact
+    assert offsets[-1] == len(tail)
+    assert np.abs(tables - tail).max() < 1e-10
+
+
+def test_inactive_gradients_do_not_depend_on_batches_or_memory(table):
+    sample = prepare(table)
+    potentials = random_potentials(sample, EDGES, 5)
+    pairs = np.array([(0, 2), (2, 3), (0, 3), (1, 2), (4, 5)])
+    whole, _, _ = PseudoLikelihood(sample).at(potentials).pair_gradients(pairs)
+    tight = PseudoLikelihood(sample, memory=1).at(potentials)
+    assert np.array_equal(tight.pair_gradients(pairs)[0], whole)
+    point = PseudoLikelihood(sample).at(potentials)
+    one_by_one = [point.pair_gradients(pair[None])[0] for pair in pairs]
+    assert np.array_equal(np.concatenate(one_by_one), whole)
+
+
+def test_threads_change_nothing(table):
+    sample = prepare(table)
+    potentials = random_potentials(sample, EDGES, 6)
+    one, two = (PseudoLikelihood(sample, n_jobs).at(potentials) for n_jobs in (1, 2))
+    assert one.value == two.value
+    assert np.array_equal(one.gradient, two.gradient)
+
+
+def test_independent_network_is_stationary(loss, table):
+    objective = loss[0](prepare(table))
+    point = objective.at(independent_potentials(objective.sample))
+    assert np.abs(point.gradient).max() < 1e-12
+
+
+def test_likelihood_by_belief_propagation_is_exact_on_forests_and_says_so():
+    sample = prepare(random_table(7))
+    forest, cycle = np.array([(0, 1), (1, 2), (3, 4)]), np.array([(0, 1), (1, 2), (0, 2)])
+    bp, exact = Likelihood(sample, LoopyBP()), Likelihood(sample, JunctionTree())
+    points = [loss.at(random_potentials(sample, forest, 8)) for loss in (bp, exact)]
+    assert points[0].exact
+    assert np.isclose(points[0].value, points[1].value, rtol=1e-10)
+    assert np.allclose(points[0].gradient, points[1].gradient, atol=1e-9)
+    loopy = bp.at(random_potentials(sample, cycle, 9))
+    assert not loopy.exact
+    assert not loopy.pair_gradients(np.array([(0, 3), (3, 5)]))[2] or loopy.exact
+
+
+def test_large_weights_do_not_overflow():
+    sample = prepare(random_table(8))
+    layout = Layout.of(sample.cards, EDGES)
+    weights = np.random.default_rng(0).normal(0, 400, layout.size)
+    point = PseudoLikelihood(sample).at(Potentials(layout, weights))
+    value, gradient = dense_pseudo(random_table(8), weights, EDGES)
+    assert np.isclose(point.value, value, rtol=1e-12)
+    assert np.allclose(point.gradient, gradient, atol=1e-12)

@@ -1,0 +1,96 @@
+"""One contract for every penalty: prox, slope, residuals and scores tell the same story."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from graftwork.inference import Layout
+from graftwork.penalties import L1, Blocks, GroupL1
+from graftwork.penalties.blocks import pair_scales
+
+PENALTIES = [GroupL1(0.3), GroupL1(0.3, 0.2), L1(0.3), L1(0.3, 0.2), GroupL1(0.0, 0.1)]
+LAYOUT = Layout.of([2, 3, 4], [(0, 1), (1, 2)])
+DECLARED = np.array([3, 3, 4])
+
+
+def blocks(penalise_unary):
+    return Blocks.of(LAYOUT, DECLARED, penalise_unary)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("unary", [False, True])
+def test_prox_minimises_its_definition(penalty, unary):
+    rng = np.random.default_rng(0)
+    b = blocks(unary)
+    target = rng.normal(0, 1, LAYOUT.size)
+    curvature = rng.random(len(b.scale)) + 0.5
+
+    def definition(w):
+        gap = w - target
+        return 0.5 * (b.spread(curvature) * gap) @ gap + penalty.value(b, w)
+
+    answer = penalty.prox(b, target, curvature)
+    found = minimize(definition, answer + 0.05, method="Powell", options={"maxiter": 20000})
+    assert definition(answer) <= found.fun + 1e-7
+    for _ in range(200):
+        near = answer + rng.normal(0, 10.0 ** rng.uniform(-6, 0), LAYOUT.size)
+        assert definition(answer) <= definition(near) + 1e-12
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("unary", [False, True])
+@given(seed=st.integers(0, 200), size=st.floats(0.01, 2.0))
+def test_residual_is_zero_exactly_when_prox_stays(penalty, unary, seed, size):
+    """A block does not violate exactly when the proximal step leaves it where it is."""
+    rng = np.random.default_rng(seed)
+    b = blocks(unary)
+    weights = penalty.prox(b, rng.normal(0, 1, LAYOUT.size), np.ones(len(b.scale)))
+    slope, smooth = penalty.slope(b, weights)
+    gradient = np.where(smooth, -slope, size * rng.normal(0, 1, LAYOUT.size) * 0.3)
+    residuals = penalty.residuals(b, weights, gradient)
+    moved = penalty.prox(b, weights - gradient, np.ones(len(b.scale)))
+    stays = b.largest(moved - weights) < 1e-12
+    assert np.array_equal(stays, residuals < 1e-12)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_slope_is_the_gradient_of_the_value(penalty):
+    b = blocks(True)
+    weights = np.random.default_rng(1).normal(0, 1, LAYOUT.size)
+    direction = np.random.default_rng(2).normal(0, 1, LAYOUT.size)
+    slope, smooth = penalty.slope(b, weights)
+    ends = [penalty.value(b, weights + t * direction) for t in (1e-6, -1e-6)]
+    assert smooth.all()
+    assert np.isclose((ends[0] - ends[1]) / 2e-6, slope @ direction, rtol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.lam > 0])
+def test_score_exceeds_lam_exactly_when_the_idle_block_violates(penalty):
+    rng = np.random.default_rng(3)
+    b = blocks(False)
+    edges = b.penalised
+    for _ in range(50):
+        gradient = rng.normal(0, 0.4, LAYOUT.size) * rng.random()
+        residuals = penalty.residuals(b, np.zeros(LAYOUT.size), gradient)[edges]
+        tail = gradient[LAYOUT.n_unary :]
+        offsets = LAYOUT.edge_offsets - LAYOUT.n_unary
+        scores = penalty.scores(tail, offsets, pair_scales(DECLARED, LAYOUT.edges))
+        assert np.allclose(residuals, np.maximum(0, scores - penalty.lam))
+
+
+def test_scale_is_the_root_of_the_declared_entries():
+    assert np.allclose(blocks(False).scale, [1, 1, 1, 3, np.sqrt(12)])
+    assert np.allclose(blocks(True).scale[:3], np.sqrt(DECLARED))
+
+
+def test_centred_tables_equal_plain_centring():
+    b = blocks(False)
+    vector = np.random.default_rng(4).normal(size=LAYOUT.size)
+    centred = b.centred(vector)
+    assert np.array_equal(centred[: LAYOUT.n_unary], vector[: LAYOUT.n_unary])
+    for e in range(2):
+        table = LAYOUT.table(vector, e)
+        rows, columns = table.mean(1, keepdims=True), table.mean(0, keepdims=True)
+        assert np.allclose(LAYOUT.table(centred, e), table - rows - columns + table.mean())

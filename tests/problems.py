@@ -1,0 +1,148 @@
+"""Small problems and slow, obvious reference solutions that several tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from graftwork.data import Table
+from graftwork.data.compact import Sample, prepare
+
+
+def random_table(seed: int, n: int = 6, rows: int = 200, most: int = 4, weights=None) -> Table:
+    """A table with mixed state counts and some dependence."""
+    rng = np.random.default_rng(seed)
+    cards = rng.integers(2, most + 1, n)
+    codes = np.zeros((n, rows), dtype=np.uint8)
+    for i in range(n):
+        fresh = rng.integers(0, cards[i], rows)
+        parent = codes[rng.integers(0, i)] % cards[i] if i else fresh
+        codes[i] = np.where(rng.random(rows) < 0.55, parent, fresh)
+        codes[i, : cards[i]] = np.arange(cards[i])
+    names = tuple(f"v{i}" for i in range(n))
+    return Table(names, tuple(tuple(range(c)) for c in cards), codes, weights)
+
+
+def random_sample(seed: int, **options) -> Sample:
+    return prepare(random_table(seed, **options))
+
+
+def all_pairs(n: int) -> np.ndarray:
+    return np.stack(np.triu_indices(n, 1), axis=1)
+
+
+def one_hot(table: Table) -> list[np.ndarray]:
+    return [np.eye(s)[column] for s, column in zip(table.cards, table.codes, strict=True)]
+
+
+def split(vector: np.ndarray, cards: np.ndarray, pairs: np.ndarray):
+    """Unaries and tables of a flat vector over all the given pairs."""
+    unaries, tables, at = [], {}, 0
+    for s in cards:
+        unaries.append(vector[at : at + s])
+        at += s
+    for i, j in pairs:
+        tables[i, j] = vector[at : at + cards[i] * cards[j]].reshape(cards[i], cards[j])
+        at += cards[i] * cards[j]
+    return unaries, tables
+
+
+def dense_pseudo(table: Table, vector: np.ndarray, pairs: np.ndarray):
+    """Mean negative log pseudo-likelihood and gradient, by matrices over all rows."""
+    hot, cards = one_hot(table), table.cards
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    total = weights.sum()
+    unaries, tables = split(vector, cards, pairs)
+    value, grad_u = 0.0, []
+    grad_t = {pair: np.zeros_like(t) for pair, t in tables.items()}
+    for i in range(len(cards)):
+        logits = np.tile(unaries[i], (table.n_rows, 1))
+        for (a, b), t in tables.items():
+            if i == a:
+                logits = logits + hot[b] @ t.T
+            elif i == b:
+                logits = logits + hot[a] @ t
+        norm = logsumexp(logits, axis=1)
+        value += weights @ (norm - (logits * hot[i]).sum(axis=1))
+        rest = (np.exp(logits - norm[:, None]) - hot[i]) * weights[:, None]
+        grad_u.append(rest.sum(axis=0))
+        for a, b in tables:
+            if i == a:
+                grad_t[a, b] += rest.T @ hot[b]
+            elif i == b:
+                grad_t[a, b] += hot[a].T @ rest
+    flat = np.concatenate([*grad_u, *(grad_t[tuple(p)].ravel() for p in pairs)])
+    return value / total, flat / total
+
+
+def dense_likelihood(table: Table, vector: np.ndarray, pairs: np.ndarray):
+    """Mean negative log-likelihood and gradient, by enumeration of all joint states."""
+    cards = table.cards
+    joint = np.stack(np.meshgrid(*[np.arange(s) for s in cards], indexing="ij"), -1)
+    joint = joint.reshape(-1, len(cards))
+
+    def features(states: np.ndarray) -> np.ndarray:
+        parts = [np.eye(s)[states[:, i]] for i, s in enumerate(cards)]
+        both = [
+            (parts[i][:, :, None] * parts[j][:, None, :]).reshape(len(states), -1) for i, j in pairs
+        ]
+        return np.concatenate(parts + both, axis=1)
+
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    data = np.average(features(table.codes.T), axis=0, weights=weights)
+    every = features(joint)
+    scores = every @ vector
+    log_z = logsumexp(scores)
+    return log_z - vector @ data, np.exp(scores - log_z) @ every - data
+
+
+def dense_optimum(loss, table: Table, penalty: str, lam: float, l2: float, penalise_unary=False):
+    """The optimal objective over ALL edges, by a general smooth solver with split variables.
+
+    l1: w = p - q with p, q >= 0. Groups: sqrt(norm^2 + eps^2) with eps driven to 0.
+    """
+    cards, pairs = table.cards, all_pairs(table.n_variables)
+    n_unary = int(cards.sum())
+    sizes = [*cards, *(cards[i] * cards[j] for i, j in pairs)]
+    penalised = np.arange(sum(sizes)) >= (0 if penalise_unary else n_unary)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(int)
+    scale = np.sqrt(np.asarray(sizes, dtype=float))
+    counted = np.ones(len(sizes), dtype=bool)
+    counted[: table.n_variables] = penalise_unary
+
+    def group(vector: np.ndarray, eps: float):
+        norms = np.sqrt(np.add.reduceat(vector**2, starts) + eps**2)
+        value = lam * (scale * norms)[counted].sum() + l2 * (vector[penalised] ** 2).sum()
+        slope = np.where(penalised, vector * np.repeat(lam * scale / norms, sizes), 0.0)
+        return value, slope + np.where(penalised, 2 * l2 * vector, 0.0)
+
+    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 40}
+    x = np.zeros(sum(sizes))
+    if penalty == "group-l1":
+        for eps in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7):
+
+            def objective(v, eps=eps):
+                value, slope = loss(table, v, pairs)
+                extra, extra_slope = group(v, eps)
+                return value + extra, slope + extra_slope
+
+            x = minimize(objective, x, jac=True, method="L-BFGS-B", options=options).x
+        return loss(table, x, pairs)[0] + group(x, 0.0)[0]
+
+    size = len(x)
+
+    def split_objective(both):
+        v = both[:size] - both[size:]
+        value, slope = loss(table, v, pairs)
+        slope = slope + np.where(penalised, 2 * l2 * v, 0.0)
+        value += l2 * (v[penalised] ** 2).sum() + lam * (both[:size] + both[size:])[penalised].sum()
+        toll = np.where(penalised, lam, 0.0)
+        return value, np.concatenate([slope + toll, -slope + toll])
+
+    bounds = [(0, None)] * (2 * size)
+    best = minimize(
+        split_objective, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=bounds,
+        options=options,
+    )  # fmt: skip
+    return best.fun

@@ -1,0 +1,77 @@
+import csv
+
+import numpy as np
+import pytest
+
+from graftwork.models import PairwiseMRF
+from graftwork.report import Association, describe_edge, describe_network, edge_table, write_edges
+from graftwork.report.edges import COLUMNS, double_centred
+
+
+@pytest.fixture
+def model():
+    return PairwiseMRF(
+        {"a": [0, 1], "b": ["x", "y", "z"], "c": [False, True]},
+        pairwise={
+            ("a", "b"): [[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+            ("c", "a"): [[5.0, 0.0], [0.0, 5.0]],
+        },
+    )
+
+
+def test_strongest_edge_comes_first(model):
+    records = edge_table(model)
+    assert [(r.first, r.second) for r in records] == [("a", "c"), ("a", "b")]
+    assert [r.strength for r in records] == [model.strength("a", "c"), model.strength("a", "b")]
+
+
+def test_states_keep_their_types_and_ties_take_the_last(model):
+    record = edge_table(model)[0]
+    assert record.together == Association(1, True, 2.5)
+    assert record.apart == Association(1, False, -2.5)
+    assert record.together.first_state is not True
+
+
+def test_what_tables_say_about_one_variable_does_not_count():
+    table = np.add.outer([3.0, 0.0], [0.0, 7.0])
+    record = edge_table(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): table}))[0]
+    assert record.strength == 0
+    assert record.together is None
+    assert describe_edge(record) == "a - b  strength 0.00"
+
+
+def test_unseen_states_are_not_named(model):
+    record = edge_table(model, unseen={"b": ["x"]})[1]
+    assert "x" not in (record.together.second_state, record.apart.second_state)
+
+
+def test_impossible_cells_are_apart():
+    table = [[0.0, -np.inf], [0.0, 1.0]]
+    record = edge_table(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): table}))[0]
+    assert record.strength == np.inf
+    assert (record.apart.first_state, record.apart.second_state) == (0, 1)
+    assert record.apart.weight == -np.inf
+    assert np.isfinite(record.together.weight)
+
+
+def test_centring_leaves_no_margins():
+    centred = double_centred(np.random.default_rng(0).normal(size=(3, 4)))
+    np.testing.assert_allclose(centred.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(centred.sum(axis=1), 0, atol=1e-12)
+
+
+def test_file_has_a_line_an_edge(model, tmp_path):
+    write_edges(tmp_path / "e.csv", model)
+    with open(tmp_path / "e.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["second"] for row in rows] == ["c", "b"]
+    assert float(rows[1]["strength"]) == model.strength("a", "b")
+    assert [p.name for p in tmp_path.iterdir()] == ["e.csv"]
+
+
+def test_words_use_meanings(model):
+    text = describe_network(model, meanings={"b": {"x": "zebra"}}, top=2)
+    assert "a = 0 goes with b = zebra" in text
+    assert describe_network(model, top=0) == ""
+    assert "Strongest edges" in describe_network(model, top=1)

@@ -1,0 +1,116 @@
+import sys
+
+import matplotlib
+import networkx as nx
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from graftwork.errors import DataError
+from graftwork.models import PairwiseMRF
+from graftwork.report import plot_network
+from graftwork.report.labels import place_labels
+from graftwork.report.layout import positions
+
+
+def graph(n, p, seed=0):
+    out = nx.gnp_random_graph(n, p, seed=seed)
+    rng = np.random.default_rng(seed)
+    for a, b in out.edges:
+        out.edges[a, b]["strength"] = float(rng.gamma(1.2, 2.0))
+    return nx.relabel_nodes(out, {i: f"variable-{i}" for i in out})
+
+
+def labels(ax):
+    return [text for text in ax.texts if text.get_text().startswith("variable")]
+
+
+def overlaps(ax):
+    boxes = [text.get_window_extent() for text in labels(ax)]
+    return sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize(("n", "p"), [(5, 0.6), (23, 0.25), (120, 0.02)])
+def test_labels_do_not_overlap(n, p):
+    ax = plot_network(graph(n, p), max_labels=40)
+    assert 0 < len(labels(ax)) <= 40
+    assert overlaps(ax) == 0
+
+
+def test_pictures_are_written_and_repeat(tmp_path):
+    for name in ("a.png", "b.png"):
+        plot_network(graph(12, 0.3), tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    plot_network(graph(5, 0.5), tmp_path / "c.svg")
+    assert "<svg" in (tmp_path / "c.svg").read_text()
+
+
+def test_unknown_format_is_refused(tmp_path):
+    with pytest.raises(DataError, match="use one of"):
+        plot_network(graph(3, 1.0), tmp_path / "a.docx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_isolated_variables_are_named_below():
+    lonely = graph(4, 1.0)
+    lonely.add_node("alone")
+    texts = [text.get_text() for text in plot_network(lonely).texts]
+    assert any("Without an edge: alone." in text for text in texts)
+    assert "alone" not in texts
+
+
+def test_networks_without_edges_say_so():
+    ax = plot_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
+    assert ax.get_title() == "0 edges among 2 variables"
+    assert "no edges" in [text.get_text() for text in ax.texts]
+
+
+def test_axes_and_titles_given_are_used():
+    axes = Figure().add_subplot()
+    assert plot_network(graph(4, 1.0), ax=axes, title="mine") is axes
+    assert axes.get_title() == "mine"
+
+
+def test_weak_edges_and_far_nodes_can_be_left_out():
+    ax = plot_network(graph(30, 0.3), max_nodes=10)
+    assert any("weaker edges not drawn" in text.get_text() for text in ax.texts)
+    ax = plot_network(graph(30, 0.3), min_strength=1e9)
+    assert "no edges" in [text.get_text() for text in ax.texts]
+
+
+def test_infinite_strengths_are_drawn():
+    pair = {("a", "b"): [[0.0, -np.inf], [0.0, 1.0]]}
+    plot_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair))
+
+
+def test_pyplot_keeps_its_figures_and_backend():
+    backend = matplotlib.get_backend()
+    plot_network(graph(4, 1.0))
+    from matplotlib._pylab_helpers import Gcf
+
+    assert not Gcf.figs
+    assert matplotlib.get_backend() == backend
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
+        plot_network(graph(3, 1.0))
+
+
+def test_layout_keeps_nodes_apart_and_parts_together():
+    two = nx.disjoint_union(nx.complete_graph(12), nx.path_graph(5))
+    places = positions(two)
+    points = np.array([places[node] for node in two])
+    gaps = np.linalg.norm(points[:, None] - points[None], axis=2) + 10 * np.eye(len(points))
+    assert gaps.min() > 0.3
+    first, second = points[:12], points[12:]
+    apart = np.maximum(first.min(0) - second.max(0), second.min(0) - first.max(0))
+    assert apart.max() > 0
+
+
+def test_labels_avoid_the_nodes_of_others():
+    nodes = np.array([[0.0, 0.0], [6.0, 0.0], [-6.0, 0.0]])
+    middle = place_labels(nodes, np.ones(3), np.array([[8.0, 2.0]]), np.empty((0, 2, 2)))[0]
+    assert abs(middle[1]) >= 2.0
