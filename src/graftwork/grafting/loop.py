@@ -24,6 +24,8 @@ from graftwork.solvers.proximal import ProximalQuasiNewton, Solution, Solver, me
 # Early rounds are solved to this share of lam; it shrinks tenfold when nothing violates, down to
 # the tolerance.
 FIRST_ACCURACY = 0.1
+# A round need not be solved further than this share of the violation that started it.
+ROUND_ACCURACY = 0.2
 _EMPTY = np.zeros(0, dtype=np.int64)
 
 
@@ -146,6 +148,8 @@ class _Run:
     def begin(self, start: Potentials) -> None:
         """Evaluate the start."""
         self.solution = self.problem.solution(start)
+        if start.layout.n_edges:  # a start that is solved already is not solved loosely first
+            self.accuracy = max(self.tolerance, min(self.accuracy, self.solution.residual))
         self.active = self.space.keys(start.layout.edges)
         self.selection = self.recipe.selector.begin(self.space, self.active, self.rng)
 
@@ -155,7 +159,7 @@ class _Run:
         while True:
             before = self.solution.objective
             self._activate(chosen)
-            self._improve()
+            self._improve(self.choice.worst - self.problem.penalty.lam if len(chosen) else 0.0)
             self._record(len(chosen), len(self._prune()))
             if self._spent():
                 return self._stop_early()
@@ -220,7 +224,7 @@ class _Run:
         self.solution = self.problem.solution(Potentials(layout, weights), memory, self.solution)
         self.active = np.concatenate([self.active, keys])
 
-    def _improve(self) -> None:
+    def _improve(self, violation: float = 0.0) -> None:
         layout = self.solution.point.potentials.layout
         fresh = replace(self.solution, evaluations=0, stalled=False)
         self.solution = self.recipe.solver.improve(
@@ -228,7 +232,7 @@ class _Run:
             self.problem.penalty,
             self.problem.blocks(layout),
             fresh,
-            self.accuracy,
+            max(self.accuracy, ROUND_ACCURACY * violation),
         )
 
     def _prune(self) -> Ints:

@@ -116,17 +116,58 @@ def _sum_logs(total, top, weights, start, size):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _sum_by_state(probabilities, n_rows_here, states, s_other, sums):
-    """Add to ``sums[b]`` the probabilities of the rows whose other variable is in state ``b``."""
-    if s_other <= MOST_MASK_STATES:
+def _sum_four(p0, p1, p2, p3, states, s_other, table, start):
+    """Add four rows of probabilities by the other variable's state: one comparison serves four."""
+    for b in range(s_other - 1):
+        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+        for r in range(len(states)):
+            here = states[r] == b
+            t0 += p0[r] if here else 0.0
+            t1 += p1[r] if here else 0.0
+            t2 += p2[r] if here else 0.0
+            t3 += p3[r] if here else 0.0
+        table[start + b] += t0
+        table[start + s_other + b] += t1
+        table[start + 2 * s_other + b] += t2
+        table[start + 3 * s_other + b] += t3
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _sum_by_state(probabilities, first, count, column, states, s_other, table, start):
+    """Add rows ``first`` to ``first + count`` of the probabilities by the other variable's state.
+
+    Row ``first + a`` goes to ``table[start + a * s_other:]``. For few states the last column is
+    left out: ``complete_table`` fills it.
+    """
+    stop = column + len(states)
+    if s_other > MOST_MASK_STATES:
+        for a in range(count):
+            row = probabilities[first + a, column:stop]
+            sums = table[start + a * s_other : start + (a + 1) * s_other]
+            for r in range(len(states)):
+                sums[states[r]] += row[r]
+        return
+    a = 0
+    while a + 4 <= count:
+        _sum_four(
+            probabilities[first + a, column:stop],
+            probabilities[first + a + 1, column:stop],
+            probabilities[first + a + 2, column:stop],
+            probabilities[first + a + 3, column:stop],
+            states,
+            s_other,
+            table,
+            start + a * s_other,
+        )
+        a += 4
+    while a < count:
+        row = probabilities[first + a, column:stop]
         for b in range(s_other - 1):
             subtotal = 0.0
-            for r in range(n_rows_here):
-                subtotal += probabilities[r] if states[r] == b else 0.0
-            sums[b] += subtotal
-    else:
-        for r in range(n_rows_here):
-            sums[states[r]] += probabilities[r]
+            for r in range(len(states)):
+                subtotal += row[r] if states[r] == b else 0.0
+            table[start + a * s_other + b] += subtotal
+        a += 1
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -174,9 +215,7 @@ def pass_nodes(nodes, codes, cards, weights, unary, unary_offsets, indptr, other
                 other = others[k]
                 s_other = cards[other]
                 states = codes[other, start : start + size]
-                for a in range(s - 1):
-                    first = half_starts[k] + a * s_other
-                    _sum_by_state(logits[a], size, states, s_other, half_sums[first : first + s_other])  # fmt: skip # noqa: E501
+                _sum_by_state(logits, 0, s - 1, 0, states, s_other, half_sums, half_starts[k])
 
 
 @njit(cache=True, nogil=True)
@@ -269,14 +308,39 @@ def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, ma
                         half[a * s_other + b] = row_totals[a] * column_totals[b] / weight
             else:
                 half[: s * s_other] = 0.0
-                for start in range(0, n_rows, 4 * BLOCK):
-                    size = min(4 * BLOCK, n_rows - start)
-                    states = codes[other, start : start + size]
-                    for a in range(s - 1):
-                        row = probabilities[slots[node] + a, start : start + size]
-                        _sum_by_state(row, size, states, s_other, half[a * s_other : (a + 1) * s_other])  # fmt: skip # noqa: E501
+                for start in range(0, n_rows, BLOCK):
+                    states = codes[other, start : min(start + BLOCK, n_rows)]
+                    _sum_by_state(probabilities, slots[node], s - 1, start, states, s_other, half, 0)
                 complete_table(half, 0, s, s_other, row_totals, column_totals)
             for a in range(s):
                 for b in range(s_other):
                     cell = a * s_other + b if side == 0 else b * s + a
                     tables[offsets[k] + cell] += half[a * s_other + b]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def spread_of_edges(edges, offsets, slots, codes, cards, weights, probabilities, tables, spread):
+    """Fill ``spread[e]`` with sum_m Var_i[W(., x_j)] + Var_j[W(x_i, .)] under the conditionals.
+
+    That is w' H w for edge ``e``'s own weights and its own block H of the loss's Hessian (as a sum
+    over rows). The conditionals carry the row weights, without their last state.
+    """
+    n_rows = codes.shape[1]
+    for e in range(len(edges)):
+        s_j = cards[edges[e, 1]]
+        for side in range(2):
+            node, other = edges[e, side], edges[e, 1 - side]
+            s = cards[node]
+            own, step = (s_j, 1) if side == 0 else (1, s_j)
+            for r in range(n_rows):
+                weight = weights[r] if weights.size else 1.0
+                start = offsets[e] + codes[other, r] * step
+                left, mean, square = weight, 0.0, 0.0
+                for a in range(s):
+                    p = probabilities[slots[node] + a, r] if a < s - 1 else left
+                    left -= p
+                    value = tables[start + a * own]
+                    mean += p * value
+                    square += p * value * value
+                if weight > 0.0:
+                    spread[e] += square - mean * mean / weight

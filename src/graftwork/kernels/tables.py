@@ -24,3 +24,28 @@ def centre_tables(vector, cards, edges, offsets):
             mean = columns[b] / s_i
             for a in range(s_i):
                 vector[start + a * s_j + b] -= mean
+
+
+@njit(cache=True, nogil=True)
+def add_mean_rows(vector, cards, edges, offsets, unary_offsets, frequencies, sign):
+    """Add to every unary, ``sign`` times, what its tables add to it on average over the data."""
+    for e in range(len(edges)):
+        i, j = edges[e]
+        for a in range(cards[i]):
+            for b in range(cards[j]):
+                value = sign * vector[offsets[e] + a * cards[j] + b]
+                vector[unary_offsets[i] + a] += value * frequencies[unary_offsets[j] + b]
+                vector[unary_offsets[j] + b] += value * frequencies[unary_offsets[i] + a]
+
+
+@njit(cache=True, nogil=True)
+def subtract_mean_slopes(gradient, cards, edges, offsets, unary_offsets, frequencies):
+    """Change a gradient to one for tables whose unaries follow them (see ``add_mean_rows``)."""
+    for e in range(len(edges)):
+        i, j = edges[e]
+        for a in range(cards[i]):
+            for b in range(cards[j]):
+                gradient[offsets[e] + a * cards[j] + b] -= (
+                    frequencies[unary_offsets[j] + b] * gradient[unary_offsets[i] + a]
+                    + frequencies[unary_offsets[i] + a] * gradient[unary_offsets[j] + b]
+                )

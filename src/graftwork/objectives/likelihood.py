@@ -53,6 +53,17 @@ class LikelihoodPoint:
         self.gradient = beliefs.values - data
         self.curvature = beliefs.values * (1.0 - beliefs.values)
 
+    def edge_spreads(self) -> Floats:
+        """Return the variance of each edge's table under the model: w' H w of its own block."""
+        layout, values = self.potentials.layout, self.beliefs.values[self.potentials.layout.n_unary :]
+        if not layout.n_edges:
+            return np.zeros(0)
+        tables = self.potentials.weights[layout.n_unary :]
+        starts = layout.edge_offsets[:-1] - layout.n_unary
+        mean = np.add.reduceat(values * tables, starts)
+        spread: Floats = np.add.reduceat(values * tables**2, starts) - mean**2
+        return spread
+
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return model minus data marginals of inactive pairs, and whether they are exact."""
         sample = self._objective.sample

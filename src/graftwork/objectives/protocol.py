@@ -30,7 +30,7 @@ class Point(Protocol):
 
     @property
     def curvature(self) -> Floats:
-        """An estimate of the loss's curvature along each entry, a flat vector of the layout."""
+        """An estimate of the curvature along each entry, for tables whose unaries follow them."""
         ...
 
     @property
@@ -48,6 +48,10 @@ class Point(Protocol):
 
         The gradient at zero of the table that would be added for each pair.
         """
+        ...
+
+    def edge_spreads(self) -> Floats:
+        """Return w' H w of each edge, H being its own block of the loss's Hessian."""
         ...
 
 

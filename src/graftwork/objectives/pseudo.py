@@ -192,6 +192,24 @@ class PseudoPoint:
             self._sum_pairs(pairs[group], offsets[:-1][group], slots, conditionals, sums)
         return (sums - 2.0 * counts) / sample.total_weight, offsets, True
 
+    def edge_spreads(self) -> Floats:
+        """Return w' H w of each edge, H being its own block of the loss's Hessian.
+
+        Twice what the loss would rise, to second order, if the edge left and no other weight moved.
+        """
+        layout, sample = self.potentials.layout, self._objective.sample
+        spread = np.zeros(layout.n_edges)
+        tables = _parts(self.potentials)[1]
+        offsets = layout.edge_offsets - layout.n_unary
+        for group, slots, conditionals in self._groups(layout.edges):
+            some = np.zeros(len(layout.edges[group]))
+            kernel.spread_of_edges(
+                layout.edges[group], offsets[:-1][group], slots, sample.codes, layout.cards,
+                self._objective.row_weights, conditionals, tables, some,
+            )  # fmt: skip
+            spread[group] = some
+        return spread / sample.total_weight
+
     def _sum_pairs(
         self, pairs: Ints, starts: Ints, slots: Ints, conditionals: Floats, sums: Floats
     ) -> None:
@@ -280,9 +298,10 @@ def _entries(layout: Layout, variables: Ints) -> Ints:
 def _curvature(halves: HalfEdges, spread: Floats, frequencies: Floats) -> Floats:
     """Return the measured curvature of each entry.
 
-    With c_i(a) the mean of p(1 - p) and f_i(a) the frequency, the entry (a, b) of an edge bends by
-    about c_i(a) f_j(b) + f_i(a) c_j(b).
+    With c_i(a) the mean of p(1 - p) and v_i(a) the variance of "x_i = a" in the data, the entry
+    (a, b) of an edge bends by about c_i(a) v_j(b) + v_i(a) c_j(b), once the unaries follow.
     """
     first, second = halves.first_states, halves.second_states
-    tables = spread[first] * frequencies[second] + frequencies[first] * spread[second]
+    variances = frequencies * (1.0 - frequencies)
+    tables = spread[first] * variances[second] + variances[first] * spread[second]
     return np.concatenate([spread, tables])

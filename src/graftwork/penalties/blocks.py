@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints, Layout
-from graftwork.kernels.tables import centre_tables
 
 Bools = NDArray[np.bool_]
 
@@ -35,7 +34,7 @@ class Blocks:
     offsets : (n + m + 1,) int64
         Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
     scale : (n + m,) float64
-        d_g; blocks that are not penalised have 1 here and False in ``penalised``.
+        d_g, the root of the number of declared entries.
     penalised : (n + m,) bool
     """
 
@@ -50,8 +49,7 @@ class Blocks:
         n = layout.n_variables
         penalised = np.ones(n + layout.n_edges, dtype=bool)
         penalised[:n] = penalise_unary
-        unary_scale = np.sqrt(declared) if penalise_unary else np.ones(n)
-        scale = np.concatenate([unary_scale, pair_scales(declared, layout.edges)])
+        scale = np.concatenate([np.sqrt(declared), pair_scales(declared, layout.edges)])
         offsets = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets])
         return Blocks(layout, offsets, scale, penalised)
 
@@ -71,10 +69,3 @@ class Blocks:
     def largest(self, vector: Floats) -> Floats:
         """Return the largest absolute entry of each block."""
         return np.maximum.reduceat(np.abs(vector), self.offsets[:-1])
-
-    def centred(self, vector: Floats) -> Floats:
-        """Return the vector with every edge table double-centred (rows and columns sum to 0)."""
-        result = vector.copy()
-        layout = self.layout
-        centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
-        return result

@@ -17,6 +17,7 @@ from graftwork.inference.layout import Floats, Potentials
 from graftwork.objectives.protocol import Objective, Point
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
+from graftwork.solvers.coordinates import Coordinates, Decoupled, Plain
 from graftwork.solvers.memory import Hessian, Memory
 
 # Objective values closer than this (relative) are equal up to rounding.
@@ -95,7 +96,10 @@ class ProximalQuasiNewton:
         tolerance: float,
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
-        problem = _Problem(objective, penalty, blocks, self.memory)
+        coordinates: Coordinates = Plain()
+        if not blocks.penalised[: blocks.layout.n_variables].any():
+            coordinates = Decoupled(blocks, objective.sample.frequencies, penalty.centres)
+        problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
         current = solution
         while (
             current.residual > tolerance
@@ -113,21 +117,17 @@ class _Problem:
     objective: Objective
     penalty: Penalty
     blocks: Blocks
+    coordinates: Coordinates
     most_memory: int
 
     def evaluate(self, weights: Floats, near: Solution) -> Solution:
         point = self.objective.at(Potentials(self.blocks.layout, weights), near.point)
         return measure(point, self.penalty, self.blocks, near.evaluations + 1, near.memory)
 
-    def project(self, vector: Floats) -> Floats:
-        """Return the vector inside the centred tables, where the optimum lies there."""
-        free_unaries = not self.blocks.penalised[: self.blocks.layout.n_variables].any()
-        return self.blocks.centred(vector) if self.penalty.centres and free_unaries else vector
-
     def step(self, current: Solution) -> Solution:
         """Return the solution after one step; damped until it lowers the objective."""
-        weights = current.point.potentials.weights
-        gradient = self.project(current.point.gradient)
+        weights = self.coordinates.enter(current.point.potentials.weights)
+        gradient = self.coordinates.slope(current.point.gradient)
         metric = np.maximum(current.point.curvature, SMALLEST_BEND)
         hessian, damping, spent = current.memory.hessian(metric), 0.0, current
         while True:
@@ -135,7 +135,7 @@ class _Problem:
             model = _Model(self, damped, gradient, weights, self.blocks.largest(metric))
             after = model.minimise(MODEL_ACCURACY * current.residual)
             promised = model.value(after) - model.value(weights)
-            trial = self.evaluate(after, spent)
+            trial = self.evaluate(self.coordinates.leave(after), spent)
             allowed = 1e-4 * promised + ROUNDING * abs(current.objective)
             if trial.objective <= current.objective + allowed:
                 break
@@ -143,7 +143,7 @@ class _Problem:
             if damping > 1e9 or promised >= 0.0:
                 return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
             damping = max(0.5, 4.0 * damping)
-        change = self.project(trial.point.gradient) - gradient
+        change = self.coordinates.slope(trial.point.gradient) - gradient
         memory = current.memory.remember(after - weights, change, self.most_memory)
         return replace(trial, memory=memory)
 
@@ -177,7 +177,9 @@ class _Model:
             bent_ahead = bent + factor * (bent - bent_before)
             target = ahead - (self.gradient + bent_ahead) / (scale * metric)
             after = penalty.prox(blocks, target, scale * self.bend)
-            bent_after = self.problem.project(self.hessian.multiply(after - self.centre))
+            bent_after = self.problem.coordinates.project(
+                self.hessian.multiply(after - self.centre)
+            )
             move = after - ahead
             length = float(move @ (metric * move))
             ratio = float(move @ (bent_after - bent_ahead)) / max(length, 1e-300)

@@ -1,7 +1,8 @@
 """lam="auto": a path down to the noise level, a criterion on the refitted models, the best refit.
 
 The l1 penalty shrinks what it keeps, so a penalised fit says little about which support is best:
-every support on the path is fitted again without the penalty, and those models are compared.
+supports on the path are fitted again without the penalty, and those models are compared. Edges of
+the best one that do not repay their price are dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scipy.stats import chi2
 from graftwork.data.compact import Sample
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
 from graftwork.grafting.trace import Silence
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
@@ -23,30 +24,36 @@ from graftwork.solvers import Solution
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.refit import refit
 
-STEPS = 8
-# Accuracy of fits that only serve the choice: relative to lambda, and of the refits.
+STEPS = 7
+# Accuracy of fits that only serve the choice (relative to lambda), and of refits. The noise in the
+# data is far larger than either.
 PATH_ACCURACY = 0.1
 REFIT_ACCURACY = 5e-4
+FINAL_REFIT_ACCURACY = 1e-4
 # The optimum at a lambda does not depend on the way there, so the path takes the quickest.
 PATH_RECIPE = Recipe("working-set", WorkingSet())
 # The chance that one absent pair or more would pay for itself, over all pairs.
 FALSE_EDGE = 0.05
+# The criterion may have several minima: the search up the path ends after so many rises.
+PATIENCE = 2
+MOST_PRUNINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PathPoint:
     """One lambda of the path.
 
-    ``loss`` and ``objective`` are of the penalised fit, ``refit_loss`` of the refitted one, and
-    ``criterion`` is what was minimised (see ``edge_prices``).
+    ``loss`` and ``objective`` are of the penalised fit. ``refit_loss`` is the refitted one's and
+    ``criterion`` what was minimised: twice the refitted log-loss of all rows plus the prices of the
+    edges (NaN where the search did not get to).
     """
 
     lam: float
     n_edges: int
     loss: float
     objective: float
-    refit_loss: float
-    criterion: float
+    refit_loss: float = float("nan")
+    criterion: float = float("nan")
     chosen: bool = False
 
 
@@ -59,7 +66,7 @@ class AutoResult:
     outcome : Outcome
         The penalised fit at the chosen lambda, with its certificate and the trace of everything.
     refitted : Solution
-        The same edges, fitted without the penalty.
+        Its edges that repay their price, fitted without the penalty.
     path : tuple of PathPoint
     levels : Levels
     words : str
@@ -101,6 +108,8 @@ def learn_without_lambda(
 ) -> AutoResult:
     """Return the network whose refitted support has the best criterion along a lambda path.
 
+    An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
+
     Parameters
     ----------
     penalty_at : function
@@ -113,16 +122,21 @@ def learn_without_lambda(
     levels = find_levels(Problem(objective, penalty_at(1.0), penalise_unary), objective_of, rng)
     walk = _Walk(objective, penalty_at, recipe, penalise_unary, budget, rng, observer)
     lams = _grid(levels)
-    for step, lam in enumerate(lams):
-        observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 2)
-        if not walk.step(lam):
-            break
-    best = int(np.argmin([point.criterion for point in walk.points]))
-    lam = walk.points[best].lam
-    observer.on_stage(f"final fit, lambda {lam:.4g}", len(lams) + 1, len(lams) + 2)
-    outcome, refitted = walk.finish(best, tolerance)
-    path = tuple(replace(p, chosen=k == best) for k, p in enumerate(walk.points))
-    return AutoResult(outcome, refitted, path, levels, _words(path, best, levels, len(lams)))
+    try:
+        for step, lam in enumerate(lams):
+            observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 2)
+            walk.step(lam)
+        observer.on_stage("comparing refitted networks", len(lams) + 1, len(lams) + 2)
+        best = walk.compare()
+        observer.on_stage(f"final fit, lambda {lams[best]:.4g}", len(lams) + 2, len(lams) + 2)
+        walk.finish(best, tolerance)
+    except _WalkEnded:
+        pass
+    return walk.result(levels, len(lams))
+
+
+class _WalkEnded(Exception):
+    """Raised inside the walk when it was interrupted, or a budget is spent."""
 
 
 class _Walk:
@@ -141,57 +155,111 @@ class _Walk:
         self._objective, self._penalty_at, self._recipe = objective, penalty_at, recipe
         self._penalise_unary, self._budget = penalise_unary, budget
         self._rng, self._observer = rng, observer
-        self.points: list[PathPoint] = []
-        self._fits: list[tuple[Outcome, Solution]] = []
+        self._fits: list[Outcome] = []
+        self._points: list[PathPoint] = []
         self._trace: list[Round] = []
+        self._best = 0
+        self._outcome: Outcome | None = None
+        self._refits: dict[int, Solution] = {}
+        self._refitted: Solution | None = None
+        self._interrupted = False
 
-    def step(self, lam: float) -> bool:
-        """Add one lambda; False when the walk should end (interrupted, or a budget is spent)."""
-        start = self._fits[-1][0].potentials if self._fits else None
+    def step(self, lam: float) -> None:
+        """Add the penalised fit at one lambda."""
+        start = self._fits[-1].potentials if self._fits else None
         outcome = self._graft(PATH_RECIPE, lam, start, PATH_ACCURACY * lam)
-        problem = self._problem(lam)
-        before = self._fits[-1][1] if self._fits else None
-        try:
-            refitted = refit(problem, outcome.potentials, REFIT_ACCURACY, before)
-        except KeyboardInterrupt:
-            if self._fits:
-                return False
-            refitted = outcome.solution
-        n = problem.objective.sample.total_weight
-        prices = edge_prices(problem, outcome.potentials.layout.edges)
-        self.points.append(
-            PathPoint(
-                lam=lam,
-                n_edges=len(prices),
-                loss=outcome.solution.point.value,
-                objective=outcome.solution.objective,
-                refit_loss=refitted.point.value,
-                criterion=2.0 * n * refitted.objective + float(prices.sum()),
-            )
-        )
-        self._fits.append((outcome, refitted))
-        return outcome.certificate.stop in ("optimal", "stalled")
+        solution = outcome.solution
+        n_edges = outcome.potentials.layout.n_edges
+        self._fits.append(outcome)
+        self._points.append(PathPoint(lam, n_edges, solution.point.value, solution.objective))
+        self._best = len(self._fits) - 1
+        if outcome.interrupted:
+            self._interrupted = True
+        if outcome.certificate.stop not in ("optimal", "stalled"):
+            raise _WalkEnded
 
-    def finish(self, best: int, tolerance: float) -> tuple[Outcome, Solution]:
-        """Return the chosen fit to full accuracy, and its refit."""
-        outcome, refitted = self._fits[best]
-        if not self._fits[-1][0].interrupted:
-            lam = self.points[best].lam
-            outcome = self._graft(self._recipe, lam, outcome.potentials, tolerance)
-            try:
-                refitted = refit(self._problem(lam), outcome.potentials, tolerance, refitted)
-            except KeyboardInterrupt:
-                outcome = replace(
-                    outcome, certificate=replace(outcome.certificate, stop="interrupted")
-                )
-                refitted = outcome.solution
-        else:
+    def compare(self) -> int:
+        """Refit from the densest fit upwards until the criterion keeps rising; return the best."""
+        before: Solution | None = None
+        rises = 0
+        for k in reversed(range(len(self._fits))):
+            problem = self._problem(self._points[k].lam)
+            before = self._refit(problem, self._fits[k].potentials, REFIT_ACCURACY, before)
+            prices = edge_prices(problem, before.point.potentials.layout.edges)
+            n = self._objective.sample.total_weight
+            criterion = 2.0 * n * before.objective + float(prices.sum())
+            self._points[k] = replace(
+                self._points[k], refit_loss=before.point.value, criterion=criterion
+            )
+            self._refits[k] = before
+            if criterion <= self._points[self._best].criterion:
+                self._best, rises = k, 0
+            else:
+                rises += 1
+            if rises >= PATIENCE:
+                break
+        return self._best
+
+    def finish(self, best: int, tolerance: float) -> None:
+        """Solve the chosen fit to full accuracy, drop what does not repay its price, refit."""
+        lam, start = self._points[best].lam, self._fits[best].potentials
+        quick = self._graft(PATH_RECIPE, lam, start, tolerance)
+        outcome = quick
+        if not quick.interrupted:
+            outcome = self._graft(self._recipe, lam, quick.potentials, tolerance)
+        self._outcome = outcome
+        if outcome.interrupted:
+            self._interrupted = True
+            raise _WalkEnded
+        problem = self._problem(lam)
+        refitted = self._refits[best]
+        potentials = outcome.potentials
+        for _ in range(MOST_PRUNINGS):
+            refitted = self._refit(problem, potentials, FINAL_REFIT_ACCURACY, refitted)
+            self._refitted = refitted
+            smaller = self._repaying(problem, refitted)
+            if smaller.layout.n_edges == potentials.layout.n_edges:
+                break
+            potentials = smaller
+
+    def result(self, levels: Levels, planned: int) -> AutoResult:
+        """Return the best so far."""
+        if self._points[self._best].criterion != self._points[self._best].criterion and self._refits:
+            self._best = min(self._refits, key=lambda k: self._points[k].criterion)
+        best, outcome = self._best, self._outcome or self._fits[self._best]
+        refitted = self._refitted or self._refits.get(best) or outcome.solution
+        if self._interrupted:
             stopped = replace(outcome.certificate, stop="interrupted", converged=False)
             outcome = replace(outcome, certificate=stopped)
-        return replace(outcome, trace=tuple(self._trace)), refitted
+        path = tuple(replace(p, chosen=k == best) for k, p in enumerate(self._points))
+        words = _words(path, best, levels, planned)
+        dropped = outcome.potentials.layout.n_edges - refitted.point.potentials.layout.n_edges
+        if self._refitted is not None and dropped > 0:
+            words += f" {dropped} of its edges did not repay their price and were dropped."
+        outcome = replace(outcome, trace=tuple(self._trace))
+        return AutoResult(outcome, refitted, path, levels, words)
+
+    def _repaying(self, problem: Problem, refitted: Solution) -> Potentials:
+        """Return the refitted network without the edges that gain less than their price."""
+        old = refitted.point.potentials
+        gains = self._objective.sample.total_weight * refitted.point.edge_spreads()
+        kept = gains >= edge_prices(problem, old.layout.edges)
+        layout = Layout.of(old.layout.cards, old.layout.edges[kept])
+        entries = np.repeat(kept, old.layout.edge_sizes)
+        tables = old.weights[old.layout.n_unary :][entries]
+        return Potentials(layout, np.concatenate([old.weights[: old.layout.n_unary], tables]))
 
     def _problem(self, lam: float) -> Problem:
         return Problem(self._objective, self._penalty_at(lam), self._penalise_unary)
+
+    def _refit(
+        self, problem: Problem, start: Potentials, accuracy: float, before: Solution | None
+    ) -> Solution:
+        try:
+            return refit(problem, start, accuracy, before)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise _WalkEnded from None
 
     def _graft(
         self, recipe: Recipe, lam: float, start: Potentials | None, tolerance: float
@@ -234,7 +302,7 @@ def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int)
         + ": its edges, refitted without the penalty, best repay what they cost."
     )
     if best == planned - 1 and planned > 1:
-        text += " It is the smallest value tried: weaker dependences may exist below the noise level."
+        text += " It is the smallest value tried: weaker dependences may hide below the noise level."
     if levels.sampled:
         text += " The range was estimated from a random sample of all pairs."
     return text

@@ -1,0 +1,92 @@
+"""Coordinates in which unaries and tables hardly disturb each other.
+
+A table adds something to its variables' unaries on average; with free unaries that average can be
+moved into them: u'_i(a) = u_i(a) + sum_j sum_b f_j(b) W_ij(a, b), with f the data's frequencies.
+Tables then act only through x_j's deviation from its mean, and the solver need not balance the two
+against each other. Tables themselves, and so the penalty, stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from graftwork.inference.layout import Floats
+from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
+from graftwork.penalties.blocks import Blocks
+
+
+class Coordinates(Protocol):
+    """A linear change of variables the solver works in."""
+
+    def enter(self, weights: Floats) -> Floats:
+        """Return the weights in these coordinates."""
+        ...
+
+    def leave(self, weights: Floats) -> Floats:
+        """Return weights of these coordinates as plain weights."""
+        ...
+
+    def slope(self, gradient: Floats) -> Floats:
+        """Return a plain gradient in these coordinates."""
+        ...
+
+    def project(self, vector: Floats) -> Floats:
+        """Return the part of a vector inside the subspace searched."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plain:
+    """The weights as they are."""
+
+    def enter(self, weights: Floats) -> Floats:
+        """Return the weights."""
+        return weights
+
+    leave = slope = project = enter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoupled:
+    """Unaries that follow their tables; for free unaries only.
+
+    ``centred``: search double-centred tables only, where the optimum of a group penalty lies.
+    """
+
+    blocks: Blocks
+    frequencies: Floats
+    centred: bool
+
+    def enter(self, weights: Floats) -> Floats:
+        """Return the weights with their tables' averages in the unaries."""
+        return self._shift(weights, 1.0)
+
+    def leave(self, weights: Floats) -> Floats:
+        """Return the weights with their tables' averages taken out of the unaries."""
+        return self._shift(weights, -1.0)
+
+    def slope(self, gradient: Floats) -> Floats:
+        """Return the gradient for tables whose unaries follow."""
+        layout, result = self.blocks.layout, gradient.copy()
+        subtract_mean_slopes(
+            result, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
+            self.frequencies,
+        )  # fmt: skip
+        return self.project(result)
+
+    def project(self, vector: Floats) -> Floats:
+        """Return the vector with its tables double-centred, if so searched."""
+        if not self.centred:
+            return vector
+        layout, result = self.blocks.layout, vector.copy()
+        centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
+        return result
+
+    def _shift(self, weights: Floats, sign: float) -> Floats:
+        layout, result = self.blocks.layout, weights.copy()
+        add_mean_rows(
+            result, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
+            self.frequencies, sign,
+        )  # fmt: skip
+        return result
