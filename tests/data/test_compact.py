@@ -45,7 +45,5 @@ def test_weights_scale_out():
     weights = np.random.default_rng(0).integers(1, 5, 80)
     weighted = prepare(table.with_weights(weights.astype(float)))
     repeated = prepare(table.take_rows(np.repeat(np.arange(80), weights)))
-    values = [
-        PseudoLikelihood(s).at(independent_potentials(s)).value for s in (weighted, repeated)
-    ]
+    values = [PseudoLikelihood(s).at(independent_potentials(s)).value for s in (weighted, repeated)]
     assert np.isclose(*values, rtol=1e-13)

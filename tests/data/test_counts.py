@@ -43,9 +43,7 @@ def test_many_states_are_counted_by_rows_and_few_by_bitsets(monkeypatch):
     used = []
     for name in ("count_by_rows", "count_by_bitsets"):
         original = getattr(kernel, name)
-        monkeypatch.setattr(
-            kernel, name, lambda *a, f=original, n=name: (used.append(n), f(*a))[1]
-        )
+        monkeypatch.setattr(kernel, name, lambda *a, f=original, n=name: (used.append(n), f(*a))[1])
     values, _ = PairCounts(codes, cards, n_jobs=1).tables(pairs)
     assert np.array_equal(values, plain_tables(codes, cards, pairs))
     assert set(used) == {"count_by_rows", "count_by_bitsets"}

@@ -53,7 +53,7 @@ class Sample:
     @property
     def n_rows(self) -> int:
         """Number of (merged) rows."""
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @property
     def frequencies(self) -> Floats:

@@ -9,7 +9,7 @@ from graftwork.kernels import counts as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 
 Ints = NDArray[np.int64]
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+Numbers = NDArray[np.int64 | np.float64]
 
 
 def table_offsets(cards: Ints, pairs: Ints) -> Ints:
@@ -68,9 +68,7 @@ class PairCounts:
         self._weights = np.zeros(0) if weights is None else weights
         self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
-        self._dtype: type[np.int64] | type[np.float64] = (
-            np.int64 if weights is None else np.float64
-        )
+        self._dtype: type[np.int64] | type[np.float64] = np.int64 if weights is None else np.float64
         self._kept: Numbers = np.zeros(1024, dtype=self._dtype)
         self._kept_size = 0
         self._slots: dict[int, int] = {}
@@ -172,4 +170,5 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
     """Return the indices ``start, start + 1, ...`` of every range, one after the other."""
     ends = np.cumsum(sizes)
     shift = np.repeat(starts - (ends - sizes), sizes)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + shift
+    places: Ints = np.arange(int(ends[-1]) if len(ends) else 0) + shift
+    return places

@@ -29,7 +29,6 @@ from graftwork.estimators.parts import (
 from graftwork.grafting import Budget, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
-from graftwork.models import PairwiseMRF
 from graftwork.tuning import learn_without_lambda
 
 
@@ -271,7 +270,9 @@ class MarkovNetwork(BaseEstimator):
             if value is not None:
                 number(name, value, low, whole=whole)
         if self.n_jobs is not None and (not isinstance(self.n_jobs, int) or self.n_jobs == 0):
-            raise ParameterError(f"n_jobs must be a whole number other than 0, got {self.n_jobs!r}.")
+            raise ParameterError(
+                f"n_jobs must be a whole number other than 0, got {self.n_jobs!r}."
+            )
         settings = {
             "alpha": number("alpha", self.alpha, 0.0),
             "reservoir": self.reservoir,

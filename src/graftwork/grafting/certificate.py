@@ -84,8 +84,8 @@ class Certificate:
             )
         else:
             parts.append(
-                f"{self.n_tested:,} of {self.n_inactive:,} pairs left out ({self.coverage:.1%}) were "
-                f"tested at the final weights (largest violation {self.max_violation:.2g})."
+                f"{self.n_tested:,} of {self.n_inactive:,} pairs left out ({self.coverage:.1%}) "
+                f"were tested at the final weights (largest violation {self.max_violation:.2g})."
             )
         parts.append(
             f"The {self.n_edges:,} edges kept are stationary to {self.stationarity:.2g}."

@@ -252,7 +252,8 @@ class _Run:
         self.solution = self.problem.solution(
             Potentials(smaller, potentials.weights[kept]), memory, self.solution
         )
-        keys, self.active = self.active[gone], self.active[~gone]
+        keys: Ints = self.active[gone]
+        self.active = self.active[~gone]
         self.selection.release(keys)
         return keys
 
@@ -304,7 +305,9 @@ class _Run:
             "tests": (self.blocks_scored, budget.max_tests),
             "seconds": (time.monotonic() - self.started, budget.max_seconds),
         }
-        over = (name for name, (used, limit) in spent.items() if limit is not None and used >= limit)
+        over = (
+            name for name, (used, limit) in spent.items() if limit is not None and used >= limit
+        )
         return next(over, None)
 
     def _record(self, activated: int, pruned: int) -> None:

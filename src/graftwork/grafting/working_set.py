@@ -48,7 +48,7 @@ class _WorkingSetSearch:
         worst = float(scores.max(initial=0.0))
         if worst > view.threshold:
             return Choice(self._pick(view, listed, scores), worst, len(listed), complete=False)
-        keys, scores = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        keys, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
         worst, tested = 0.0, 0
         for start in range(0, self._space.size, BATCH):
             if view.halted():
@@ -58,10 +58,11 @@ class _WorkingSetSearch:
             batch_scores = view.score(batch)
             near = batch_scores > self._settings.shortlist * view.lam
             keys.append(batch[near])
-            scores.append(batch_scores[near])
+            found.append(batch_scores[near])
             worst, tested = max(worst, batch_scores.max(initial=0.0)), tested + len(batch)
-        self._listed, found = np.concatenate(keys), np.concatenate(scores)
-        return Choice(self._pick(view, self._listed, found), worst, tested, complete=True)
+        self._listed = np.concatenate(keys)
+        picked = self._pick(view, self._listed, np.concatenate(found))
+        return Choice(picked, worst, tested, complete=True)
 
     def release(self, keys: Ints) -> None:
         """Put deactivated pairs on the list again."""
@@ -73,7 +74,9 @@ class _WorkingSetSearch:
         order = order[scores[order] > view.threshold]
         used: dict[int, int] = {}
         taken: list[int] = []
-        for place, pair in zip(order.tolist(), self._space.pairs(keys[order]).tolist(), strict=True):
+        for place, pair in zip(
+            order.tolist(), self._space.pairs(keys[order]).tolist(), strict=True
+        ):
             free = all(used.get(v, 0) < self._settings.per_variable for v in pair)
             if free and len(taken) < view.most:
                 taken.append(place)

@@ -19,7 +19,8 @@ class Automatic:
     Examples
     --------
     >>> from graftwork.inference import Layout
-    >>> Automatic().infer(Potentials(Layout.of([2, 2], [(0, 1)]), Layout.of([2, 2], [(0, 1)]).zeros())).exact
+    >>> layout = Layout.of([2, 2], [(0, 1)])
+    >>> Automatic().infer(Potentials(layout, layout.zeros())).exact
     True
     """
 

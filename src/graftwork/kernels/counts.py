@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 MOST_BITSET_CELLS = 256
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _popcount(typing_context: Any, word: Any) -> Any:
     """Return the number of set bits of a 64-bit word (one instruction, vectorised by LLVM)."""
 

@@ -310,7 +310,9 @@ def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, ma
                 half[: s * s_other] = 0.0
                 for start in range(0, n_rows, BLOCK):
                     states = codes[other, start : min(start + BLOCK, n_rows)]
-                    _sum_by_state(probabilities, slots[node], s - 1, start, states, s_other, half, 0)
+                    _sum_by_state(
+                        probabilities, slots[node], s - 1, start, states, s_other, half, 0
+                    )
                 complete_table(half, 0, s, s_other, row_totals, column_totals)
             for a in range(s):
                 for b in range(s_other):

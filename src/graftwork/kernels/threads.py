@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -73,4 +74,4 @@ def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
     n_chunks = min(n_items, 4 * n_threads)
     ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n_chunks) / n_chunks) + 1
     bounds = np.unique(np.concatenate([[0], ends, [n_items]]))
-    return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]

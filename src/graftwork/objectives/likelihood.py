@@ -55,7 +55,10 @@ class LikelihoodPoint:
 
     def edge_spreads(self) -> Floats:
         """Return the variance of each edge's table under the model: w' H w of its own block."""
-        layout, values = self.potentials.layout, self.beliefs.values[self.potentials.layout.n_unary :]
+        layout, values = (
+            self.potentials.layout,
+            self.beliefs.values[self.potentials.layout.n_unary :],
+        )
         if not layout.n_edges:
             return np.zeros(0)
         tables = self.potentials.weights[layout.n_unary :]
@@ -69,4 +72,5 @@ class LikelihoodPoint:
         sample = self._objective.sample
         model, exact = self._objective.engine.pair_marginals(self.potentials, self.beliefs, pairs)
         counts, _ = sample.counts.tables(pairs)
-        return model - counts / sample.total_weight, table_offsets(sample.cards, pairs), exact
+        gradients: Floats = model - np.asarray(counts, dtype=np.float64) / sample.total_weight
+        return gradients, table_offsets(sample.cards, pairs), exact

@@ -78,9 +78,7 @@ class PseudoLikelihood:
         Bytes the conditionals of one scoring batch may take.
     """
 
-    def __init__(
-        self, sample: Sample, n_jobs: int | None = None, memory: int = 2 * 2**30
-    ) -> None:
+    def __init__(self, sample: Sample, n_jobs: int | None = None, memory: int = 2 * 2**30) -> None:
         self.sample = sample
         self.n_threads = count_threads(n_jobs)
         self.memory = memory

@@ -32,7 +32,9 @@ class GroupL1:
     def value(self, blocks: Blocks, weights: Floats) -> float:
         """Return the penalty."""
         norms = blocks.norms(weights)[blocks.penalised]
-        return float(self.lam * (blocks.scale[blocks.penalised] @ norms) + self.l2 * (norms @ norms))
+        return float(
+            self.lam * (blocks.scale[blocks.penalised] @ norms) + self.l2 * (norms @ norms)
+        )
 
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
@@ -40,7 +42,8 @@ class GroupL1:
         threshold = self.lam * blocks.scale / curvature
         shrink = np.maximum(0.0, 1.0 - threshold / np.maximum(norms, 1e-300))
         shrink /= 1.0 + 2.0 * self.l2 / curvature
-        return weights * blocks.spread(np.where(blocks.penalised, shrink, 1.0))
+        result: Floats = weights * blocks.spread(np.where(blocks.penalised, shrink, 1.0))
+        return result
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""

@@ -130,12 +130,12 @@ def learn_without_lambda(
         best = walk.compare()
         observer.on_stage(f"final fit, lambda {lams[best]:.4g}", len(lams) + 2, len(lams) + 2)
         walk.finish(best, tolerance)
-    except _WalkEnded:
+    except _WalkEndedError:
         pass
     return walk.result(levels, len(lams))
 
 
-class _WalkEnded(Exception):
+class _WalkEndedError(Exception):
     """Raised inside the walk when it was interrupted, or a budget is spent."""
 
 
@@ -176,7 +176,7 @@ class _Walk:
         if outcome.interrupted:
             self._interrupted = True
         if outcome.certificate.stop not in ("optimal", "stalled"):
-            raise _WalkEnded
+            raise _WalkEndedError
 
     def compare(self) -> int:
         """Refit from the densest fit upwards until the criterion keeps rising; return the best."""
@@ -210,7 +210,7 @@ class _Walk:
         self._outcome = outcome
         if outcome.interrupted:
             self._interrupted = True
-            raise _WalkEnded
+            raise _WalkEndedError
         problem = self._problem(lam)
         refitted = self._refits[best]
         potentials = outcome.potentials
@@ -224,7 +224,10 @@ class _Walk:
 
     def result(self, levels: Levels, planned: int) -> AutoResult:
         """Return the best so far."""
-        if self._points[self._best].criterion != self._points[self._best].criterion and self._refits:
+        if (
+            self._points[self._best].criterion != self._points[self._best].criterion
+            and self._refits
+        ):
             self._best = min(self._refits, key=lambda k: self._points[k].criterion)
         best, outcome = self._best, self._outcome or self._fits[self._best]
         refitted = self._refitted or self._refits.get(best) or outcome.solution
@@ -259,7 +262,7 @@ class _Walk:
             return refit(problem, start, accuracy, before)
         except KeyboardInterrupt:
             self._interrupted = True
-            raise _WalkEnded from None
+            raise _WalkEndedError from None
 
     def _graft(
         self, recipe: Recipe, lam: float, start: Potentials | None, tolerance: float
@@ -302,7 +305,9 @@ def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int)
         + ": its edges, refitted without the penalty, best repay what they cost."
     )
     if best == planned - 1 and planned > 1:
-        text += " It is the smallest value tried: weaker dependences may hide below the noise level."
+        text += (
+            " It is the smallest value tried: weaker dependences may hide below the noise level."
+        )
     if levels.sampled:
         text += " The range was estimated from a random sample of all pairs."
     return text

@@ -63,7 +63,9 @@ def _largest_score(problem: Problem, space: PairSpace, rng: np.random.Generator)
     order = RandomOrder(space.size, rng) if space.size > MOST_PAIRS else None
     largest = 0.0
     for start in range(0, min(space.size, MOST_PAIRS), BATCH):
-        keys = np.arange(start, min(start + BATCH, space.size)) if order is None else order.take(BATCH)
+        keys = (
+            np.arange(start, min(start + BATCH, space.size)) if order is None else order.take(BATCH)
+        )
         pairs = space.pairs(keys)
         gradients, offsets, _ = point.pair_gradients(pairs)
         scores = problem.penalty.scores(gradients, offsets, pair_scales(sample.declared, pairs))
