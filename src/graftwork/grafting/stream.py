@@ -57,7 +57,7 @@ class PairStream:
             if key is None:
                 break
             drawn.append(key)
-        self._known.update(drawn)
+            self._known.add(key)  # at once: the same pair may stand in two of the sources
         return np.array(drawn, dtype=np.int64)
 
     def put_back(self, keys: Ints) -> None:
@@ -77,12 +77,13 @@ class PairStream:
     def prefer_hubs(self, degrees: Ints) -> None:
         """Move the pairs at each new hub one step to the front (Algorithm 2).
 
-        A hub is a variable whose degree centrality lies above the mean; each counts once.
+        A hub is a variable whose degree centrality lies above the mean; each counts once. The most
+        central come first.
         """
         n = len(self._space.variables)
         old = set(self._hubs)
         hubs = self._space.variables[degrees[self._space.variables] > degrees.sum() / n]
-        for hub in hubs.tolist():
+        for hub in hubs[np.argsort(-degrees[hubs], kind="stable")].tolist():
             if hub not in old:
                 self._add_hub(hub)
 
