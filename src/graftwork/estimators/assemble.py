@@ -15,19 +15,21 @@ def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMR
     """Return the learned network over the table's names and all its declared states.
 
     A declared state that never occurs gets the weight of half an observation and no dependence on
-    anything, so that new data containing it are unlikely, not impossible.
+    anything, so that new data containing it are unlikely, not impossible. Edges come in the order of
+    the variables.
     """
     small = potentials.layout
-    if (sample.cards == sample.declared).all():
-        return PairwiseMRF.from_flat(table.names, table.states, potentials)
-    large = Layout.of(sample.declared, small.edges)
+    order = np.lexsort(small.edges.T[::-1])
+    large = Layout.of(sample.declared, small.edges[order])
     weights = large.zeros()
-    normalisers = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
+    if (sample.cards < sample.declared).any():
+        normalisers = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
+        rare = normalisers + np.log(0.5 / sample.total_weight)
+        weights[: large.n_unary] = np.repeat(rare, large.cards)
     for i, kept in enumerate(sample.kept):
-        unary = large.unary(weights, i)
-        unary[:] = normalisers[i] + np.log(0.5 / sample.total_weight)
-        unary[kept] = small.unary(potentials.weights, i)
-    for e, (i, j) in enumerate(small.edges):
-        table_of_edge = large.table(weights, e)
-        table_of_edge[np.ix_(sample.kept[i], sample.kept[j])] = small.table(potentials.weights, e)
+        large.unary(weights, i)[kept] = small.unary(potentials.weights, i)
+    for place, e in enumerate(order.tolist()):
+        i, j = small.edges[e]
+        cells = np.ix_(sample.kept[i], sample.kept[j])
+        large.table(weights, place)[cells] = small.table(potentials.weights, e)
     return PairwiseMRF.from_flat(table.names, table.states, Potentials(large, weights))

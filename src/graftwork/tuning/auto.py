@@ -2,7 +2,7 @@
 
 The l1 penalty shrinks what it keeps, so a penalised fit says little about which support is best:
 supports on the path are fitted again without the penalty, and those models are compared. Edges of
-the best one that do not repay their price are dropped.
+the best one that do not repay their price are dropped, and pairs that would are added.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import Objective
+from graftwork.objectives.protocol import Objective, Point
 from graftwork.penalties import Penalty
 from graftwork.solvers import Solution
-from graftwork.tuning.levels import Levels, find_levels
+from graftwork.tuning.levels import MOST_PAIRS, Levels, find_levels
 from graftwork.tuning.refit import refit
 
 STEPS = 7
@@ -36,7 +36,8 @@ PATH_RECIPE = Recipe("working-set", WorkingSet())
 FALSE_EDGE = 0.05
 # The criterion may have several minima: the search up the path ends after so many rises.
 PATIENCE = 2
-MOST_PRUNINGS = 4
+MOST_REVISIONS = 3
+BATCH = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class AutoResult:
     outcome : Outcome
         The penalised fit at the chosen lambda, with its certificate and the trace of everything.
     refitted : Solution
-        Its edges that repay their price, fitted without the penalty.
+        The edges that repay their price, fitted without the penalty.
     path : tuple of PathPoint
     levels : Levels
     words : str
@@ -85,11 +86,12 @@ def edge_prices(problem: Problem, pairs: Ints) -> Floats:
 
     The quantile of the chi-square with (s_i - 1)(s_j - 1) degrees that chance exceeds for one of
     all pairs with probability ``FALSE_EDGE``. In a pseudo-likelihood an edge sits in two
-    conditionals, which stretches the chi-square by between 1 and 2: 1.5 is used.
+    conditionals, which stretches the chi-square by between 1 (strong dependence) and 2 (none at
+    all): 2 is used, so that chance rarely pays.
     """
     cards = problem.objective.sample.cards
     degrees = np.maximum(1, (cards[pairs[:, 0]] - 1) * (cards[pairs[:, 1]] - 1))
-    stretch = 1.5 if isinstance(problem.objective, PseudoLikelihood) else 1.0
+    stretch = 2.0 if isinstance(problem.objective, PseudoLikelihood) else 1.0
     prices: Floats = stretch * chi2.isf(FALSE_EDGE / max(1, problem.space.size), degrees)
     return prices
 
@@ -213,14 +215,14 @@ class _Walk:
             raise _WalkEndedError
         problem = self._problem(lam)
         refitted = self._refits[best]
-        potentials = outcome.potentials
-        for _ in range(MOST_PRUNINGS):
-            refitted = self._refit(problem, potentials, FINAL_REFIT_ACCURACY, refitted)
-            self._refitted = refitted
-            smaller = self._repaying(problem, refitted)
-            if smaller.layout.n_edges == potentials.layout.n_edges:
+        refitted = self._refit(problem, outcome.potentials, REFIT_ACCURACY, refitted)
+        for revision in range(MOST_REVISIONS):
+            revised = self._revise(problem, refitted, add=revision < MOST_REVISIONS - 1)
+            if revised is refitted.point.potentials:
                 break
-            potentials = smaller
+            refitted = self._refit(problem, revised, REFIT_ACCURACY, refitted)
+        potentials = refitted.point.potentials
+        self._refitted = self._refit(problem, potentials, FINAL_REFIT_ACCURACY, refitted)
 
     def result(self, levels: Levels, planned: int) -> AutoResult:
         """Return the best so far."""
@@ -236,21 +238,45 @@ class _Walk:
             outcome = replace(outcome, certificate=stopped)
         path = tuple(replace(p, chosen=k == best) for k, p in enumerate(self._points))
         words = _words(path, best, levels, planned)
-        dropped = outcome.potentials.layout.n_edges - refitted.point.potentials.layout.n_edges
-        if self._refitted is not None and dropped > 0:
-            words += f" {dropped} of its edges did not repay their price and were dropped."
+        if self._refitted is not None:
+            words += _revision_words(outcome.potentials.layout, refitted.point.potentials.layout)
         outcome = replace(outcome, trace=tuple(self._trace))
         return AutoResult(outcome, refitted, path, levels, words)
 
-    def _repaying(self, problem: Problem, refitted: Solution) -> Potentials:
-        """Return the refitted network without the edges that gain less than their price."""
-        old = refitted.point.potentials
-        gains = self._objective.sample.total_weight * refitted.point.edge_spreads()
-        kept = gains >= edge_prices(problem, old.layout.edges)
-        layout = Layout.of(old.layout.cards, old.layout.edges[kept])
-        entries = np.repeat(kept, old.layout.edge_sizes)
-        tables = old.weights[old.layout.n_unary :][entries]
-        return Potentials(layout, np.concatenate([old.weights[: old.layout.n_unary], tables]))
+    def _revise(self, problem: Problem, refitted: Solution, add: bool) -> Potentials:
+        """Return the network without edges that gain less than their price, and with pairs that
+        would gain more; the same object if nothing changes.
+        """
+        point, rows = refitted.point, self._objective.sample.total_weight
+        old = point.potentials
+        kept = rows * point.edge_spreads() >= edge_prices(problem, old.layout.edges)
+        room = problem.space.size
+        if self._budget is not None and self._budget.max_edges is not None:
+            room = self._budget.max_edges - int(kept.sum())
+        new = self._worthwhile(problem, point)[:room] if add else np.zeros((0, 2), dtype=np.int64)
+        if kept.all() and not len(new):
+            return old
+        layout = Layout.of(old.layout.cards, np.concatenate([old.layout.edges[kept], new]))
+        n_unary = old.layout.n_unary
+        weights = layout.zeros()
+        weights[:n_unary] = old.weights[:n_unary]
+        tables = old.weights[n_unary:][np.repeat(kept, old.layout.edge_sizes)]
+        weights[n_unary : n_unary + len(tables)] = tables
+        return Potentials(layout, weights)
+
+    def _worthwhile(self, problem: Problem, point: Point) -> Ints:
+        """Return the absent pairs whose estimated gain exceeds their price, best first."""
+        space, rows = problem.space, self._objective.sample.total_weight
+        active = np.sort(space.keys(point.potentials.layout.edges))
+        found, ratios = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
+        for start in range(0, min(space.size, MOST_PAIRS), BATCH):
+            keys = np.arange(start, min(start + BATCH, space.size))
+            pairs = space.pairs(np.setdiff1d(keys, active, assume_unique=True))
+            ratio = rows * point.pair_gains(pairs) / edge_prices(problem, pairs)
+            found.append(pairs[ratio > 1.0])
+            ratios.append(ratio[ratio > 1.0])
+        order = np.argsort(-np.concatenate(ratios), kind="stable")
+        return np.concatenate(found)[order]
 
     def _problem(self, lam: float) -> Problem:
         return Problem(self._objective, self._penalty_at(lam), self._penalise_unary)
@@ -288,6 +314,20 @@ def _grid(levels: Levels) -> list[float]:
     if levels.noise >= levels.largest or levels.noise <= 0.0:
         return [top]
     return [float(lam) for lam in np.geomspace(top, levels.noise, STEPS)]
+
+
+def _revision_words(certified: Layout, final: Layout) -> str:
+    """Return how the final edges differ from those of the penalised network, for people."""
+    before = set(map(tuple, certified.edges.tolist()))
+    after = set(map(tuple, final.edges.tolist()))
+    parts = []
+    if before - after:
+        parts.append(
+            f"{len(before - after)} of its edges do not repay their price and were dropped"
+        )
+    if after - before:
+        parts.append(f"{len(after - before)} pairs that repay theirs were added")
+    return f" In the refit {', and '.join(parts)}." if parts else ""
 
 
 def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int) -> str:
