@@ -15,7 +15,7 @@ def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMR
     """Return the learned network over the table's names and all its declared states.
 
     A declared state that never occurs gets the weight of half an observation and no dependence on
-    anything, so that new data containing it are unlikely, not impossible. Edges come in the order of
+    anything, so that new data containing it are unlikely, not impossible. Edges are in the order of
     the variables.
     """
     small = potentials.layout
