@@ -30,8 +30,16 @@ def test_keys_of_huge_spaces_round_trip(n, number):
 
 def test_keys_at_a_variable():
     space = PairSpace(np.arange(6))
-    pairs = space.pairs(space.keys_at(3))
+    pairs = space.pairs(space.keys_at(3, np.arange(5)))
     assert sorted(map(tuple, pairs.tolist())) == [(0, 3), (1, 3), (2, 3), (3, 4), (3, 5)]
+    assert space.places(3, np.array([0, 1, 2, 4, 5])).tolist() == [0, 1, 2, 3, 4]
+
+
+@given(st.integers(1, 3000), st.integers(0, 100), st.integers(0, 3000))
+def test_random_order_knows_what_was_read(size, seed, count):
+    order = RandomOrder(size, np.random.default_rng(seed))
+    read = set(order.take(count).tolist())
+    assert order.taken(np.arange(size)).tolist() == [k in read for k in range(size)]
 
 
 @given(st.integers(0, 3000), st.integers(0, 100), st.integers(1, 500))

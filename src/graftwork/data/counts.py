@@ -37,8 +37,9 @@ class PairCounts:
         Row weights; counts are then sums of weights, otherwise exact integers.
     n_jobs : int, optional
         Threads; None is every core.
-    cache_cells : int
-        Most table cells kept in memory. What does not fit is counted again when asked for again.
+    cache_cells, cache_tables : int
+        Most table cells and tables kept in memory. What does not fit is counted again when asked
+        for again.
 
     Attributes
     ----------
@@ -60,7 +61,8 @@ class PairCounts:
         cards: Ints,
         weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
-        cache_cells: int = 2**26,
+        cache_cells: int = 2**25,
+        cache_tables: int = 10**6,
     ) -> None:
         self.codes = np.ascontiguousarray(codes)
         self._cards = np.ascontiguousarray(cards, dtype=np.int64)
@@ -68,6 +70,7 @@ class PairCounts:
         self._weights = np.zeros(0) if weights is None else weights
         self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
+        self._cache_tables = cache_tables
         self._dtype: type[np.int64] | type[np.float64] = np.int64 if weights is None else np.float64
         self._kept: Numbers = np.zeros(1024, dtype=self._dtype)
         self._kept_size = 0
@@ -156,7 +159,8 @@ class PairCounts:
         return margins
 
     def _keep(self, keys: list[int], values: Numbers, starts: Ints) -> None:
-        if self._kept_size + len(values) > self._cache_cells:
+        full = self._kept_size + len(values) > self._cache_cells
+        if full or len(self._slots) + len(keys) > self._cache_tables:
             return
         if self._kept_size + len(values) > len(self._kept):
             room = max(2 * len(self._kept), self._kept_size + len(values))

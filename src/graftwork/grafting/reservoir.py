@@ -169,5 +169,4 @@ class _ReservoirSearch:
         chosen = self._keys[taken]
         self._keys = np.delete(self._keys, taken)
         self._scores = np.delete(self._scores, taken)
-        self._stream.activate(chosen)
         return chosen

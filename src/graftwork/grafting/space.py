@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.inference.layout import Ints
 
@@ -59,10 +60,17 @@ class PairSpace:
         i, j = places.min(axis=1), places.max(axis=1)
         return np.asarray(self._before(i) + j - i - 1, dtype=np.int64)
 
-    def keys_at(self, variable: int) -> Ints:
-        """Return the keys of all pairs that contain this variable."""
-        others = self.variables[self.variables != variable]
+    def keys_at(self, variable: int, places: Ints) -> Ints:
+        """Return the keys of some pairs at a variable, its partners numbered from 0 in order."""
+        own = np.searchsorted(self.variables, variable)
+        others = self.variables[places + (places >= own)]
         return self.keys(np.stack([np.full_like(others, variable), others], axis=1))
+
+    def places(self, variable: int, partners: Ints) -> Ints:
+        """Return the numbers of partners of a variable: what ``keys_at`` takes."""
+        place = np.searchsorted(self.variables, partners)
+        numbers: Ints = place - (place > np.searchsorted(self.variables, variable))
+        return numbers
 
     def _before(self, i: Ints) -> Ints:
         """Return how many pairs have a first variable before the ``i``-th."""
@@ -104,11 +112,28 @@ class RandomOrder:
             self._next = used
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
-    def _permute(self, values: np.ndarray) -> np.ndarray:
+    def taken(self, numbers: Ints) -> NDArray[np.bool_]:
+        """Return which of these numbers were already read."""
+        return self._places(numbers.astype(np.uint64)) < self._next
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every number was read (or nearly so: the rest holds none)."""
+        return bool(self._next >= 4**self._half_bits)
+
+    def _permute(self, places: np.ndarray) -> np.ndarray:
         shift = np.uint64(self._half_bits)
-        left, right = values >> shift, values & self._mask
+        left, right = places >> shift, places & self._mask
         for key in self._round_keys:
             left, right = right, left ^ (_scramble(right ^ key) & self._mask)
+        return (left << shift) | right
+
+    def _places(self, values: np.ndarray) -> np.ndarray:
+        """Return where in the order each number stands: the permutation run backwards."""
+        shift = np.uint64(self._half_bits)
+        left, right = values >> shift, values & self._mask
+        for key in self._round_keys[::-1]:
+            left, right = right ^ (_scramble(left ^ key) & self._mask), left
         return (left << shift) | right
 
 

@@ -1,24 +1,86 @@
 """The prioritised stream of pairs that best-choice selection draws from.
 
 Lower priority numbers come sooner. Pairs never drawn have priority 0 and are not stored: they come
-from a random order of the whole space. Pairs at a hub come before them (-1), also unstored. Pairs
-that were drawn and did not violate are frozen with an offset, and return to the heap when all else
-is drawn.
+from a random order of the whole space. Pairs at a hub come before them (-1), in a random order of
+that hub's partners, also unstored. Pairs that were drawn and did not violate are frozen with an
+offset, and return to the queue when all else is drawn. What is stored is arrays: sixteen bytes a
+pair drawn.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections import deque
-
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.grafting.space import PairSpace, RandomOrder
 from graftwork.inference.layout import Floats, Ints
 
 UNSEEN = 0.0
 AT_HUB = -1.0
-_PIECE = 4096
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class Waiting:
+    """Pairs with a priority each, kept as arrays.
+
+    Hubs found while pairs wait move them one step forward; that is done when they leave, so each
+    batch remembers how many hubs there were when it came.
+    """
+
+    def __init__(self) -> None:
+        self._batches: list[tuple[Ints, Floats, int]] = []
+        self.size = 0
+
+    def add(self, keys: Ints, priorities: Floats, n_hubs: int) -> None:
+        """Add pairs that came when there were so many hubs."""
+        if len(keys):
+            self._batches.append((keys, priorities, n_hubs))
+            self.size += len(keys)
+
+    def absorb(self, other: Waiting) -> None:
+        """Take over everything that waits in another."""
+        self._batches += other._batches
+        self.size += other.size
+
+    def leave(self, space: PairSpace, hubs: list[int]) -> tuple[Ints, Floats]:
+        """Remove and return all pairs, with their priorities as of now."""
+        raised = [p - _steps(space, keys, hubs[n_hubs:]) for keys, p, n_hubs in self._batches]
+        keys = [keys for keys, _, _ in self._batches]
+        self._batches, self.size = [], 0
+        return np.concatenate([_NONE, *keys]), np.concatenate([np.zeros(0), *raised])
+
+
+def _steps(space: PairSpace, keys: Ints, hubs: list[int]) -> Ints | int:
+    """Return how many of these hubs each pair contains."""
+    return np.isin(space.pairs(keys), hubs).sum(axis=1) if hubs else 0
+
+
+class Queue:
+    """Pairs in the order of their priorities; a sorted array, read from the front."""
+
+    def __init__(self) -> None:
+        self._keys, self._priorities = _NONE, np.zeros(0)
+
+    def add(self, keys: Ints, priorities: Floats) -> None:
+        """Add pairs, each behind those of equal priority."""
+        keys = np.concatenate([self._keys, keys])
+        priorities = np.concatenate([self._priorities, priorities])
+        order = np.argsort(priorities, kind="stable")
+        self._keys, self._priorities = keys[order], priorities[order]
+
+    def pop_below(self, bound: float, count: int) -> Ints:
+        """Remove and return up to ``count`` first pairs of priority below the bound."""
+        count = min(count, int(np.searchsorted(self._priorities, bound)))
+        popped, self._keys = self._keys[:count], self._keys[count:]
+        self._priorities = self._priorities[count:]
+        return popped
+
+    def raise_at(self, space: PairSpace, hubs: list[int]) -> None:
+        """Move every pair one step forward for each of these variables it contains."""
+        if len(self._keys):
+            keys, priorities = self._keys, self._priorities - _steps(space, self._keys, hubs)
+            self._keys, self._priorities = _NONE, np.zeros(0)
+            self.add(keys, priorities)
 
 
 class PairStream:
@@ -27,52 +89,47 @@ class PairStream:
     def __init__(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> None:
         self._space = space
         self._rng = rng
-        self._heap: list[tuple[float, int]] = []
-        self._priority: dict[int, float] = {}  # of the pairs in the heap; others there are stale
-        self._frozen: dict[int, float] = {}  # scored at earlier points
-        self._frozen_here: dict[int, float] = {}  # scored at this point
-        self._known: set[int] = set(active.tolist())  # every pair that is not "never drawn"
+        self._returned = _NONE  # drawn but not used: first in line
+        self._queue = Queue()
+        self._frozen = Waiting()  # scored at earlier points
+        self._frozen_here = Waiting()  # scored at this point
         self._unseen = RandomOrder(space.size, rng)
-        self._unseen_ahead: deque[int] = deque()
         self._hubs: list[int] = []
-        self._hub_pairs: deque[int] = deque()  # pieces of the newest hubs' pairs, in random order
-        self._hub_queue: deque[int] = deque()  # hubs whose pairs are not yet in pieces
-        self._returned: deque[int] = deque()  # drawn but not used
+        self._hub_orders: dict[
+            int, RandomOrder
+        ] = {}  # of hubs with pairs left, first in line first
+        # pairs the random orders must pass over: active from the start, or of two hubs
+        self._listed = np.unique(active)
 
     @property
     def n_tested(self) -> int:
         """Number of frozen pairs that were scored at this point."""
-        return len(self._frozen_here)
+        return self._frozen_here.size
 
     def new_point(self) -> None:
         """Take note that scores so far belong to an earlier point."""
-        self._frozen.update(self._frozen_here)
-        self._frozen_here = {}
-
-    def draw(self, count: int) -> Ints:
-        """Return the next (at most) ``count`` pairs, each one not yet scored at this point."""
-        drawn: list[int] = []
-        while len(drawn) < count:
-            key = self._next()
-            if key is None:
-                break
-            drawn.append(key)
-            self._known.add(key)  # at once: the same pair may stand in two of the sources
-        return np.array(drawn, dtype=np.int64)
-
-    def put_back(self, keys: Ints) -> None:
-        """Return pairs that were drawn and not used: they come first next time, in order."""
-        self._returned.extendleft(reversed(keys.tolist()))
+        self._frozen.absorb(self._frozen_here)
+        self._frozen_here = Waiting()
 
     def freeze(self, keys: Ints, offsets: Floats, *, tested: bool) -> None:
         """Set pairs aside with their offsets until everything else is drawn."""
         target = self._frozen_here if tested else self._frozen
-        target.update(zip(keys.tolist(), offsets.tolist(), strict=True))
-        self._known.update(keys.tolist())
+        target.add(keys, offsets, len(self._hubs))
 
-    def activate(self, keys: Ints) -> None:
-        """Take note that these pairs left the space of candidates."""
-        self._known.update(keys.tolist())
+    def put_back(self, keys: Ints) -> None:
+        """Return pairs that were drawn and not used: they come first next time, in order."""
+        self._returned = np.concatenate([keys, self._returned])
+
+    def draw(self, count: int) -> Ints:
+        """Return the next (at most) ``count`` pairs, each one not yet scored at this point."""
+        parts: list[Ints] = []
+        while count > 0:
+            part = self._next(count)
+            if not len(part):
+                break
+            parts.append(part)
+            count -= len(part)
+        return np.concatenate(parts) if parts else _NONE
 
     def prefer_hubs(self, degrees: Ints) -> None:
         """Move the pairs at each new hub one step to the front (Algorithm 2).
@@ -80,90 +137,73 @@ class PairStream:
         A hub is a variable whose degree centrality lies above the mean; each counts once. The most
         central come first.
         """
-        n = len(self._space.variables)
-        old = set(self._hubs)
-        hubs = self._space.variables[degrees[self._space.variables] > degrees.sum() / n]
-        for hub in hubs[np.argsort(-degrees[hubs], kind="stable")].tolist():
-            if hub not in old:
-                self._add_hub(hub)
+        variables = self._space.variables
+        hubs = variables[degrees[variables] > degrees.sum() / len(variables)]
+        new = hubs[~np.isin(hubs, self._hubs)]
+        if not len(new):
+            return
+        self._queue.raise_at(self._space, new.tolist())
+        for hub in new[np.argsort(-degrees[new], kind="stable")].tolist():
+            self._add_hub(hub)
 
     def _add_hub(self, hub: int) -> None:
-        for key in self._space.keys_at(hub).tolist():
-            for frozen in (self._frozen, self._frozen_here):
-                if key in frozen:
-                    frozen[key] -= 1.0
-            if key in self._priority:
-                self._push(key, self._priority[key] - 1.0)
-        for other in self._hubs:  # pairs of two hubs are few: they are stored
-            key = int(self._space.keys(np.array([[hub, other]]))[0])
-            if key not in self._known:
-                self._known.add(key)
-                self._push(key, 2 * AT_HUB)
+        """Queue the pairs of two hubs, which are few; the hub's others come from a random order."""
+        if self._hubs:
+            others = np.array(self._hubs, dtype=np.int64)
+            keys = self._space.keys(np.stack([np.full_like(others, hub), others], axis=1))
+            fresh = keys[~self._drawn(keys)]
+            self._queue.add(fresh, np.full(len(fresh), 2 * AT_HUB))
+            self._listed = np.union1d(self._listed, keys)
         self._hubs.append(hub)
-        self._hub_queue.append(hub)
+        self._hub_orders[hub] = RandomOrder(len(self._space.variables) - 1, self._rng)
 
-    def _next(self) -> int | None:
-        if self._returned:
-            return self._returned.popleft()
-        top = self._top()
-        at_hub = self._peek_hub()
-        if top is not None and top < (AT_HUB if at_hub is not None else UNSEEN):
-            return self._pop()
-        if at_hub is not None:
-            return self._hub_pairs.popleft()
-        unseen = self._peek_unseen()
-        if unseen is not None:
-            return self._unseen_ahead.popleft()
-        if top is None and not self._refill():
-            return None
-        return self._pop()
+    def _drawn(self, keys: Ints) -> NDArray[np.bool_]:
+        """Return which pairs were ever drawn, by any of the orders, or are active."""
+        pairs = self._space.pairs(keys)
+        ended = [hub for hub in self._hubs if hub not in self._hub_orders]
+        drawn = self._unseen.taken(keys) | np.isin(keys, self._listed)
+        drawn |= np.isin(pairs, ended).any(axis=1)
+        for hub, order in self._hub_orders.items():
+            here = (pairs == hub).any(axis=1)
+            drawn[here] |= order.taken(self._space.places(hub, pairs[here].sum(axis=1) - hub))
+        return drawn
+
+    def _next(self, count: int) -> Ints:
+        """Return some of the next pairs, at most ``count``; none when all are drawn."""
+        if len(self._returned):
+            part, self._returned = self._returned[:count], self._returned[count:]
+            return part
+        while True:
+            bound = AT_HUB if self._hub_orders else np.inf if self._unseen.exhausted else UNSEEN
+            part = self._queue.pop_below(bound, count)
+            if not len(part) and self._hub_orders:
+                part = self._next_at_hub(count)
+            elif not len(part) and not self._unseen.exhausted:
+                part = self._next_unseen(count)
+            elif not len(part) and not self._refill():
+                return _NONE
+            if len(part):
+                return part
+
+    def _next_at_hub(self, count: int) -> Ints:
+        """Return the next never drawn pairs of the first hub in line; the hub leaves at its end."""
+        hub, order = next(iter(self._hub_orders.items()))
+        chosen = self._space.keys_at(hub, order.take(count))
+        if not len(chosen):
+            del self._hub_orders[hub]
+            return _NONE
+        return chosen[~(self._unseen.taken(chosen) | np.isin(chosen, self._listed))]
+
+    def _next_unseen(self, count: int) -> Ints:
+        """Return the next never drawn pairs. Every hub's pairs are drawn before any of these."""
+        chosen = self._unseen.take(count)
+        seen = np.isin(self._space.pairs(chosen), self._hubs).any(axis=1)
+        seen |= np.isin(chosen, self._listed)
+        return chosen[~seen]
 
     def _refill(self) -> bool:
-        """Move what was frozen at earlier points into the heap; False when there is nothing."""
-        self._priority.update(self._frozen)
-        self._heap.extend((offset, key) for key, offset in self._frozen.items())
-        heapq.heapify(self._heap)
-        self._frozen = {}
-        return bool(self._heap)
-
-    def _push(self, key: int, priority: float) -> None:
-        self._priority[key] = priority
-        heapq.heappush(self._heap, (priority, key))
-
-    def _top(self) -> float | None:
-        """Return the heap's best priority, dropping stale entries."""
-        while self._heap:
-            priority, key = self._heap[0]
-            if self._priority.get(key) == priority:
-                return priority
-            heapq.heappop(self._heap)
-        return None
-
-    def _pop(self) -> int:
-        _, key = heapq.heappop(self._heap)
-        del self._priority[key]
-        return key
-
-    def _peek_hub(self) -> int | None:
-        """Return the next never drawn pair at a hub, leaving it in place."""
-        while self._hub_pairs or self._hub_queue:
-            if not self._hub_pairs:
-                keys = self._space.keys_at(self._hub_queue.popleft())
-                self._hub_pairs.extend(self._rng.permutation(keys).tolist())
-            elif self._hub_pairs[0] in self._known:
-                self._hub_pairs.popleft()
-            else:
-                return self._hub_pairs[0]
-        return None
-
-    def _peek_unseen(self) -> int | None:
-        """Return the next never drawn pair, leaving it in place."""
-        while True:
-            while self._unseen_ahead and self._unseen_ahead[0] in self._known:
-                self._unseen_ahead.popleft()
-            if self._unseen_ahead:
-                return self._unseen_ahead[0]
-            piece = self._unseen.take(_PIECE)
-            if not len(piece):
-                return None
-            self._unseen_ahead.extend(piece.tolist())
+        """Move what was frozen at earlier points into the queue; False when there is nothing."""
+        if not self._frozen.size:
+            return False
+        self._queue.add(*self._frozen.leave(self._space, self._hubs))
+        return True
