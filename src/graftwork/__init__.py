@@ -4,7 +4,7 @@
 >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
 >>> net = gw.MarkovNetwork(lam=0.01).fit(rows)
 >>> net.model_.marginals(evidence={"x0": "rain"})["x1"].round(1)
-array([0. , 1. ])
+array([0., 1.])
 """
 
 from __future__ import annotations

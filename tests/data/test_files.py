@@ -169,7 +169,7 @@ def test_weights(write):
     ("content", "weights", "message"),
     [
         ("a,n\nx,2\n", "nn", "'nn', which is not there; did you mean 'n'"),
-        ("a,n\nx,2\ny,z\n", "n", "line 2: the weight '2' in column 'n' is not a number"),
+        ("a,n\nx,2\ny,z\n", "n", "line 3: the weight 'z' in column 'n' is not a number"),
         ("a,n\nx,2\ny,NA\n", "n", "line 3: the weight in column 'n' is missing"),
         ("a,n\nx,2\ny,-1\n", "n", "negative"),
         ("n\n2\n", "n", "no columns"),
@@ -327,3 +327,22 @@ class TestParquet:
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
         with pytest.raises(DataError, match=r"pip install 'graftwork\[parquet\]'"):
             read_table(tmp_path / "t.parquet")
+
+
+def test_repeated_names_above_numbers_are_a_header_and_refused(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("a,a\n1,2\n2,1\n")
+    with pytest.raises(DataError, match="'a'"):
+        read_table(path)
+
+
+def test_writing_into_a_folder_that_is_not_there_names_the_folder(tmp_path):
+    table = read_table(_small(tmp_path))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        table.write_csv(tmp_path / "nowhere" / "x.csv")
+
+
+def _small(folder):
+    path = folder / "small.csv"
+    path.write_text("a,b\nx,1\ny,2\n")
+    return path

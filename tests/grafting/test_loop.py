@@ -208,3 +208,26 @@ def test_all_recipes_are_registered_by_their_own_name():
     assert {name: factory().name for name, factory in RECIPES.items()} == {
         name: name for name in RECIPES
     }
+
+
+@pytest.mark.parametrize("path", ["edge-grafting", "first-hit", "best-choice"])
+@pytest.mark.parametrize(("lam", "tolerance"), [(1e-6, 1e-6), (1e-8, 1e-6), (1e-3, 1.1e-4)])
+def test_a_tiny_lambda_or_a_loose_tolerance_is_still_solved_to_tolerance(path, lam, tolerance):
+    """Rounds solved in a hurry are solved again before the run may end."""
+    _, problem = make(21, "pseudo", "group-l1", lam, 0.0, False)
+    certificate = graft(problem, PATHS[path], tolerance=tolerance).certificate
+    assert certificate.converged
+    assert certificate.stationarity <= tolerance
+
+
+def test_what_was_not_tested_is_not_called_zero():
+    _, problem = make(*PROBLEMS[1])
+    certificate = graft(problem, best_choice(), budget=Budget(max_tests=1)).certificate
+    assert certificate.n_tested == 0
+    assert np.isnan(certificate.max_violation)
+    assert certificate.to_dict()["max_violation"] is None
+    assert "None of the" in certificate.words()
+    _, problem = make(*PROBLEMS[1])
+    certificate = graft(problem, best_choice(), budget=Budget(max_edges=2)).certificate
+    assert certificate.n_tested > 0
+    assert certificate.max_violation > 0

@@ -151,3 +151,29 @@ def test_an_interrupt_in_a_refit_is_not_lost(planted, monkeypatch):
     result = learn(planted[1])
     assert result.outcome.interrupted
     assert not result.outcome.certificate.converged
+
+
+@pytest.mark.parametrize("copies", [3, 4, 5])
+@pytest.mark.parametrize("states", [2, 3])
+def test_copies_of_a_column_are_not_all_let_go(copies, states):
+    """Edges that can stand in for each other must not leave together."""
+    column = np.random.default_rng(copies).integers(0, states, 200).astype(np.uint8)
+    names = tuple(f"c{k}" for k in range(copies))
+    table = Table(names, (tuple(range(states)),) * copies, np.stack([column] * copies))
+    potentials = learn(table).refitted.point.potentials
+    assert set(potentials.layout.edges.ravel().tolist()) == set(range(copies))
+
+
+@pytest.mark.parametrize(
+    ("budget", "stop"),
+    [
+        (Budget(max_tests=1), "tests"),
+        (Budget(max_seconds=0.0), "seconds"),
+        (Budget(max_rounds=1), "rounds"),
+    ],
+)
+def test_budgets_hold_for_the_whole_path_and_what_is_kept_is_solved(planted, budget, stop):
+    result = learn(planted[1], budget=budget)
+    assert result.outcome.certificate.stop == stop
+    assert not result.outcome.certificate.converged
+    assert result.outcome.certificate.stationarity <= 1e-6

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graftwork.errors import DataError
 
+LARGEST_WEIGHT = 1e100
 MAX_STATES = 65_535
 _SIMPLE = {int: np.int64, float: np.float64, bool: np.bool_}
 
@@ -135,6 +136,12 @@ def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     if (given < 0).any():
         row = int(np.argmax(given < 0))
         raise DataError(f"the weight of row {row} is negative ({given[row]:g}).")
+    if (given > LARGEST_WEIGHT).any():
+        row = int(np.argmax(given > LARGEST_WEIGHT))
+        raise DataError(
+            f"the weight of row {row} is {given[row]:g}, too large to add up; only ratios matter "
+            "much: divide all weights by the largest."
+        )
     if not (given > 0).any():
         raise DataError("all weights are zero; one row at least must count.")
     given.flags.writeable = False

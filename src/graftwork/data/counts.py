@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -108,6 +110,11 @@ class PairCounts:
             self._keep([keys[f] for f in fresh], counted, starts)
         return values, offsets
 
+    def known_pairs(self, most: int) -> Ints:
+        """Return (at most) so many of the pairs whose tables are kept, the latest, shape (k, 2)."""
+        keys = np.fromiter(islice(reversed(self._slots), most), np.int64)
+        return np.stack(np.divmod(keys, len(self._cards)), axis=1)
+
     def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs without looking in the cache or filling it."""
         self.n_computed += len(pairs)
@@ -145,7 +152,13 @@ class PairCounts:
         if self._bits is None:
             n_words = (self.codes.shape[1] + 63) // 64
             bits = np.zeros((int(self._bit_offsets[-1]), n_words), dtype=np.uint64)
-            kernel.pack_states(self.codes, self._cards, self._bit_offsets, bits)
+
+            def pack(part: slice) -> None:
+                kernel.pack_states(
+                    part.start, part.stop, self.codes, self._cards, self._bit_offsets, bits
+                )
+
+            run_chunks(pack, cut_evenly(np.ones(len(self._cards)), self.n_threads), self.n_threads)
             self._bits = bits
         return self._bits
 

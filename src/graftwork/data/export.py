@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
-import secrets
 from collections.abc import Hashable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graftwork.data.atomic import replacing
 from graftwork.data.checks import palette
 from graftwork.errors import DataError
 
@@ -136,23 +136,19 @@ def write_csv(
     if weight_column in table.names:
         raise DataError(f"weight_column is {weight_column!r}, which is a column already.")
     target = Path(path)
-    # Beside the target, so that replacing it is one step; a name of its own for every writer.
-    temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as raw:
-            _write_lines(raw, _lines(table, weight_column), compress=target.suffix == ".gz")
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(target) as raw:
+        _write_lines(raw, _lines(table, weight_column), compress=target.suffix == ".gz")
 
 
 def _write_lines(raw: Any, lines: Iterator[str], *, compress: bool) -> None:
     """Write lines to an open binary file, compressed if asked for."""
     # No name and no time in the gzip header: equal tables give equal files.
     inner = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compress else raw
-    with io.TextIOWrapper(inner, encoding="utf-8", newline="") as text:
-        text.writelines(lines)
+    text = io.TextIOWrapper(inner, encoding="utf-8", newline="")
+    text.writelines(lines)
+    text.detach()  # flushes, and leaves closing to whoever opened the file
+    if inner is not raw:
+        inner.close()
 
 
 def _lines(table: Table, weight_column: Hashable | None) -> Iterator[str]:

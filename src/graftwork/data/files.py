@@ -18,7 +18,14 @@ from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
 from graftwork.data.frames import from_frame
 from graftwork.data.table import Table
-from graftwork.data.text import TextColumns, guess_separator, has_header, read_rows, typed
+from graftwork.data.text import (
+    TextColumns,
+    guess_separator,
+    has_header,
+    is_number,
+    read_rows,
+    typed,
+)
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
 
@@ -110,7 +117,7 @@ def _named_after(file: Path) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise DataError(f"{file.name}: {error}") from error
+        raise DataError(f"{file.name or file}: {error}") from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"{file.name}: line {_bad_line(file)} is not UTF-8 text; save the file as UTF-8."
@@ -255,12 +262,16 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
         )
     at = raw.names.index(name)
     coded = encode(raw.column(at), name, raw.place)
-    for code, state in enumerate(coded.states):
-        if isinstance(state, bool) or not isinstance(state, int | float):
-            row = int(np.argmax(coded.codes == code))
-            raise DataError(
-                f"{raw.place(row)}: the weight {state!r} in column {name!r} is not a number."
-            )
+    numeric = [isinstance(s, int | float) and not isinstance(s, bool) for s in coded.states]
+    if not all(numeric):
+        # one bad cell makes the whole column text: name the cell that is to blame
+        readable = [isinstance(s, str) and is_number(s) for s in coded.states]
+        blameless = numeric if any(numeric) or all(readable) else readable
+        row = int(np.argmin(np.array(blameless)[coded.codes]))
+        state = coded.states[coded.codes[row]]
+        raise DataError(
+            f"{raw.place(row)}: the weight {state!r} in column {name!r} is not a number."
+        )
     if coded.missing is not None:
         row = int(np.argmax(coded.missing))
         raise DataError(f"{raw.place(row)}: the weight in column {name!r} is missing (NaN).")

@@ -78,15 +78,19 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     -------
     bool
         True if its cells are all non-empty and distinct, none is a number, and not all of them
-        come up again below in their own columns.
+        come up again below in their own columns. Repeated names still are a header where a column
+        below holds nothing but numbers.
 
     Examples
     --------
     >>> has_header(["a", "b"], [["x", "1"]]), has_header(["a", "b"], [["a", "b"]])
     (True, False)
     """
-    if len(set(first)) < len(first) or any(not cell or _number(cell) for cell in first):
+    if any(not cell or is_number(cell) for cell in first):
         return False
+    if len(set(first)) < len(first):
+        columns = zip(*islice(rows, _HEADER_ROWS), strict=False)
+        return any(all(is_number(cell) for cell in column) for column in columns)
     open_columns = set(range(len(first)))
     for row in islice(rows, _HEADER_ROWS):
         open_columns -= {j for j in open_columns if j < len(row) and row[j] == first[j]}
@@ -95,7 +99,7 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return True
 
 
-def _number(text: str) -> bool:
+def is_number(text: str) -> bool:
     """Return whether Python reads the text as a number, NaN and infinity included."""
     try:
         float(text)

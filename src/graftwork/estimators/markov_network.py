@@ -171,7 +171,7 @@ class MarkovNetwork(BaseEstimator):
         """
         options = self._check_parameters()
         table = as_table(X, states=self.states, weights=sample_weight)
-        _check_feature_names(self, X, reset=True)
+        self._note_feature_names(X, table)
         self.n_features_in_ = table.n_variables
         self.names_ = table.names
         sample = prepare(table, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
@@ -273,6 +273,9 @@ class MarkovNetwork(BaseEstimator):
             raise ParameterError(
                 f"n_jobs must be a whole number other than 0, got {self.n_jobs!r}."
             )
+        for name, value in (("reservoir", self.reservoir), ("tests", self.tests)):
+            if value is not None:
+                number(name, value, 1, whole=True)
         settings = {
             "alpha": number("alpha", self.alpha, 0.0),
             "reservoir": self.reservoir,
@@ -286,6 +289,15 @@ class MarkovNetwork(BaseEstimator):
             "rng": np.random.default_rng(_seed(self.random_state)),
             "observer": self.observer or (_Lines() if self.verbose else Silence()),
         }
+
+    def _note_feature_names(self, X: Any, table: Table) -> None:
+        """Keep scikit-learn's record of column names, which it has for names of text only."""
+        if any(isinstance(name, str) for name in table.names) and not all(
+            isinstance(name, str) for name in table.names
+        ):
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            _check_feature_names(self, X, reset=True)
 
     def _aligned(self, X: Any, sample_weight: Any = None) -> Table:
         """Return new data in the codes of the model."""
@@ -307,6 +319,12 @@ def _seed(random_state: Any) -> Any:
     """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+        ) from None
     return random_state
 
 

@@ -24,7 +24,7 @@ class Certificate:
     ----------
     max_violation : float
         Largest amount by which an inactive pair's score exceeds lam, over the pairs tested at the
-        final point (0 when none does).
+        final point (0 when none does, NaN when none was tested).
     stationarity : float
         Largest distance to stationarity over the active blocks and the unaries.
     tolerance : float
@@ -60,8 +60,9 @@ class Certificate:
         return self.n_tested / self.n_inactive if self.n_inactive else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as a plain dictionary."""
-        return {**asdict(self), "coverage": self.coverage}
+        """Return the certificate as a plain dictionary; what is unknown is None."""
+        plain = {**asdict(self), "coverage": self.coverage}
+        return {k: None if v != v else v for k, v in plain.items()}
 
     def words(self) -> str:
         """Return the certificate in plain sentences."""
@@ -72,6 +73,10 @@ class Certificate:
         ]
         if self.n_inactive == 0:
             parts.append("No pair was left out.")
+        elif self.n_tested == 0:
+            parts.append(
+                f"None of the {self.n_inactive:,} pairs left out was tested at the final weights."
+            )
         elif self.n_tested == self.n_inactive:
             parts.append(
                 f"All {self.n_inactive:,} pairs left out were tested at the final weights; "
@@ -93,6 +98,8 @@ class Certificate:
             else f"The unaries are stationary to {self.stationarity:.2g}."
         )
         parts.append(
-            "Every number is exact." if self.exact else "Some numbers are approximate (inference)."
+            "Every number given is exact."
+            if self.exact
+            else "Some numbers are approximate (inference)."
         )
         return " ".join(parts)

@@ -26,6 +26,8 @@ from graftwork.solvers.proximal import ProximalQuasiNewton, Solution, Solver, me
 FIRST_ACCURACY = 0.1
 # A round need not be solved further than this share of the violation that started it.
 ROUND_ACCURACY = 0.2
+# A run that ends on a budget looks again at (at most) so many pairs whose tables are counted.
+MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
 
 
@@ -155,11 +157,11 @@ class _Run:
 
     def grow(self) -> None:
         """Run rounds until a stop rule speaks, then say which in ``stop``."""
-        chosen = _EMPTY
+        chosen, hurry = _EMPTY, 0.0
         while True:
             before = self.solution.objective
             self._activate(chosen)
-            self._improve(self.choice.worst - self.problem.penalty.lam if len(chosen) else 0.0)
+            self._improve(max(self.accuracy, hurry))
             self._record(len(chosen), len(self._prune()))
             if self._spent():
                 return self._stop_early()
@@ -167,26 +169,30 @@ class _Run:
             self.choice = self._choose()
             chosen = self.choice.keys
             if len(chosen) and not stuck:
+                hurry = ROUND_ACCURACY * (self.choice.worst - self.problem.penalty.lam)
                 continue
             if not len(chosen) and not self.choice.complete:  # the search itself was cut short
                 return self._stop_early()
-            if self.accuracy <= self.tolerance:
+            if hurry > self.accuracy:  # the last round was solved in a hurry: take the time now
+                hurry = 0.0
+            elif self.accuracy <= self.tolerance:
                 self.stop = "stalled" if stuck else "optimal"
                 return None
-            self.accuracy = max(self.tolerance, self.accuracy / 10.0)
+            else:
+                self.accuracy = max(self.tolerance, self.accuracy / 10.0)
 
     def interrupt(self) -> None:
         """Leave the network as the last finished step left it."""
         self.stop = "interrupted"
         self.active = self.space.keys(self.solution.point.potentials.layout.edges)
-        self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
+        self.choice = Choice(_EMPTY, float("nan"), 0, complete=False)
         self._prune()
 
     def outcome(self) -> Outcome:
         """Return the network, its certificate and the trace."""
         point, lam = self.solution.point, self.problem.penalty.lam
         n_edges = point.potentials.layout.n_edges
-        violation = max(0.0, self.choice.worst - lam)
+        violation = float(np.maximum(0.0, self.choice.worst - lam))  # stays NaN where unknown
         n_inactive = self.space.size - n_edges
         converged = (
             self.choice.complete
@@ -224,7 +230,7 @@ class _Run:
         self.solution = self.problem.solution(Potentials(layout, weights), memory, self.solution)
         self.active = np.concatenate([self.active, keys])
 
-    def _improve(self, violation: float = 0.0) -> None:
+    def _improve(self, accuracy: float) -> None:
         layout = self.solution.point.potentials.layout
         fresh = replace(self.solution, evaluations=0, stalled=False)
         self.solution = self.recipe.solver.improve(
@@ -232,7 +238,7 @@ class _Run:
             self.problem.penalty,
             self.problem.blocks(layout),
             fresh,
-            max(self.accuracy, ROUND_ACCURACY * violation),
+            accuracy,
         )
 
     def _prune(self) -> Ints:
@@ -287,13 +293,22 @@ class _Run:
         return self.problem.penalty.scores(gradients, offsets, scale)
 
     def _stop_early(self) -> None:
-        """Solve what is active to the tolerance: no more edges are to come."""
+        """Solve what is active to the tolerance, and look again at pairs that cost little."""
         self.stop = self._spent() or "stalled"
-        if self.accuracy > self.tolerance:
+        if self.solution.residual > self.tolerance:
             self.accuracy = self.tolerance
-            self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
-            self._improve()
+            self._improve(self.tolerance)
             self._record(0, len(self._prune()))
+        self.choice = Choice(_EMPTY, float("nan"), 0, complete=False)
+        if len(self.active) == self.space.size:
+            self.choice = Choice(_EMPTY, 0.0, 0, complete=True)
+        elif self.stop in ("edges", "rounds"):
+            known = self.problem.objective.sample.counts.known_pairs(MOST_LAST_LOOKS)
+            keys = np.setdiff1d(self.space.keys(known), self.active)
+            if len(keys):
+                worst = float(self._score(keys).max())
+                everything = len(keys) == self.space.size - len(self.active)
+                self.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
 
     def _spent(self) -> str | None:
         """Return which budget has run out, if any."""
@@ -319,7 +334,7 @@ class _Run:
             pruned=pruned,
             objective=solution.objective,
             loss=solution.point.value,
-            violation=max(0.0, self.choice.worst - self.problem.penalty.lam),
+            violation=float(max(0.0, self.choice.worst - self.problem.penalty.lam)),
             stationarity=solution.residual,
             accuracy=self.accuracy,
             trusted=solution.point.trusted,

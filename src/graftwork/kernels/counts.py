@@ -24,13 +24,14 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pack_states(codes, cards, bit_offsets, bits):
+def pack_states(first, stop, codes, cards, bit_offsets, bits):
     """Fill ``bits[bit_offsets[i] + a]`` with the rows where variable ``i`` is in state ``a``.
 
-    The last state of each variable is left out: its cells follow from the margins.
+    For variables ``first`` to ``stop``. The last state of each is left out: its cells follow from
+    the margins.
     """
-    n_variables, n_rows = codes.shape
-    for i in range(n_variables):
+    n_rows = codes.shape[1]
+    for i in range(first, stop):
         last = cards[i] - 1
         for r in range(n_rows):
             state = codes[i, r]
@@ -48,13 +49,29 @@ def count_by_bitsets(bits, bit_offsets, cards, margins, margin_offsets, pairs, o
         for a in range(s_i - 1):
             row = bits[bit_offsets[i] + a]
             rest = margins[margin_offsets[i] + a]
-            for b in range(s_j - 1):
+            b = 0
+            while b + 4 <= s_j - 1:  # a word of the row serves four columns
+                place = bit_offsets[j] + b
+                t0, t1, t2, t3 = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+                for w in range(n_words):
+                    word = row[w]
+                    t0 += _popcount(word & bits[place, w])
+                    t1 += _popcount(word & bits[place + 1, w])
+                    t2 += _popcount(word & bits[place + 2, w])
+                    t3 += _popcount(word & bits[place + 3, w])
+                cell = start + a * s_j + b
+                tables[cell], tables[cell + 1] = t0, t1
+                tables[cell + 2], tables[cell + 3] = t2, t3
+                rest -= np.int64(t0 + t1 + t2 + t3)
+                b += 4
+            while b < s_j - 1:
                 column = bits[bit_offsets[j] + b]
                 total = np.uint64(0)
                 for w in range(n_words):
                     total += _popcount(row[w] & column[w])
                 tables[start + a * s_j + b] = total
                 rest -= np.int64(total)
+                b += 1
             tables[start + a * s_j + s_j - 1] = rest
         for b in range(s_j):
             rest = margins[margin_offsets[j] + b]

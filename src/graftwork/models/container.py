@@ -19,7 +19,6 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.data.atomic import replacing
 from graftwork.errors import DataError, ModelFileError
 from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.models.encoding import decode, encode
@@ -83,7 +83,8 @@ def write(path: PathLike, contents: Contents) -> None:
         for name, data in zip(MEMBERS, (text, unary, pairwise), strict=True):
             # A fixed date, so that the same model gives the same bytes.
             archive.writestr(zipfile.ZipInfo(name), data)
-    replace_file(Path(path), buffer.getvalue())
+    with replacing(path) as file:
+        file.write(buffer.getvalue())
 
 
 def _encode_variables(contents: Contents) -> list[dict[str, Any]]:
@@ -108,20 +109,6 @@ def _unwritable(what: str) -> str:
         f"cannot write {what}. A model file keeps text, numbers, bools, None, bytes, dates and "
         "tuples of these; rename it before fitting."
     )
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put these bytes at a path, completely or not at all."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _npy_bytes(values: Floats) -> bytes:

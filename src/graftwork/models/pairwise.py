@@ -247,8 +247,8 @@ class PairwiseMRF:
         """
         if method not in ("auto", "exact", "gibbs"):
             raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 0.")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 1.")
         rng = np.random.default_rng(random_state)
         reduced = self._observe(evidence)
         self._check_possible(reduced, 0.0, evidence)

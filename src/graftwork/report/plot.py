@@ -12,8 +12,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
-from graftwork.models.container import replace_file
 from graftwork.report.labels import Floats, place_labels
 from graftwork.report.layout import positions
 from graftwork.report.summary import count, names
@@ -278,4 +278,5 @@ def _save(figure: Any, path: Path, *, tight: bool) -> None:
     metadata = {bare[kind]: None} if kind in bare else None
     extra = {"bbox_inches": "tight", "pad_inches": 0.15} if tight else {}
     figure.savefig(buffer, format=kind, metadata=metadata, **extra)
-    replace_file(path, buffer.getvalue())
+    with replacing(path) as file:
+        file.write(buffer.getvalue())

@@ -8,11 +8,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
-from graftwork.models.container import replace_file
 
 PATH_COLUMNS = ("lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "chosen")
 
@@ -100,4 +99,5 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     >>> path.read_text()
     'done\\n'
     """
-    replace_file(Path(path), text.encode("utf-8"))
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))

@@ -7,6 +7,7 @@ the best one that do not repay their price are dropped, and pairs that would are
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -36,7 +37,10 @@ PATH_RECIPE = Recipe("working-set", WorkingSet())
 FALSE_EDGE = 0.05
 # The criterion may have several minima: the search up the path ends after so many rises.
 PATIENCE = 2
-MOST_REVISIONS = 3
+# Refits that try to improve the chosen network, and how many of the first may add pairs.
+MOST_REVISIONS = 8
+MOST_ADDITIONS = 2
+_NONE = np.zeros((0, 2), dtype=np.int64)
 BATCH = 16384
 
 
@@ -128,13 +132,15 @@ def learn_without_lambda(
         for step, lam in enumerate(lams):
             observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 2)
             walk.step(lam)
+            if walk.full:
+                break
         observer.on_stage("comparing refitted networks", len(lams) + 1, len(lams) + 2)
         best = walk.compare()
         observer.on_stage(f"final fit, lambda {lams[best]:.4g}", len(lams) + 2, len(lams) + 2)
         walk.finish(best, tolerance)
     except _WalkEndedError:
         pass
-    return walk.result(levels, len(lams))
+    return walk.result(levels, len(lams), tolerance)
 
 
 class _WalkEndedError(Exception):
@@ -155,7 +161,8 @@ class _Walk:
         observer: Observer,
     ) -> None:
         self._objective, self._penalty_at, self._recipe = objective, penalty_at, recipe
-        self._penalise_unary, self._budget = penalise_unary, budget
+        self._penalise_unary, self._budget = penalise_unary, budget or Budget()
+        self._started, self._tests = time.monotonic(), 0
         self._rng, self._observer = rng, observer
         self._fits: list[Outcome] = []
         self._points: list[PathPoint] = []
@@ -165,6 +172,11 @@ class _Walk:
         self._refits: dict[int, Solution] = {}
         self._refitted: Solution | None = None
         self._interrupted = False
+
+    @property
+    def full(self) -> bool:
+        """Whether the last fit used up the edge budget: smaller lambdas could not add any."""
+        return self._fits[-1].certificate.stop == "edges"
 
     def step(self, lam: float) -> None:
         """Add the penalised fit at one lambda."""
@@ -177,7 +189,7 @@ class _Walk:
         self._best = len(self._fits) - 1
         if outcome.interrupted:
             self._interrupted = True
-        if outcome.certificate.stop not in ("optimal", "stalled"):
+        if outcome.certificate.stop not in ("optimal", "stalled", "edges"):
             raise _WalkEndedError
 
     def compare(self) -> int:
@@ -187,9 +199,7 @@ class _Walk:
         for k in reversed(range(len(self._fits))):
             problem = self._problem(self._points[k].lam)
             before = self._refit(problem, self._fits[k].potentials, REFIT_ACCURACY, before)
-            prices = edge_prices(problem, before.point.potentials.layout.edges)
-            n = self._objective.sample.total_weight
-            criterion = 2.0 * n * before.objective + float(prices.sum())
+            criterion = self._criterion(problem, before)
             self._points[k] = replace(
                 self._points[k], refit_loss=before.point.value, criterion=criterion
             )
@@ -207,24 +217,20 @@ class _Walk:
         lam, start = self._points[best].lam, self._fits[best].potentials
         quick = self._graft(PATH_RECIPE, lam, start, tolerance)
         outcome = quick
-        if not quick.interrupted:
+        if quick.certificate.stop in ("optimal", "stalled"):
             outcome = self._graft(self._recipe, lam, quick.potentials, tolerance)
         self._outcome = outcome
-        if outcome.interrupted:
-            self._interrupted = True
+        if outcome.certificate.stop not in ("optimal", "stalled", "edges"):
+            self._interrupted = outcome.interrupted
             raise _WalkEndedError
         problem = self._problem(lam)
         refitted = self._refits[best]
         refitted = self._refit(problem, outcome.potentials, REFIT_ACCURACY, refitted)
-        for revision in range(MOST_REVISIONS):
-            revised = self._revise(problem, refitted, add=revision < MOST_REVISIONS - 1)
-            if revised is refitted.point.potentials:
-                break
-            refitted = self._refit(problem, revised, REFIT_ACCURACY, refitted)
+        refitted = self._revise(problem, refitted)
         potentials = refitted.point.potentials
         self._refitted = self._refit(problem, potentials, FINAL_REFIT_ACCURACY, refitted)
 
-    def result(self, levels: Levels, planned: int) -> AutoResult:
+    def result(self, levels: Levels, planned: int, tolerance: float) -> AutoResult:
         """Return the best so far."""
         if (
             self._points[self._best].criterion != self._points[self._best].criterion
@@ -232,6 +238,17 @@ class _Walk:
         ):
             self._best = min(self._refits, key=lambda k: self._points[k].criterion)
         best, outcome = self._best, self._outcome or self._fits[self._best]
+        if not self._interrupted and outcome.certificate.tolerance > tolerance:
+            # a budget ended the walk: what is kept is solved all the same
+            reason = outcome.certificate.stop
+            outcome = graft(
+                self._problem(self._points[best].lam),
+                PATH_RECIPE,
+                start=outcome.potentials,
+                budget=Budget(max_rounds=0),
+                tolerance=tolerance,
+            )
+            outcome = replace(outcome, certificate=replace(outcome.certificate, stop=reason))
         refitted = self._refitted or self._refits.get(best) or outcome.solution
         if self._interrupted:
             stopped = replace(outcome.certificate, stop="interrupted", converged=False)
@@ -243,26 +260,42 @@ class _Walk:
         outcome = replace(outcome, trace=tuple(self._trace))
         return AutoResult(outcome, refitted, path, levels, words)
 
-    def _revise(self, problem: Problem, refitted: Solution, add: bool) -> Potentials:
-        """Return the network without edges that gain less than their price, and with pairs that
-        would gain more; the same object if nothing changes.
+    def _revise(self, problem: Problem, refitted: Solution) -> Solution:
+        """Return the refit after dear edges left and paying pairs entered, as long as that pays.
+
+        Edges are judged one by one but leave together: where several can stand in for each other
+        that would be wrong, so a change that worsens the criterion is tried again with half as many
+        leaving.
         """
-        point, rows = refitted.point, self._objective.sample.total_weight
-        old = point.potentials
-        kept = rows * point.edge_spreads() >= edge_prices(problem, old.layout.edges)
-        room = problem.space.size
-        if self._budget is not None and self._budget.max_edges is not None:
-            room = self._budget.max_edges - int(kept.sum())
-        new = self._worthwhile(problem, point)[:room] if add else np.zeros((0, 2), dtype=np.int64)
-        if kept.all() and not len(new):
-            return old
-        layout = Layout.of(old.layout.cards, np.concatenate([old.layout.edges[kept], new]))
-        n_unary = old.layout.n_unary
-        weights = layout.zeros()
-        weights[:n_unary] = old.weights[:n_unary]
-        tables = old.weights[n_unary:][np.repeat(kept, old.layout.edge_sizes)]
-        weights[n_unary : n_unary + len(tables)] = tables
-        return Potentials(layout, weights)
+        best, most_leaving, refits = self._criterion(problem, refitted), None, 0
+        while refits < MOST_REVISIONS:
+            point = refitted.point
+            edges = point.potentials.layout.edges
+            value = self._objective.sample.total_weight * point.edge_spreads()
+            value = value / edge_prices(problem, edges)
+            leaving = np.argsort(value, kind="stable")[: int((value < 1.0).sum())][:most_leaving]
+            room = problem.space.size
+            if self._budget.max_edges is not None:
+                room = max(0, self._budget.max_edges - len(edges) + len(leaving))
+            entering = self._worthwhile(problem, point)[:room] if refits < MOST_ADDITIONS else _NONE
+            if not len(leaving) and not len(entering):
+                break
+            changed = _exchange(point.potentials, leaving, entering)
+            trial = self._refit(problem, changed, REFIT_ACCURACY, refitted)
+            refits += 1
+            criterion = self._criterion(problem, trial)
+            if criterion < best:
+                refitted, best, most_leaving = trial, criterion, None
+            elif len(leaving) > 1:
+                most_leaving = len(leaving) // 2
+            else:
+                break
+        return refitted
+
+    def _criterion(self, problem: Problem, refitted: Solution) -> float:
+        """Return twice the refitted loss of all rows plus the prices of the edges."""
+        prices = edge_prices(problem, refitted.point.potentials.layout.edges)
+        return 2.0 * self._objective.sample.total_weight * refitted.objective + float(prices.sum())
 
     def _worthwhile(self, problem: Problem, point: Point) -> Ints:
         """Return the absent pairs whose estimated gain exceeds their price, best first."""
@@ -297,13 +330,37 @@ class _Walk:
             self._problem(lam),
             recipe,
             start=start,
-            budget=self._budget,
+            budget=self._budget_left(),
             tolerance=tolerance,
             rng=self._rng,
             observer=self._observer,
         )
         self._trace.extend(outcome.trace)
+        self._tests += outcome.trace[-1].blocks_scored if outcome.trace else 0
         return outcome
+
+    def _budget_left(self) -> Budget:
+        """Return what the fits so far have left of the budget for all of them together."""
+        budget = self._budget
+        rounds, tests, seconds = budget.max_rounds, budget.max_tests, budget.max_seconds
+        return Budget(
+            budget.max_edges,
+            None if rounds is None else max(0, rounds - len(self._trace)),
+            None if tests is None else max(0, tests - self._tests),
+            None if seconds is None else max(0.0, seconds + self._started - time.monotonic()),
+        )
+
+
+def _exchange(old: Potentials, leaving: Ints, entering: Ints) -> Potentials:
+    """Return the network without some edges and with some pairs, whose tables start at zero."""
+    kept = np.ones(old.layout.n_edges, dtype=bool)
+    kept[leaving] = False
+    layout = Layout.of(old.layout.cards, np.concatenate([old.layout.edges[kept], entering]))
+    n_unary, weights = old.layout.n_unary, layout.zeros()
+    tables = old.weights[n_unary:][np.repeat(kept, old.layout.edge_sizes)]
+    weights[:n_unary] = old.weights[:n_unary]
+    weights[n_unary : n_unary + len(tables)] = tables
+    return Potentials(layout, weights)
 
 
 def _grid(levels: Levels) -> list[float]:

@@ -1,0 +1,70 @@
+"""Statistical and long checks: standard data sets, planted networks. Run by make test-slow."""
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graftwork as gw
+from graftwork.inference.sampling import gibbs_sample
+
+pytestmark = pytest.mark.slow
+
+FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+
+def standard_split(name, part):
+    path = FOLDER / "debd" / f"{name}.{part}.data.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set GRAFTWORK_DATA to a folder that has debd/")
+    with gzip.open(path, "rt") as lines:
+        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
+
+
+@pytest.mark.parametrize(
+    ("name", "lam", "nlpl", "edges"),
+    [
+        ("nltcs", 1e-5, 4.9506, None),
+        ("msnbc", 1e-5, 6.0594, None),
+        ("plants", 10**-2.5, 9.4960, 628),
+        ("plants", 1e-3, 9.3571, 1138),
+    ],
+)
+def test_standard_splits(name, lam, nlpl, edges):
+    """Test NLPL of the fully converged group-l1 pseudo-likelihood, against reference figures."""
+    net = gw.MarkovNetwork(lam=lam, random_state=0).fit(standard_split(name, "ts"))
+    assert net.certificate_.converged
+    assert abs(-net.score(standard_split(name, "test")) - nlpl) < 0.005
+    if edges is not None:
+        assert abs(net.model_.n_edges / edges - 1) < 0.02
+
+
+def planted(seed, n=200, rows=19_000):
+    """A scale-free network of five-state variables, and well-mixed rows from it."""
+    model = gw.datasets.scale_free_network(n, 5, random_state=seed)
+    rng = np.random.default_rng(seed)
+    codes = gibbs_sample(model.potentials, rows, rng, burn_in=500, n_chains=256, n_jobs=2)
+    return model, codes.T
+
+
+@pytest.mark.parametrize("seed", [101, 102, 103])
+def test_edges_of_a_planted_network_without_tuning(seed):
+    model, rows = planted(seed)
+    net = gw.MarkovNetwork(random_state=0).fit(rows)
+    truth, found = ({frozenset(edge) for edge in m.edges} for m in (model, net.model_))
+    assert 2 * len(truth & found) / (len(truth) + len(found)) >= 0.90
+    assert net.certificate_.converged
+
+
+@pytest.mark.parametrize(("method", "share"), [("best-choice", 0.4), ("edge-grafting", 1.0)])
+def test_tables_counted_on_the_way_to_2n_edges(method, share):
+    """Best-choice counts what it draws; the exhaustive search counts everything first."""
+    _, rows = planted(104, n=100, rows=5_000)
+    net = gw.MarkovNetwork(method, lam=0.002, max_edges=200, random_state=0).fit(rows)
+    counted = net.trace_[-1].tables_counted / (100 * 99 / 2)
+    assert net.model_.n_edges == 200
+    assert counted <= share
+    if method == "edge-grafting":
+        assert counted == 1.0
