@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graftwork.data import Table as Table
     from graftwork.data import as_table as as_table
     from graftwork.data import read_table as read_table
+    from graftwork.errors import ApproximationWarning as ApproximationWarning
     from graftwork.errors import ConvergenceWarning as ConvergenceWarning
     from graftwork.errors import DataError as DataError
     from graftwork.errors import DataWarning as DataWarning
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
+    "ApproximationWarning": "graftwork.errors",
     "ConvergenceWarning": "graftwork.errors",
     "DataError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
@@ -48,6 +50,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ApproximationWarning",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",

@@ -23,5 +23,9 @@ class ConvergenceWarning(UserWarning):
     """A result is usable but did not reach the accuracy asked for."""
 
 
+class ApproximationWarning(UserWarning):
+    """An answer is approximate because the exact one is too large to compute."""
+
+
 class DataWarning(UserWarning):
     """The table is usable but probably not what was meant."""

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from graftwork.data import Table
-from graftwork.errors import DataError, GraftworkError, TooLargeError
+from graftwork.errors import ApproximationWarning, DataError, GraftworkError, TooLargeError
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.inference.search import search_mode
 from graftwork.models import PairwiseMRF, engine_for
 
 STATES = {
@@ -300,3 +301,34 @@ def test_one_variable_of_one_state():
     assert model.map() == {0: "x"}
     assert model.sample(2, random_state=0).codes.tolist() == [[0, 0]]
     assert model.log_prob([["x"]]).tolist() == [0.0]
+
+
+def _dense_network(n=40, states=3):
+    names = [f"v{i}" for i in range(n)]
+    rng = np.random.default_rng(0)
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    tables = {pair: rng.normal(0, 0.1, (states, states)) for pair in pairs}
+    return PairwiseMRF({name: range(states) for name in names}, None, tables)
+
+
+def test_what_is_too_large_is_answered_approximately_with_a_warning_or_refused():
+    model = _dense_network()
+    with pytest.warns(ApproximationWarning, match="belief propagation"):
+        assert np.isclose(model.marginals()["v0"].sum(), 1.0)
+    with pytest.warns(ApproximationWarning, match="search"):
+        found = model.map()
+    assert set(found) == set(model.names)
+    for ask in (model.marginals, model.map):
+        with pytest.raises(TooLargeError):
+            ask(inference="exact")
+
+
+def test_searched_modes_are_modes_of_small_networks():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        names = [f"v{i}" for i in range(6)]
+        tables = {(a, b): rng.normal(0, 1, (3, 3)) for a, b in itertools.pairwise(names)}
+        model = PairwiseMRF({name: range(3) for name in names}, None, tables)
+        _, exact = JunctionTree().maximise(model.potentials)
+        _, found = search_mode(model.potentials, rng)
+        assert np.isclose(exact, found)

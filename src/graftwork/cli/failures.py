@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from graftwork.cli.interrupts import Aborted
-from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
+from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataWarning, GraftworkError
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
 
@@ -117,5 +117,6 @@ def plain_warnings() -> Iterator[None]:
             warnings.simplefilter("ignore")
         warnings.simplefilter("always", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", ApproximationWarning)
         warnings.showwarning = show
         yield

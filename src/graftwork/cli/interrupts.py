@@ -16,27 +16,44 @@ class Aborted(BaseException):
     """The second Ctrl-C. Nothing that waits for the first one catches it."""
 
 
+#: Code that must not be left half-way: locks of thread pools, imports, compilation.
+_DELICATE = ("threading.py", "concurrent/futures", "importlib", "numba", "llvmlite")
+_RETRY_SECONDS = 0.02
+
+
 class Interrupts:
     """While open, the first Ctrl-C raises KeyboardInterrupt and the second Aborted.
+
+    The first waits for a moment when the program is not inside delicate code: a lock left behind by
+    an exception would never be released.
 
     Attributes
     ----------
     seen : bool
         Whether there was one.
+    finishing : bool
+        Set this when the result is being written: then the first Ctrl-C is only noted.
     """
 
     def __init__(self) -> None:
         self.seen = False
+        self.finishing = False
         self._before: Any = None
+        self._alarm_before: Any = None
 
     def __enter__(self) -> Self:
         ours = threading.current_thread() is threading.main_thread()
         # Somebody who ignores interrupts (nohup, a background job) goes on ignoring them.
         if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._handle)
+            if hasattr(signal, "setitimer"):
+                self._alarm_before = signal.signal(signal.SIGALRM, self._raise_when_safe)
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._alarm_before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm_before)
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
@@ -44,7 +61,24 @@ class Interrupts:
         if self.seen:
             raise Aborted
         self.seen = True
+        self._raise_when_safe(number, frame)
+
+    def _raise_when_safe(self, number: int, frame: FrameType | None) -> None:
+        if self.finishing:
+            return
+        if self._alarm_before is not None and _is_delicate(frame):
+            signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+            return
         raise KeyboardInterrupt
+
+
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Return whether the program is inside code that must not be left half-way."""
+    while frame is not None:
+        if any(part in frame.f_code.co_filename for part in _DELICATE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Stoppable:

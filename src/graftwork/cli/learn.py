@@ -133,8 +133,9 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             prepare(plan.out)
             source = read_source(plan.data, plan.reading)
             train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
-            progress.note(f"learning from {train.n_rows:,} rows of {train.n_variables:,} variables")
+            progress.note(f"learning from {size_of(train)}")
             net = fit(train, settings, progress, interrupts)
+        interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)
     if not plan.quiet:
@@ -159,6 +160,14 @@ def conclude(
         text = f"Interrupted: this is the best network so far.\n\n{text}"
     info = facts(source, train, net, settings, score)
     return text, write_files(plan, net, train, text, info)
+
+
+def size_of(table: Table) -> str:
+    """Return how large a table is, in words."""
+    rows, columns = table.shape
+    row_word, column_word = f"row{'s'[: rows != 1]}", f"variable{'s'[: columns != 1]}"
+    hint = " (one column only: is --sep right?)" if columns == 1 else ""
+    return f"{rows:,} {row_word} of {columns:,} {column_word}{hint}"
 
 
 def prepare(out: Path) -> None:
@@ -246,7 +255,7 @@ def facts(
     source: Source, train: Table, net: Any, settings: dict[str, Any], score: HeldOut | None
 ) -> dict[str, Any]:
     """Return what the model file keeps about how the network came about."""
-    from graftwork.report.summary import unseen_states
+    from graftwork.report.summary import certificate_words, unseen_states
 
     held = None
     if score is not None:
@@ -265,7 +274,7 @@ def facts(
         "rows": train.n_rows,
         "settings": settings,
         "held_out": held,
-        "certificate_words": net.certificate_.words(),
+        "certificate_words": certificate_words(net),
         "unseen_states": unseen,
     }
     return {name: _plain(value) for name, value in found.items()}
@@ -291,6 +300,8 @@ def write_files(
     from graftwork.report.trace import write_text
 
     out = plan.out
+    for earlier in ("path.csv", "network.png"):  # of another run: it would not fit this model
+        (out / earlier).unlink(missing_ok=True)
     net.model_.save(out / "model.gw", info=info)
     write_text(out / "summary.txt", text)
     write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import Table, align
-from graftwork.errors import DataError
+from graftwork.errors import ApproximationWarning, DataError
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.engines import Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -19,6 +20,7 @@ from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
+from graftwork.inference.search import search_mode
 from graftwork.models.container import Contents, write
 from graftwork.models.inputs import (
     check_evidence,
@@ -192,11 +194,12 @@ class PairwiseMRF:
         return reduced.constant + beliefs.log_partition
 
     def marginals(
-        self, evidence: Evidence = None, inference: Inference = "exact"
+        self, evidence: Evidence = None, inference: Inference = "auto"
     ) -> dict[Any, Floats]:
         """Return the probabilities of the states of every variable, given the evidence.
 
-        Observed variables are included, with all mass on the state observed.
+        Observed variables are included, with all mass on the state observed. "auto" is exact where
+        a junction tree fits; beyond, it warns and uses loopy belief propagation.
         """
         reduced, _, beliefs = self._infer(evidence, inference)
         layout = self._potentials.layout
@@ -204,9 +207,13 @@ class PairwiseMRF:
         return {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
 
     def pair_marginal(
-        self, a: Any, b: Any, evidence: Evidence = None, inference: Inference = "exact"
+        self, a: Any, b: Any, evidence: Evidence = None, inference: Inference = "auto"
     ) -> Floats:
-        """Return the joint probabilities of any two variables, shape (states of a, states of b)."""
+        """Return the joint probabilities of any two variables, shape (states of a, states of b).
+
+        "auto" is exact where a junction tree fits; beyond, it warns and uses loopy belief
+        propagation.
+        """
         i, j = self._pair(a, b)
         reduced, engine, beliefs = self._infer(evidence, inference)
         layout = self._potentials.layout
@@ -217,10 +224,20 @@ class PairwiseMRF:
         flat, _ = engine.pair_marginals(reduced.potentials, beliefs, pair)
         return flat.reshape(layout.cards[i], layout.cards[j])
 
-    def map(self, evidence: Evidence = None) -> dict[Any, Any]:
-        """Return the most probable joint state given the evidence, {name: state}; exact."""
+    def map(self, evidence: Evidence = None, inference: str = "auto") -> dict[Any, Any]:
+        """Return the most probable joint state given the evidence, {name: state}.
+
+        Exact where a junction tree fits. Beyond, "auto" warns and returns the best of many Gibbs
+        draws, each climbed to where no single variable can improve it; "exact" refuses.
+        """
         reduced = self._observe(evidence)
-        codes, best = JunctionTree().maximise(reduced.potentials)
+        if inference not in ("auto", "exact"):
+            raise DataError(f'inference is {inference!r}; use "auto" or "exact" for map.')
+        if inference == "exact" or JunctionTree().fits(reduced.potentials.layout):
+            codes, best = JunctionTree().maximise(reduced.potentials)
+        else:
+            warn_approximate("the most probable state is the best of a search")
+            codes, best = search_mode(reduced.potentials, np.random.default_rng(0))
         self._check_possible(reduced, best, evidence)
         full = reduced.codes.copy()
         full[reduced.free] = codes
@@ -329,6 +346,9 @@ class PairwiseMRF:
         reduced = self._observe(evidence)
         engine = engine_for(inference, reduced.potentials.layout)
         beliefs = engine.infer(reduced.potentials)
+        if inference == "auto" and not beliefs.exact:
+            state = "converged" if beliefs.converged else "did NOT converge"
+            warn_approximate(f"loopy belief propagation was used, which {state}")
         self._check_possible(reduced, beliefs.log_partition, evidence)
         return reduced, engine, beliefs
 
@@ -342,6 +362,15 @@ class PairwiseMRF:
             )
         given = ", ".join(f"{name!r}: {state!r}" for name, state in evidence.items())
         raise DataError(f"the evidence {{{given}}} has probability zero under this network.")
+
+
+def warn_approximate(what: str) -> None:
+    """Warn that an answer is approximate, and why."""
+    warnings.warn(
+        f"exact inference is too large for this network: {what}. The answer is approximate.",
+        ApproximationWarning,
+        stacklevel=4,
+    )
 
 
 def _check_reached(log_weights: Floats) -> None:

@@ -61,7 +61,7 @@ def summary(
     strongest = describe_network(model, meanings=meanings, top=top, unseen=unseen_states(train))
     if strongest:
         parts.append(strongest)
-    parts.append(_section("Certificate", net.certificate_.words()))
+    parts.append(_section("Certificate", certificate_words(net)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -250,6 +250,14 @@ def names(items: list[Any]) -> str:
     text = ", ".join(str(item) for item in items[:_NAMES_SHOWN])
     more = len(items) - _NAMES_SHOWN
     return text + (f" and {more:,} more" if more > 0 else "")
+
+
+def certificate_words(net: Any) -> str:
+    """Return the certificate in words, and which network it is about where weights were refitted."""
+    words: str = net.certificate_.words()
+    if not net.refitted_:
+        return words
+    return f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
 
 
 def _section(title: str, text: str) -> str:

@@ -399,9 +399,13 @@ def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int)
         f"lambda {chosen.lam:.4g} was chosen among {len(path)} values from {path[0].lam:.4g} "
         f"(no edge) to {path[-1].lam:.4g}"
         + (" (the noise level of shuffled columns)" if len(path) == planned else "")
-        + ": its edges, refitted without the penalty, best repay what they cost."
+        + (
+            ": its edges, refitted without the penalty, best repay what they cost."
+            if chosen.n_edges
+            else ": no edge repays what it costs."
+        )
     )
-    if best == planned - 1 and planned > 1:
+    if best == planned - 1 and planned > 1 and chosen.n_edges:
         text += (
             " It is the smallest value tried: weaker dependences may hide below the noise level."
         )
