@@ -253,7 +253,7 @@ def names(items: list[Any]) -> str:
 
 
 def certificate_words(net: Any) -> str:
-    """Return the certificate in words, and which network it is about where weights were refitted."""
+    """Return the certificate in words, and which network it is about after a refit."""
     words: str = net.certificate_.words()
     if not net.refitted_:
         return words
