@@ -119,9 +119,10 @@ class PairCounts:
         """Return the tables of these pairs without looking in the cache or filling it."""
         self.n_computed += len(pairs)
         offsets = table_offsets(self._cards, pairs)
-        values = np.zeros(int(offsets[-1]), dtype=self._dtype)
-        free_cells = np.prod(self._cards[pairs] - 1, axis=1)
+        free_cells = (self._cards[pairs[:, 0]] - 1) * (self._cards[pairs[:, 1]] - 1)
         by_rows = (free_cells > kernel.MOST_BITSET_CELLS) | (self._weights.size > 0)
+        make = np.zeros if by_rows.any() else np.empty  # bitsets write every cell
+        values: Numbers = make(int(offsets[-1]), dtype=self._dtype)
         costs = np.where(by_rows, kernel.MOST_BITSET_CELLS, free_cells + 1).astype(np.float64)
 
         def count(part: slice) -> None:
@@ -164,11 +165,13 @@ class PairCounts:
 
     def _count_margins(self) -> Numbers:
         margins = np.zeros(int(self._margin_offsets[-1]), dtype=self._dtype)
-        weights = self._weights if self._weights.size else None
-        for i, states in enumerate(self.codes):
-            margins[self._margin_offsets[i] : self._margin_offsets[i + 1]] = np.bincount(
-                states, weights=weights, minlength=int(self._cards[i])
+
+        def count(part: slice) -> None:
+            kernel.count_states(
+                part.start, part.stop, self.codes, self._weights, self._margin_offsets, margins
             )
+
+        run_chunks(count, cut_evenly(np.ones(len(self._cards)), self.n_threads), self.n_threads)
         return margins
 
     def _keep(self, keys: list[int], values: Numbers, starts: Ints) -> None:

@@ -40,6 +40,17 @@ def pack_states(first, stop, codes, cards, bit_offsets, bits):
 
 
 @njit(cache=True, nogil=True)
+def count_states(first, stop, codes, weights, offsets, margins):
+    """Add up the rows (or their weights) of each state of variables ``first`` to ``stop``."""
+    for i in range(first, stop):
+        for r in range(codes.shape[1]):
+            if weights.size:
+                margins[offsets[i] + codes[i, r]] += weights[r]
+            else:
+                margins[offsets[i] + codes[i, r]] += 1
+
+
+@njit(cache=True, nogil=True)
 def count_by_bitsets(bits, bit_offsets, cards, margins, margin_offsets, pairs, offsets, tables):
     """Fill ``tables[offsets[k]:]`` with the counts of pair ``k``, row-major, all cells."""
     n_words = bits.shape[1]
