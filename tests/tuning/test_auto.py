@@ -55,6 +55,11 @@ def test_finds_planted_edges_and_says_how(planted):
     assert "noise level" in result.words
     lams = [point.lam for point in result.path]
     assert lams == sorted(lams, reverse=True)
+    trace = result.outcome.trace
+    assert [record.index for record in trace] == list(range(len(trace)))
+    for name in ("seconds", "blocks_scored", "evaluations", "tables_counted"):
+        values = [getattr(record, name) for record in trace]
+        assert values == sorted(values)
 
 
 def test_every_method_ends_at_the_same_answer(planted):

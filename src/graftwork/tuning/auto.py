@@ -326,6 +326,7 @@ class _Walk:
     def _graft(
         self, recipe: Recipe, lam: float, start: Potentials | None, tolerance: float
     ) -> Outcome:
+        before, tests = time.monotonic() - self._started, self._tests
         outcome = graft(
             self._problem(lam),
             recipe,
@@ -335,8 +336,16 @@ class _Walk:
             rng=self._rng,
             observer=self._observer,
         )
-        self._trace.extend(outcome.trace)
-        self._tests += outcome.trace[-1].blocks_scored if outcome.trace else 0
+        for record in outcome.trace:  # one trace for the whole walk: counters and clock go on
+            self._trace.append(
+                replace(
+                    record,
+                    index=len(self._trace),
+                    blocks_scored=tests + record.blocks_scored,
+                    seconds=before + record.seconds,
+                )
+            )
+            self._tests = tests + record.blocks_scored
         return outcome
 
     def _budget_left(self) -> Budget:
