@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: With fewer rows held out than this, the comparison would say nothing.
 _LEAST_HELD_OUT = 5
 
+_TOO_EARLY = "interrupted before there was a network to save."
+
 EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2 --jobs 2
@@ -121,7 +123,12 @@ def learn(
     missing = () if keep_missing else tuple(missing_values) if missing_values else None
     reading = Reading(sep, header, weights, missing, strings)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
-    raise typer.Exit(run(plan, settings))
+    try:
+        code = run(plan, settings)
+    except KeyboardInterrupt:  # while reading, or before the first round
+        say(_TOO_EARLY)
+        code = INTERRUPTED
+    raise typer.Exit(code)
 
 
 def run(plan: Plan, settings: dict[str, Any]) -> int:
@@ -246,7 +253,7 @@ def fit(
         net.fit(train)
     except KeyboardInterrupt:
         if not hasattr(net, "model_"):
-            say("interrupted before there was a network to save.")
+            say(_TOO_EARLY)
             raise typer.Exit(INTERRUPTED) from None
     return net
 
