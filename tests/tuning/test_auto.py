@@ -12,7 +12,8 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES, best_choice
 from graftwork.tuning import find_levels, learn_without_lambda, refit
-from graftwork.tuning.auto import STEPS, edge_prices
+from graftwork.tuning.path import STEPS
+from graftwork.tuning.prices import edge_prices
 
 
 def learn(table, **options):

@@ -12,20 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
 
 from graftwork.data.compact import Sample
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
 from graftwork.grafting.trace import Silence
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.objectives import PseudoLikelihood
+from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.objectives.protocol import Objective, Point
 from graftwork.penalties import Penalty
 from graftwork.solvers import Solution
 from graftwork.tuning.levels import MOST_PAIRS, Levels, find_levels
+from graftwork.tuning.path import STEPS, PathPoint, path_values, words_of_choice, words_of_revision
+from graftwork.tuning.prices import edge_prices
 from graftwork.tuning.refit import refit
 
-STEPS = 7
 # Accuracy of fits that only serve the choice (relative to lambda), and of refits. The noise in the
 # data is far larger than either.
 PATH_ACCURACY = 0.1
@@ -33,8 +32,6 @@ REFIT_ACCURACY = 5e-4
 FINAL_REFIT_ACCURACY = 1e-4
 # The optimum at a lambda does not depend on the way there, so the path takes the quickest.
 PATH_RECIPE = Recipe("working-set", WorkingSet())
-# The chance that one absent pair or more would pay for itself, over all pairs.
-FALSE_EDGE = 0.05
 # The criterion may have several minima: the search up the path ends after so many rises.
 PATIENCE = 2
 # Refits that try to improve the chosen network, and how many of the first may add pairs.
@@ -42,24 +39,6 @@ MOST_REVISIONS = 8
 MOST_ADDITIONS = 2
 _NONE = np.zeros((0, 2), dtype=np.int64)
 BATCH = 16384
-
-
-@dataclass(frozen=True, slots=True)
-class PathPoint:
-    """One lambda of the path.
-
-    ``loss`` and ``objective`` are of the penalised fit. ``refit_loss`` is the refitted one's and
-    ``criterion`` what was minimised: twice the refitted log-loss of all rows plus the prices of the
-    edges (NaN where the search did not get to).
-    """
-
-    lam: float
-    n_edges: int
-    loss: float
-    objective: float
-    refit_loss: float = float("nan")
-    criterion: float = float("nan")
-    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,21 +62,6 @@ class AutoResult:
     path: tuple[PathPoint, ...]
     levels: Levels
     words: str
-
-
-def edge_prices(problem: Problem, pairs: Ints) -> Floats:
-    """Return what each edge must gain, in twice the log-likelihood, to be worth it.
-
-    The quantile of the chi-square with (s_i - 1)(s_j - 1) degrees that chance exceeds for one of
-    all pairs with probability ``FALSE_EDGE``. In a pseudo-likelihood an edge sits in two
-    conditionals, which stretches the chi-square by between 1 (strong dependence) and 2 (none at
-    all): 2 is used, so that chance rarely pays.
-    """
-    cards = problem.objective.sample.cards
-    degrees = np.maximum(1, (cards[pairs[:, 0]] - 1) * (cards[pairs[:, 1]] - 1))
-    stretch = 2.0 if isinstance(problem.objective, PseudoLikelihood) else 1.0
-    prices: Floats = stretch * chi2.isf(FALSE_EDGE / max(1, problem.space.size), degrees)
-    return prices
 
 
 def learn_without_lambda(
@@ -127,7 +91,7 @@ def learn_without_lambda(
     observer.on_stage("looking for the range of lambda", 0, STEPS + 2)
     levels = find_levels(Problem(objective, penalty_at(1.0), penalise_unary), objective_of, rng)
     walk = _Walk(objective, penalty_at, recipe, penalise_unary, budget, rng, observer)
-    lams = _grid(levels)
+    lams = path_values(levels)
     try:
         for step, lam in enumerate(lams):
             observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 2)
@@ -254,9 +218,9 @@ class _Walk:
             stopped = replace(outcome.certificate, stop="interrupted", converged=False)
             outcome = replace(outcome, certificate=stopped)
         path = tuple(replace(p, chosen=k == best) for k, p in enumerate(self._points))
-        words = _words(path, best, levels, planned)
+        words = words_of_choice(path, best, levels, planned)
         if self._refitted is not None:
-            words += _revision_words(outcome.potentials.layout, refitted.point.potentials.layout)
+            words += words_of_revision(outcome.potentials.layout, refitted.point.potentials.layout)
         outcome = replace(outcome, trace=tuple(self._trace))
         return AutoResult(outcome, refitted, path, levels, words)
 
@@ -370,54 +334,3 @@ def _exchange(old: Potentials, leaving: Ints, entering: Ints) -> Potentials:
     weights[:n_unary] = old.weights[:n_unary]
     weights[n_unary : n_unary + len(tables)] = tables
     return Potentials(layout, weights)
-
-
-def _grid(levels: Levels) -> list[float]:
-    """Return the path, from just above the largest useful lambda to the noise level."""
-    top = 1.02 * levels.largest
-    if levels.largest <= 0.0:
-        return [1.0]  # no pair depends at all: any lambda gives the empty network
-    if levels.noise >= levels.largest or levels.noise <= 0.0:
-        return [top]
-    return [float(lam) for lam in np.geomspace(top, levels.noise, STEPS)]
-
-
-def _revision_words(certified: Layout, final: Layout) -> str:
-    """Return how the final edges differ from those of the penalised network, for people."""
-    before = set(map(tuple, certified.edges.tolist()))
-    after = set(map(tuple, final.edges.tolist()))
-    parts = []
-    if before - after:
-        parts.append(
-            f"{len(before - after)} of its edges do not repay their price and were dropped"
-        )
-    if after - before:
-        parts.append(f"{len(after - before)} pairs that repay theirs were added")
-    return f" In the refit {', and '.join(parts)}." if parts else ""
-
-
-def _words(path: tuple[PathPoint, ...], best: int, levels: Levels, planned: int) -> str:
-    """Return how lambda was chosen, for people."""
-    chosen = path[best]
-    if levels.largest <= levels.noise:
-        return (
-            f"No pair depends more than chance would allow (strongest score {levels.largest:.3g}, "
-            f"noise level {levels.noise:.3g}), so the network is left empty."
-        )
-    text = (
-        f"lambda {chosen.lam:.4g} was chosen among {len(path)} values from {path[0].lam:.4g} "
-        f"(no edge) to {path[-1].lam:.4g}"
-        + (" (the noise level of shuffled columns)" if len(path) == planned else "")
-        + (
-            ": its edges, refitted without the penalty, best repay what they cost."
-            if chosen.n_edges
-            else ": no edge repays what it costs."
-        )
-    )
-    if best == planned - 1 and planned > 1 and chosen.n_edges:
-        text += (
-            " It is the smallest value tried: weaker dependences may hide below the noise level."
-        )
-    if levels.sampled:
-        text += " The range was estimated from a random sample of all pairs."
-    return text
