@@ -97,25 +97,31 @@ def dense_likelihood(table: Table, vector: np.ndarray, pairs: np.ndarray):
     return log_z - vector @ data, np.exp(scores - log_z) @ every - data
 
 
-def dense_optimum(loss, table: Table, penalty: str, lam: float, l2: float, penalise_unary=False):
-    """The optimal objective over ALL edges, by a general smooth solver with split variables.
+def dense_optimum(loss, table: Table, penalty: str, lam: float, l2: float, unary=False) -> float:
+    """The optimal objective over ALL edges (see `dense_solution`)."""
+    return dense_solution(loss, table, penalty, lam, l2, unary)[0]
+
+
+def dense_solution(loss, table: Table, penalty: str, lam: float, l2: float, unary=False):
+    """The optimum over ALL edges and where it lies, by a general smooth solver.
+
+    ``unary``: whether unaries are penalised with the same lam, or a lam of their own.
 
     l1: w = p - q with p, q >= 0. Groups: sqrt(norm^2 + eps^2) with eps driven to 0.
     """
     cards, pairs = table.cards, all_pairs(table.n_variables)
     n_unary = int(cards.sum())
     sizes = [*cards, *(cards[i] * cards[j] for i, j in pairs)]
-    penalised = np.arange(sum(sizes)) >= (0 if penalise_unary else n_unary)
+    own = lam if unary is True else float(unary)
+    strength = np.where(np.arange(sum(sizes)) < n_unary, own, lam)
+    ridge = np.where(np.arange(sum(sizes)) < n_unary, l2 * bool(unary), l2)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(int)
-    scale = np.sqrt(np.asarray(sizes, dtype=float))
-    counted = np.ones(len(sizes), dtype=bool)
-    counted[: table.n_variables] = penalise_unary
+    scale = strength[starts] * np.sqrt(np.asarray(sizes, dtype=float))
 
     def group(vector: np.ndarray, eps: float):
         norms = np.sqrt(np.add.reduceat(vector**2, starts) + eps**2)
-        value = lam * (scale * norms)[counted].sum() + l2 * (vector[penalised] ** 2).sum()
-        slope = np.where(penalised, vector * np.repeat(lam * scale / norms, sizes), 0.0)
-        return value, slope + np.where(penalised, 2 * l2 * vector, 0.0)
+        value = (scale * norms).sum() + ridge @ vector**2
+        return value, vector * np.repeat(scale / norms, sizes) + 2 * ridge * vector
 
     options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 40}
     x = np.zeros(sum(sizes))
@@ -128,21 +134,20 @@ def dense_optimum(loss, table: Table, penalty: str, lam: float, l2: float, penal
                 return value + extra, slope + extra_slope
 
             x = minimize(objective, x, jac=True, method="L-BFGS-B", options=options).x
-        return loss(table, x, pairs)[0] + group(x, 0.0)[0]
+        return loss(table, x, pairs)[0] + group(x, 0.0)[0], x
 
     size = len(x)
 
     def split_objective(both):
         v = both[:size] - both[size:]
         value, slope = loss(table, v, pairs)
-        slope = slope + np.where(penalised, 2 * l2 * v, 0.0)
-        value += l2 * (v[penalised] ** 2).sum() + lam * (both[:size] + both[size:])[penalised].sum()
-        toll = np.where(penalised, lam, 0.0)
-        return value, np.concatenate([slope + toll, -slope + toll])
+        slope = slope + 2 * ridge * v
+        value += ridge @ v**2 + strength @ (both[:size] + both[size:])
+        return value, np.concatenate([slope + strength, -slope + strength])
 
     bounds = [(0, None)] * (2 * size)
     best = minimize(
         split_objective, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=bounds,
         options=options,
     )  # fmt: skip
-    return best.fun
+    return best.fun, best.x[:size] - best.x[size:]

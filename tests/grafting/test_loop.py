@@ -13,14 +13,12 @@ from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import RECIPES, best_choice, edge_grafting, first_hit
+from graftwork.recipes import RECIPES, best_choice, edge_grafting
 
 PATHS = {
-    "edge-grafting": edge_grafting(),
+    **{name: factory() for name, factory in RECIPES.items()},
     "edge-grafting-3": edge_grafting(3),
-    "first-hit": first_hit(),
     "best-choice-0": best_choice(0.0),
-    "best-choice": best_choice(),
     "best-choice-1": best_choice(1.0, structure=False),
     "best-choice-small": best_choice(reservoir=2, tests=1),
     "working-set": Recipe("working-set", WorkingSet()),
@@ -44,7 +42,8 @@ def make(seed, loss, penalty, lam, l2, penalise_unary, n_jobs=None):
     objective = (
         PseudoLikelihood(sample, n_jobs) if loss == "pseudo" else Likelihood(sample, JunctionTree())
     )
-    return table, Problem(objective, PENALTIES[penalty](lam, l2), penalise_unary)
+    unary = (lam, l2) if penalise_unary else ()
+    return table, Problem(objective, PENALTIES[penalty](lam, l2, *unary))
 
 
 @cache
@@ -157,6 +156,9 @@ class Interrupting:
     def on_round(self, record):
         if record.index == self.at_round:
             raise KeyboardInterrupt
+
+    def on_network(self, potentials):
+        pass
 
     def on_search(self, tested, total):
         self.searches += 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graftwork.grafting import Exhaustive, PairSpace, Reservoir, View, WorkingSet
+from graftwork.grafting import Exhaustive, PairSpace, PriorityQueue, Reservoir, View, WorkingSet
 
 SELECTORS = {
     "exhaustive": Exhaustive(),
@@ -14,7 +14,15 @@ SELECTORS = {
     "best-choice-1-flat": Reservoir(alpha=1.0, structure=False),
     "first-hit": Reservoir(1, 1, 1.0, False, fill=False),
     "tiny": Reservoir(2, 3),
+    "priority": PriorityQueue(),
+    "priority-eager": PriorityQueue(1, 0.0),
+    "violators": Exhaustive(None),
 }
+
+
+def look_at(score, lam, active, degrees, most=10**9, halted=lambda: False):
+    """A view of made-up scores; nothing behind them."""
+    return View(score, lam, lam, active, degrees, most, halted, None, None, None)
 
 
 def play(selector, scores, lam=1.0, most=10**9, seed=0, halt_after=None):
@@ -30,8 +38,8 @@ def play(selector, scores, lam=1.0, most=10**9, seed=0, halt_after=None):
 
     while True:
         pairs = space.pairs(active)
-        view = View(
-            score, lam, lam, active, np.bincount(pairs.ravel(), minlength=n), most - len(active),
+        view = look_at(
+            score, lam, active, np.bincount(pairs.ravel(), minlength=n), most - len(active),
             lambda: halt_after is not None and len(asked) >= halt_after,
         )  # fmt: skip
         choice = selection.choose(view)
@@ -79,7 +87,7 @@ def play_of_size(selector, n, scores):
     active, rounds = np.zeros(0, dtype=np.int64), []
     while True:
         degrees = np.bincount(space.pairs(active).ravel(), minlength=n)
-        view = View(lambda k: scores[k], 1.0, 1.0, active, degrees, 10**9, lambda: False)
+        view = look_at(lambda k: scores[k], 1.0, active, degrees)
         rounds.append(selection.choose(view))
         if not len(rounds[-1].keys):
             return active, rounds, None
@@ -110,7 +118,7 @@ def test_released_pairs_are_found_again(name):
 
     def look(active):
         degrees = np.bincount(space.pairs(active).ravel(), minlength=5)
-        view = View(lambda k: scores[k], 1.0, 1.0, active, degrees, 10**9, lambda: False)
+        view = look_at(lambda k: scores[k], 1.0, active, degrees)
         return selection.choose(view)
 
     assert look(np.array([], dtype=np.int64)).keys.tolist() == [4]
@@ -134,10 +142,8 @@ def test_first_hit_takes_the_first_it_meets():
     selection = SELECTORS["first-hit"].begin(space, np.zeros(0, np.int64), np.random.default_rng(5))
     order = SELECTORS["first-hit"].begin(space, np.zeros(0, np.int64), np.random.default_rng(5))
     stream = order._stream.draw(190)
-    view = View(
-        lambda k: scores[k], 1.0, 1.0, np.zeros(0, np.int64), np.zeros(20, np.int64), 99,
-        lambda: False,
-    )  # fmt: skip
+    none = np.zeros(0, np.int64)
+    view = look_at(lambda k: scores[k], 1.0, none, np.zeros(20, np.int64), 99)
     chosen = selection.choose(view).keys
     assert chosen.tolist() == [next(k for k in stream if scores[k] > 1.0)]
 
@@ -186,9 +192,7 @@ def test_memory_grows_with_draws_not_with_pairs():
     active = np.zeros(0, np.int64)
     for _ in range(5):
         degrees = np.bincount(space.pairs(active).ravel(), minlength=100_000)
-        view = View(
-            lambda keys: (keys % 7 == 0) * 2.0, 1.0, 1.0, active, degrees, 10**9, lambda: False
-        )
+        view = look_at(lambda keys: (keys % 7 == 0) * 2.0, 1.0, active, degrees)
         active = np.concatenate([active, selection.choose(view).keys])
     stream = selection._stream
     assert stream._frozen.size + stream._frozen_here.size < 20_000

@@ -32,7 +32,8 @@ def test_meets_the_dense_optimum_with_everything_active(loss, penalty, l2, penal
     table = random_table(11, n=5, rows=120, most=3)
     sample = prepare(table)
     objective = PseudoLikelihood(sample) if loss == "pseudo" else Likelihood(sample, JunctionTree())
-    problem = Problem(objective, PENALTIES[penalty](0.03, l2), penalise_unary)
+    unary = (0.03, l2) if penalise_unary else ()
+    problem = Problem(objective, PENALTIES[penalty](0.03, l2, *unary))
     start = problem.solution(full_start(sample))
     solution = ProximalQuasiNewton().improve(
         objective, problem.penalty, problem.blocks(start.point.potentials.layout), start, 1e-8

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from numbers import Integral
 from os import PathLike
 from typing import Any, Self
 
@@ -23,13 +25,16 @@ from graftwork.estimators.parts import (
     ParameterError,
     known,
     make_objective,
+    make_penalty,
     make_recipe,
     number,
 )
 from graftwork.grafting import Budget, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
+from graftwork.penalties import Penalty
 from graftwork.tuning import learn_without_lambda
+from graftwork.tuning.levels import largest_score
 
 
 class MarkovNetwork(BaseEstimator):
@@ -38,23 +43,38 @@ class MarkovNetwork(BaseEstimator):
     Parameters
     ----------
     method : str or Recipe
-        "best-choice", "edge-grafting" (exhaustive) or "first-hit". All end at the same network;
-        they differ in the way there, which matters for time and when a budget stops them.
+        "best-choice" (default), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
+        "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
+        ``graftwork.recipes``. All end at the same network; they differ in the way there, which
+        matters for time and when a budget stops them.
+    method_options : dict, optional
+        Options of the method, such as ``{"count": 10}`` for grafting-light.
     loss : {"pseudolikelihood", "likelihood"}
         The joint pseudo-likelihood needs no inference and is exact. The likelihood needs inference
         but no rows once the pairs are counted.
-    inference : {"auto", "exact", "bp"} or Engine
+    inference : {"auto", "exact", "bp", "trw"} or Engine
         For the likelihood: exact while small and else belief propagation, always exact (refused
-        when too large), or always belief propagation.
-    penalty : {"group-l1", "l1"}
-        On whole edge tables, or on their single entries.
+        when too large), always belief propagation, or tree-reweighted belief propagation (an upper
+        bound of the partition function).
+    penalty : {"group-l1", "l1", "elastic-net", "l2", "none"}
+        ``lam * sum d ||W||`` over whole edge tables; ``lam * ||w||_1`` over their single entries;
+        the same with l2 > 0; ``lam * ||w||^2``, which keeps every edge; or nothing. Methods that
+        activate single features do so for all but group-l1, where a feature is a whole table.
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
         network (see ``lam_words_``) and refits its weights without the penalty.
     l2 : float
         Strength of the squared norm added to the penalty.
-    penalize_unary : bool
-        Penalise the variables' own potentials too (the papers' setting; not advised).
+    penalize_unary : bool or float
+        Penalise the variables' own potentials too (the papers' setting; not advised): True with the
+        same lam, a number with that one.
+    anneal : int or sequence of float, optional
+        Go through larger lambdas first, from large to small, each from the network of the one
+        before: so many, evenly spaced on a log scale from where the first edge appears, or these.
+        It keeps belief propagation healthy. (lam="auto" walks such a path anyway.)
+    arrivals : sequence of groups of names, optional
+        Variables that become available over time: the first group before the first round, another
+        before each later one. Edges are only looked for among those that are there.
     max_edges, max_tests, max_seconds, max_iter : optional
         Budgets: active edges, scored pairs, seconds, rounds. A run that ends on one says so in its
         certificate.
@@ -107,12 +127,15 @@ class MarkovNetwork(BaseEstimator):
         self,
         method: str | Recipe = "best-choice",
         *,
+        method_options: Mapping[str, Any] | None = None,
         loss: str = "pseudolikelihood",
         inference: Any = "auto",
         penalty: str = "group-l1",
         lam: float | str = "auto",
         l2: float = 0.0,
-        penalize_unary: bool = False,
+        penalize_unary: bool | float = False,
+        anneal: int | Sequence[float] | None = None,
+        arrivals: Sequence[Sequence[Any]] | None = None,
         max_edges: int | None = None,
         max_tests: int | None = None,
         max_seconds: float | None = None,
@@ -129,12 +152,15 @@ class MarkovNetwork(BaseEstimator):
         observer: Observer | None = None,
     ) -> None:
         self.method = method
+        self.method_options = method_options
         self.loss = loss
         self.inference = inference
         self.penalty = penalty
         self.lam = lam
         self.l2 = l2
         self.penalize_unary = penalize_unary
+        self.anneal = anneal
+        self.arrivals = arrivals
         self.max_edges = max_edges
         self.max_tests = max_tests
         self.max_seconds = max_seconds
@@ -231,35 +257,69 @@ class MarkovNetwork(BaseEstimator):
     def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
         objective_of = make_objective(self.loss, self.inference, self.n_jobs)
-        if isinstance(self.lam, str):
+        if isinstance(self.lam, str) and self.penalty != "none":
             result = learn_without_lambda(
-                objective_of(sample),
-                lambda lam: PENALTIES[self.penalty](lam, float(self.l2)),
-                objective_of,
-                **options,
-                penalise_unary=bool(self.penalize_unary),
+                objective_of(sample), self._penalty_at, objective_of, **options
             )
             self.lam_ = result.outcome.certificate.lam
             self.lam_words_ = result.words
             self.path_ = list(result.path)
             self.refitted_ = True
             return result.outcome, result.refitted.point.potentials
-        self.lam_ = float(self.lam)
+        self.lam_ = 0.0 if isinstance(self.lam, str) else float(self.lam)
         self.lam_words_ = f"lambda {self.lam_:g} was given."
         self.path_, self.refitted_ = [], False
-        penalty = PENALTIES[self.penalty](self.lam_, float(self.l2))
-        problem = Problem(objective_of(sample), penalty, bool(self.penalize_unary))
-        outcome = graft(problem, **options)
+        problem = Problem(objective_of(sample), self._penalty_at(self.lam_))
+        outcome = graft(
+            problem,
+            **options,
+            schedule=self._schedule(problem, options["rng"]),
+            arrivals=self._arrivals(),
+        )
         return outcome, outcome.potentials
+
+    def _penalty_at(self, lam: float) -> Penalty:
+        return make_penalty(self.penalty, lam, float(self.l2), self.penalize_unary)
+
+    def _schedule(self, problem: Problem, rng: np.random.Generator) -> list[float]:
+        """Return the lambdas to go through before the one asked for."""
+        if self.anneal is None:
+            return []
+        if isinstance(self.anneal, int | Integral):
+            top, lam = largest_score(problem, rng), problem.penalty.lam
+            if not 0 < lam < top:
+                return []
+            return [float(x) for x in np.geomspace(top, lam, int(self.anneal) + 1)[:-1]]
+        return [float(lam) for lam in self.anneal]
+
+    def _arrivals(self) -> list[list[int]] | None:
+        """Return the groups of variables as positions, or refuse names that are no columns."""
+        if self.arrivals is None:
+            return None
+        places = {name: place for place, name in enumerate(self.names_)}
+        groups = [[name] if isinstance(name, str) else list(name) for name in self.arrivals]
+        unknown = [name for group in groups for name in group if name not in places]
+        if unknown:
+            raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
+        return [[places[name] for name in group] for group in groups]
 
     def _check_parameters(self) -> dict[str, Any]:
         """Return the loop's options, or refuse a parameter that means nothing."""
         known("penalty", self.penalty, PENALTIES)
         number("l2", self.l2, 0.0)
+        if not isinstance(self.penalize_unary, bool | np.bool_):
+            number("penalize_unary", self.penalize_unary, 0.0)
         if isinstance(self.lam, str):
             known("lam", self.lam, ["auto"])
+            if self.penalty == "l2" or self.arrivals is not None:
+                what = 'penalty="l2"' if self.penalty == "l2" else "arrivals"
+                raise ParameterError(f"lam must be a number with {what}, got {self.lam!r}.")
         else:
-            number("lam", self.lam, 0.0, above=True)
+            number("lam", self.lam, 0.0, above=self.penalty not in ("none", "l2"))
+        if isinstance(self.anneal, Integral):
+            number("anneal", self.anneal, 0, whole=True)
+        elif self.anneal is not None:
+            _check_schedule(self.anneal, self.lam)
         budgets = {
             "max_edges": (self.max_edges, 0, True),
             "max_tests": (self.max_tests, 1, True),
@@ -283,7 +343,7 @@ class MarkovNetwork(BaseEstimator):
             "structure": bool(self.structure),
         }
         return {
-            "recipe": make_recipe(self.method, settings),
+            "recipe": make_recipe(self.method, dict(self.method_options or {}), settings),
             "budget": Budget(self.max_edges, self.max_iter, self.max_tests, self.max_seconds),
             "tolerance": number("tol", self.tol, 0.0, above=True),
             "rng": np.random.default_rng(_seed(self.random_state)),
@@ -315,6 +375,21 @@ class MarkovNetwork(BaseEstimator):
             )
 
 
+def _check_schedule(lams: Any, last: Any) -> None:
+    """Refuse a schedule that does not fall to the last lambda."""
+    try:
+        falling = [number("anneal", lam, 0.0, above=True) for lam in lams]
+    except TypeError:
+        raise ParameterError(
+            f"anneal must be a whole number or falling values of lambda, got {lams!r}."
+        ) from None
+    ends = falling if isinstance(last, str) else [*falling, float(last)]
+    if any(later > earlier for earlier, later in pairwise(ends)):
+        raise ParameterError(
+            f"anneal must fall from large to small and end at lam or above it, got {lams!r}."
+        )
+
+
 def _seed(random_state: Any) -> Any:
     """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
     if isinstance(random_state, np.random.RandomState):
@@ -341,6 +416,9 @@ class _Lines:
             f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
             f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
         )
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Write nothing."""
 
     def on_search(self, tested: int, total: int) -> None:
         """Write nothing: searches are many."""

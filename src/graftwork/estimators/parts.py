@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from graftwork.data.compact import Sample
@@ -21,7 +22,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "exact": JunctionTree,
     "bp": LoopyBP,
 }
-PENALTIES: dict[str, Callable[[float, float], Penalty]] = {"group-l1": GroupL1, "l1": L1}
+PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
 
 
 class ParameterError(GraftworkError, ValueError):
@@ -69,22 +70,63 @@ def number(
     return result
 
 
-def make_recipe(method: Any, options: dict[str, Any]) -> Recipe:
-    """Return the recipe of this name, with the options it understands.
+def make_recipe(
+    method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
+) -> Recipe:
+    """Return the recipe of this name with these options.
+
+    Parameters
+    ----------
+    options : mapping
+        Refused where the recipe does not know them.
+    defaults : mapping
+        Used where the recipe knows them, and left alone otherwise.
 
     Examples
     --------
-    >>> make_recipe("first-hit", {"structure": True, "alpha": 0.5}).name
-    'first-hit'
+    >>> make_recipe("grafting-light", {"count": 10}, {"alpha": 0.5}).name
+    'grafting-light'
     """
     if isinstance(method, Recipe):
+        if options:
+            raise ParameterError("method_options go with a method's name; this one is a Recipe.")
         return method
     factory = RECIPES[known("method", method, RECIPES)]
-    accepted = factory.__code__.co_varnames[: factory.__code__.co_argcount]
+    accepted = inspect.signature(factory).parameters
+    for name in options:
+        known(f"method_options of {method!r}: option", name, accepted)
+    chosen = {name: value for name, value in (defaults or {}).items() if name in accepted}
     try:
-        return factory(**{name: value for name, value in options.items() if name in accepted})
-    except ValueError as error:
-        raise ParameterError(str(error)) from None
+        return factory(**{**chosen, **options})
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"method {method!r}: {error}") from None
+
+
+def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penalty:
+    """Return the penalty of this name.
+
+    Parameters
+    ----------
+    lam, l2 : float
+        The strengths; of "l2" lam is the strength of the squared norm.
+    unary : bool or float
+        Whether unaries are penalised too, with the same strength or with one of their own.
+
+    Examples
+    --------
+    >>> make_penalty("l1", 0.1, 0.0, True)
+    L1(lam=0.1, l2=0.0, unary_lam=0.1, unary_l2=0.0)
+    >>> make_penalty("l2", 0.1, 0.0, 0.5)
+    L1(lam=0.0, l2=0.1, unary_lam=0.0, unary_l2=0.5)
+    """
+    known("penalty", name, PENALTIES)
+    own = lam if unary is True else float(unary)
+    if name == "none":
+        return L1(0.0, 0.0, 0.0 if unary is True else own)
+    if name == "l2":
+        return L1(0.0, lam + l2, 0.0, own + l2 if own else 0.0)
+    kind = GroupL1 if name == "group-l1" else L1
+    return kind(lam, l2, own, l2 if own else 0.0)
 
 
 def make_objective(loss: str, inference: Any, n_jobs: int | None) -> Callable[[Sample], Objective]:

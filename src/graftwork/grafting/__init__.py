@@ -1,29 +1,46 @@
 """The loop that grafts edges onto a network, and its parts."""
 
+from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.everything import Everything
 from graftwork.grafting.exhaustive import Exhaustive
-from graftwork.grafting.loop import Budget, Outcome, Problem, Recipe, graft
+from graftwork.grafting.loop import Outcome, graft
+from graftwork.grafting.priority import PriorityQueue
+from graftwork.grafting.problem import Budget, Problem, Recipe
+from graftwork.grafting.pruning import AtTheEnd, Pruner, Zeros
 from graftwork.grafting.reservoir import Reservoir
+from graftwork.grafting.scorers import Gain, MutualInformation, Scorer, Violation
 from graftwork.grafting.selection import Choice, Selection, Selector, View
-from graftwork.grafting.space import PairSpace
+from graftwork.grafting.space import PairSpace, Space
 from graftwork.grafting.trace import Observer, Round
 from graftwork.grafting.working_set import WorkingSet
 
 __all__ = [
+    "AtTheEnd",
     "Budget",
+    "CellSpace",
     "Certificate",
     "Choice",
+    "Everything",
     "Exhaustive",
+    "Gain",
+    "MutualInformation",
     "Observer",
     "Outcome",
     "PairSpace",
+    "PriorityQueue",
     "Problem",
+    "Pruner",
     "Recipe",
     "Reservoir",
     "Round",
+    "Scorer",
     "Selection",
     "Selector",
+    "Space",
     "View",
+    "Violation",
     "WorkingSet",
+    "Zeros",
     "graft",
 ]

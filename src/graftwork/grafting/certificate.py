@@ -9,10 +9,11 @@ STOPS = {
     "optimal": "nothing more is wanted",
     "edges": "the edge budget was reached",
     "rounds": "the round budget was reached",
-    "tests": "the budget of pair tests was reached",
+    "tests": "the budget of tests was reached",
     "seconds": "the time budget was reached",
     "interrupted": "it was interrupted",
     "stalled": "no step improves it any more at this precision",
+    "pruned": "small weights that the optimum has were dropped at the end",
 }
 
 
@@ -32,9 +33,18 @@ class Certificate:
     objective, loss, lam : float
         Loss plus penalty, the loss alone, and the penalty's strength.
     n_edges, n_inactive, n_tested : int
-        Active edges; inactive pairs; how many of those were tested at the final point.
+        Active edges; inactive blocks (pairs, or features); how many of those were tested at the
+        final point.
     exact : bool
         Whether every number here is exact: no approximate inference in losses or scores.
+    trusted : bool
+        Whether the inference behind the final gradient converged.
+    n_untrusted : int
+        Rounds whose last gradient came from inference that had not converged.
+    method : str
+        How the loss and the scores were computed, in words.
+    unit : str
+        What a block is: "pair" or "feature".
     converged : bool
         Everything was checked and is within the tolerance.
     stop : str
@@ -53,10 +63,14 @@ class Certificate:
     exact: bool
     converged: bool
     stop: str
+    trusted: bool = True
+    n_untrusted: int = 0
+    method: str = ""
+    unit: str = "pair"
 
     @property
     def coverage(self) -> float:
-        """Share of the inactive pairs that were tested at the final point."""
+        """Share of the inactive blocks that were tested at the final point."""
         return self.n_tested / self.n_inactive if self.n_inactive else 1.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,14 +86,15 @@ class Certificate:
             else f"Not certified optimal: {STOPS[self.stop]}.",
         ]
         if self.n_inactive == 0:
-            parts.append("No pair was left out.")
+            parts.append(f"No {self.unit} was left out.")
         elif self.n_tested == 0:
             parts.append(
-                f"None of the {self.n_inactive:,} pairs left out was tested at the final weights."
+                f"None of the {self.n_inactive:,} {self.unit}s left out was tested at the final "
+                "weights."
             )
         elif self.n_tested == self.n_inactive:
             parts.append(
-                f"All {self.n_inactive:,} pairs left out were tested at the final weights; "
+                f"All {self.n_inactive:,} {self.unit}s left out were tested at the final weights; "
                 + (
                     "none wants in"
                     if self.max_violation <= self.tolerance
@@ -89,17 +104,24 @@ class Certificate:
             )
         else:
             parts.append(
-                f"{self.n_tested:,} of {self.n_inactive:,} pairs left out ({self.coverage:.1%}) "
-                f"were tested at the final weights (largest violation {self.max_violation:.2g})."
+                f"{self.n_tested:,} of {self.n_inactive:,} {self.unit}s left out "
+                f"({self.coverage:.1%}) were tested at the final weights "
+                f"(largest violation {self.max_violation:.2g})."
             )
         parts.append(
             f"The {self.n_edges:,} edges kept are stationary to {self.stationarity:.2g}."
             if self.n_edges
             else f"The unaries are stationary to {self.stationarity:.2g}."
         )
-        parts.append(
-            "Every number given is exact."
-            if self.exact
-            else "Some numbers are approximate (inference)."
-        )
+        parts.append(self._words_of_inference())
         return " ".join(parts)
+
+    def _words_of_inference(self) -> str:
+        if self.exact:
+            return "Every number given is exact."
+        text = f"Some numbers are approximate ({self.method or 'inference'})."
+        if not self.trusted:
+            text += " The inference behind the final gradient did not converge, even damped."
+        elif self.n_untrusted:
+            text += f" Inference did not converge in {self.n_untrusted:,} of the rounds before."
+        return text

@@ -1,58 +1,83 @@
-"""Exhaustive search: score every inactive pair, take the best."""
+"""Exhaustive search: score every inactive block, take the best."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from graftwork.grafting.scorers import Scorer, Violation
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace
-from graftwork.inference.layout import Ints
+from graftwork.grafting.space import Space
+from graftwork.inference.layout import Floats, Ints
 
-# Pairs scored in one batch: enough to keep the kernels busy, little enough to react to Ctrl-C.
+# Blocks scored in one batch: enough to keep the kernels busy, little enough to react to Ctrl-C.
 BATCH = 16384
+
+
+def score_all(space: Space, view: View) -> Iterator[tuple[Ints, Floats]]:
+    """Yield every inactive block with its score, batch by batch, until the view is halted."""
+    for start in range(0, space.size, BATCH):
+        if view.halted():
+            return
+        keys = np.arange(start, min(start + BATCH, space.size))
+        keys = np.setdiff1d(keys, view.active, assume_unique=True)
+        yield keys, view.score(keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """Score all inactive pairs at every point and activate the ``count`` most violating.
+    """Score all inactive blocks at every point and activate the best violators.
+
+    Parameters
+    ----------
+    count : int, optional
+        Blocks activated a round; None is every violator.
+    scorer : Scorer
+        What makes a violator good; default its violation. Only violators are ever activated, so
+        the certificate means the same whatever the scorer.
 
     References
     ----------
-    Chaabene and Huang, Best-choice edge grafting, Algorithm 1.
+    Perkins, Lacker and Theiler (2003), Grafting. Chaabene and Huang, Best-choice edge grafting,
+    Algorithm 1.
     """
 
-    count: int = 1
+    count: int | None = 1
+    scorer: Scorer = field(default_factory=Violation)
 
-    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise ValueError(f"count must be at least 1, got {self.count}")
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
         """Return a fresh selection; it remembers nothing between points."""
-        return _ExhaustiveSearch(space, self.count)
+        return _ExhaustiveSearch(self, space)
 
 
 class _ExhaustiveSearch:
-    def __init__(self, space: PairSpace, count: int) -> None:
-        self._space = space
-        self._count = count
+    def __init__(self, settings: Exhaustive, space: Space) -> None:
+        self._settings, self._space = settings, space
 
     def choose(self, view: View) -> Choice:
-        """Return the most violating pairs of all."""
-        best_keys, best_scores = np.zeros(0, dtype=np.int64), np.zeros(0)
+        """Return the best violators of all."""
+        best, ranks, scores = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
         worst, tested = 0.0, 0
-        most = min(self._count, view.most)
-        for start in range(0, self._space.size, BATCH):
-            if view.halted():
-                return Choice(best_keys, worst, tested, complete=False)
-            keys = np.arange(start, min(start + BATCH, self._space.size))
-            keys = np.setdiff1d(keys, view.active, assume_unique=True)
-            scores = view.score(keys)
-            worst, tested = max(worst, scores.max(initial=0.0)), tested + len(keys)
-            violating = scores > view.threshold
-            best_keys = np.concatenate([best_keys, keys[violating]])
-            best_scores = np.concatenate([best_scores, scores[violating]])
-            order = np.argsort(-best_scores, kind="stable")[:most]
-            best_keys, best_scores = best_keys[order], best_scores[order]
-        return Choice(best_keys, worst, tested, complete=True)
+        count = self._space.size if self._settings.count is None else self._settings.count
+        for keys, found in score_all(self._space, view):
+            worst, tested = max(worst, found.max(initial=0.0)), tested + len(keys)
+            keys, found = keys[found > view.threshold], found[found > view.threshold]
+            if not len(keys):
+                continue
+            best, scores = np.concatenate([best, keys]), np.concatenate([scores, found])
+            ranks = np.concatenate(
+                [ranks, self._settings.scorer.rank(self._space, view, keys, found)]
+            )
+            order = np.lexsort((-scores, -ranks))[: min(count, view.most)]
+            best, ranks, scores = best[order], ranks[order], scores[order]
+        complete = tested == self._space.size - len(view.active)
+        return Choice(best, worst, tested, complete)
 
     def release(self, keys: Ints) -> None:
-        """Nothing to note: every pair is looked at again."""
+        """Nothing to note: every block is looked at again."""

@@ -1,78 +1,33 @@
 """THE loop: score, choose, improve, prune, until a stop rule speaks.
 
-It never knows which published algorithm it is running: that is a choice of parts, a ``Recipe``.
+It never knows which published algorithm it is running: that is a choice of parts, a ``Recipe``. Nor
+does it know what a block is: that is the ``Space``'s business.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graftwork.grafting.certificate import Certificate
-from graftwork.grafting.selection import Choice, Selector, View
+from graftwork.grafting.problem import Budget, Problem, Recipe
+from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import PairSpace
+from graftwork.grafting.support import Network
 from graftwork.grafting.trace import Observer, Round, Silence
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.objectives.protocol import Objective, independent_potentials
-from graftwork.penalties.blocks import Blocks, pair_scales
-from graftwork.penalties.protocol import Penalty
-from graftwork.solvers.memory import Memory
-from graftwork.solvers.proximal import ProximalQuasiNewton, Solution, Solver, measure
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.objectives.reshaped import evaluated
+from graftwork.solvers import Solution
 
-# Early rounds are solved to this share of lam; it shrinks tenfold when nothing violates, down to
-# the tolerance.
-FIRST_ACCURACY = 0.1
-# A round need not be solved further than this share of the violation that started it.
-ROUND_ACCURACY = 0.2
+# The steps of an annealing schedule are solved to this share of their lambda.
+ANNEALING_ACCURACY = 0.1
 # A run that ends on a budget looks again at (at most) so many pairs whose tables are counted.
 MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A published algorithm as a choice of parts."""
-
-    name: str
-    selector: Selector
-    solver: Solver = field(default_factory=ProximalQuasiNewton)
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop before nothing more is wanted; None is no limit."""
-
-    max_edges: int | None = None
-    max_rounds: int | None = None
-    max_tests: int | None = None
-    max_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """What is minimised: a loss plus a penalty, over edges between some variables."""
-
-    objective: Objective
-    penalty: Penalty
-    penalise_unary: bool = False
-
-    @property
-    def space(self) -> PairSpace:
-        """All pairs of variables that vary: a constant column has no edges."""
-        return PairSpace(np.flatnonzero(self.objective.sample.cards > 1))
-
-    def blocks(self, layout: Layout) -> Blocks:
-        """Return the blocks of a layout, with their penalty scales."""
-        return Blocks.of(layout, self.objective.sample.declared, self.penalise_unary)
-
-    def solution(
-        self, potentials: Potentials, memory: Memory | None = None, near: Solution | None = None
-    ) -> Solution:
-        """Return these potentials, evaluated."""
-        point = self.objective.at(potentials, near.point if near else None)
-        return measure(point, self.penalty, self.blocks(potentials.layout), 0, memory)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +54,8 @@ def graft(
     recipe: Recipe,
     *,
     start: Potentials | None = None,
+    schedule: Sequence[float] = (),
+    arrivals: Iterable[Sequence[int]] | None = None,
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
@@ -107,6 +64,16 @@ def graft(
     """Return the network grown from ``start`` (default: no edges) until nothing more is wanted.
 
     An interrupt (Ctrl-C) ends the run with the last finished round.
+
+    Parameters
+    ----------
+    schedule : sequence of float
+        Values of lambda to go through first, from large to small, each from the network of the one
+        before and solved loosely (annealing).
+    arrivals : iterable of sequences of int
+        Variables as they become available: the first group before the first round, another one
+        before every later round. Default: all from the start. The run goes on, with the weights and
+        the solver's memory it has, until nothing more is wanted and no group is left.
     """
     run = _Run(
         problem,
@@ -116,16 +83,17 @@ def graft(
         rng or np.random.default_rng(0),
         observer or Silence(),
     )
-    run.begin(start or independent_potentials(problem.objective.sample))
+    run.begin(start or independent_potentials(problem.objective.sample), arrivals)
     try:
-        run.grow()
+        run.anneal(schedule)
+        run.finish()
     except KeyboardInterrupt:
         run.interrupt()
     return run.outcome()
 
 
 class _Run:
-    """One run of the loop: the current solution, the selection's memory, the trace."""
+    """One run of the loop: the network so far, the selection's memory, the trace."""
 
     def __init__(
         self,
@@ -138,65 +106,76 @@ class _Run:
     ) -> None:
         self.problem, self.recipe, self.budget = problem, recipe, budget
         self.tolerance, self.rng, self.observer = tolerance, rng, observer
-        self.space = problem.space
         self.trace: list[Round] = []
         self.started = time.monotonic()
         self.blocks_scored = self.blocks_since_round = 0
         self.scores_exact = True
-        self.accuracy = max(tolerance, FIRST_ACCURACY * problem.penalty.lam)
-        self.stop = "interrupted"
-        self.choice = Choice(_EMPTY, 0.0, 0, complete=self.space.size == 0)
+        self.stop: str | None = None
+        self.arrivals: Iterator[Sequence[int]] = iter(())
+        self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
 
-    def begin(self, start: Potentials) -> None:
-        """Evaluate the start."""
-        self.solution = self.problem.solution(start)
-        if start.layout.n_edges:  # a start that is solved already is not solved loosely first
-            self.accuracy = max(self.tolerance, min(self.accuracy, self.solution.residual))
-        self.active = self.space.keys(start.layout.edges)
-        self.selection = self.recipe.selector.begin(self.space, self.active, self.rng)
+    def begin(self, start: Potentials, arrivals: Iterable[Sequence[int]] | None) -> None:
+        """Evaluate the start, and open the space of the variables that are there."""
+        variables = self.problem.variables
+        if arrivals is not None:
+            self.arrivals = iter(arrivals)
+            first = np.asarray(next(self.arrivals, ()), dtype=np.int64)
+            variables = np.union1d(first, start.layout.edges)
+        self.space = self.problem.space_for(self.recipe, variables)
+        free = self.space.free(start.layout, start.weights)
+        self.network = Network(self.problem.solution(start, free=free), free)
+        self._open()
 
-    def grow(self) -> None:
-        """Run rounds until a stop rule speaks, then say which in ``stop``."""
-        chosen, hurry = _EMPTY, 0.0
-        while True:
-            before = self.solution.objective
-            self._activate(chosen)
-            self._improve(max(self.accuracy, hurry))
-            self._record(len(chosen), len(self._prune()))
-            if self._spent():
-                return self._stop_early()
-            stuck = len(chosen) > 0 and not self.solution.objective < before
+    @property
+    def solution(self) -> Solution:
+        """The network's weights, evaluated."""
+        return self.network.solution
+
+    def anneal(self, schedule: Sequence[float]) -> None:
+        """Go through the lambdas of a schedule, then solve at the problem's own."""
+        final = self.problem
+        for lam in schedule:
+            self._change(final.at(lam))
+            self._grow(ANNEALING_ACCURACY * lam)
+            if self.stop is not None:
+                break
+        self._change(final)
+        if self.stop is None:
+            self._grow(self.tolerance)
+        if self.stop not in (None, "stalled"):
+            self._stop_early()
+
+    def finish(self) -> None:
+        """Drop what the pruner wants gone at the end, and look at the final point as it is."""
+        if self.stop not in (None, "stalled"):
+            return
+        gone = self._prune(final=True)
+        if len(gone) or self.solution.point is not evaluated(self.solution.point):
+            potentials, memory = self.solution.point.potentials, self.solution.memory
+            free = self.network.free
+            solution = self.problem.solution(potentials, memory, self.solution, free)
+            self.network = Network(solution, free)
+        if len(gone):
+            self._improve(self.tolerance, None)
+            self._record(0, len(gone))
             self.choice = self._choose()
-            chosen = self.choice.keys
-            if len(chosen) and not stuck:
-                hurry = ROUND_ACCURACY * (self.choice.worst - self.problem.penalty.lam)
-                continue
-            if not len(chosen) and not self.choice.complete:  # the search itself was cut short
-                return self._stop_early()
-            if hurry > self.accuracy:  # the last round was solved in a hurry: take the time now
-                hurry = 0.0
-            elif self.accuracy <= self.tolerance:
-                self.stop = "stalled" if stuck else "optimal"
-                return None
-            else:
-                self.accuracy = max(self.tolerance, self.accuracy / 10.0)
+            if self.stop is None and len(self.choice.keys):
+                self.stop = "pruned"
 
     def interrupt(self) -> None:
         """Leave the network as the last finished step left it."""
         self.stop = "interrupted"
-        self.active = self.space.keys(self.solution.point.potentials.layout.edges)
         self.choice = Choice(_EMPTY, float("nan"), 0, complete=False)
-        self._prune()
+        self._prune(final=True)
 
     def outcome(self) -> Outcome:
         """Return the network, its certificate and the trace."""
         point, lam = self.solution.point, self.problem.penalty.lam
-        n_edges = point.potentials.layout.n_edges
         violation = float(np.maximum(0.0, self.choice.worst - lam))  # stays NaN where unknown
-        n_inactive = self.space.size - n_edges
+        n_inactive = self.space.size - len(self.network.active(self.space))
         converged = (
             self.choice.complete
-            and self.stop == "optimal"
+            and self.stop is None
             and point.trusted
             and violation <= self.tolerance
             and self.solution.residual <= self.tolerance
@@ -208,64 +187,102 @@ class _Run:
             objective=self.solution.objective,
             loss=point.value,
             lam=lam,
-            n_edges=n_edges,
+            n_edges=self.network.layout.n_edges,
             n_inactive=n_inactive,
             n_tested=min(self.choice.tested, n_inactive),
             exact=point.exact and self.scores_exact,
             converged=converged,
-            stop="stalled" if self.stop == "optimal" and not converged else self.stop,
+            stop="optimal" if converged else self.stop or "stalled",
+            trusted=point.trusted,
+            n_untrusted=sum(not record.trusted for record in self.trace),
+            method=self.problem.objective.describe(),
+            unit=self.space.unit,
         )
         return Outcome(self.solution, certificate, tuple(self.trace))
 
-    def _activate(self, keys: Ints) -> None:
-        """Add tables of zeros for these pairs."""
-        if not len(keys):
-            return
-        old = self.solution.point.potentials
-        pairs = np.concatenate([old.layout.edges, self.space.pairs(keys)])
-        layout = Layout.of(old.layout.cards, pairs)
-        weights = np.concatenate([old.weights, np.zeros(layout.size - old.layout.size)])
-        same = np.arange(old.layout.size)
-        memory = self.solution.memory.move(same, layout.size, same)
-        self.solution = self.problem.solution(Potentials(layout, weights), memory, self.solution)
-        self.active = np.concatenate([self.active, keys])
+    def _grow(self, target: float) -> None:
+        """Run rounds until nothing violates at the target accuracy, or a stop rule speaks."""
+        self.accuracy = self.recipe.schedule.begin(self.problem.penalty.lam, target)
+        if self.network.layout.n_edges:  # what is solved already is not solved loosely first
+            self.accuracy = max(target, min(self.accuracy, self.solution.residual))
+        chosen, stuck = _EMPTY, False
+        while True:
+            before = self.solution.objective
+            self._activate(chosen)
+            accuracy, steps = self.accuracy, None
+            if len(chosen) and not stuck:
+                accuracy, steps = self.recipe.schedule.plan(accuracy, self.solution.residual)
+            self._improve(accuracy, steps)
+            self._record(len(chosen), len(self._prune()))
+            self.stop = self._spent()
+            if self.stop is not None:
+                return
+            arrived = self._arrive()
+            stuck = len(chosen) > 0 and not self.solution.objective < before
+            self.choice = self._choose()
+            chosen = self.choice.keys
+            if len(chosen) and not stuck:
+                continue
+            if not len(chosen) and not self.choice.complete:  # the search itself was cut short
+                self.stop = self._spent() or "stalled"
+                return
+            unsolved = self.solution.residual > self.accuracy and not self.solution.stalled
+            if arrived or unsolved:  # solved in a hurry so far, or by a few steps
+                continue
+            if self.accuracy <= target:
+                self.stop = "stalled" if stuck else None
+                return
+            self.accuracy = max(target, self.accuracy / 10.0)
 
-    def _improve(self, accuracy: float) -> None:
-        layout = self.solution.point.potentials.layout
+    def _open(self) -> None:
+        """Begin to select from the space as it is now."""
+        active = self.network.active(self.space)
+        self.selection = self.recipe.selector.begin(self.space, active, self.rng)
+
+    def _arrive(self) -> bool:
+        """Take in the next group of variables, if there is one."""
+        group = next(self.arrivals, None)
+        if group is None:
+            return False
+        variables = np.union1d(self.space.variables, np.asarray(group, dtype=np.int64))
+        self.space = self.problem.space_for(self.recipe, variables)
+        self._open()
+        return True
+
+    def _change(self, problem: Problem) -> None:
+        """Go on with another penalty."""
+        if problem is not self.problem:
+            self.problem, self.network = problem, self.network.under(problem)
+
+    def _activate(self, keys: Ints) -> None:
+        """Add blocks of zeros."""
+        if len(keys):
+            self.network = self.network.grow(self.problem, self.space, keys)
+
+    def _improve(self, accuracy: float, steps: int | None) -> None:
         fresh = replace(self.solution, evaluations=0, stalled=False)
-        self.solution = self.recipe.solver.improve(
+        solution = self.recipe.solver.improve(
             self.problem.objective,
             self.problem.penalty,
-            self.problem.blocks(layout),
+            self.problem.blocks(self.network.layout, self.network.free),
             fresh,
             accuracy,
+            steps,
         )
+        self.network = replace(self.network, solution=solution)
 
-    def _prune(self) -> Ints:
-        """Drop the edges whose table is zero; return their keys."""
-        potentials = self.solution.point.potentials
-        layout = potentials.layout
-        largest = self.problem.blocks(layout).largest(potentials.weights)
-        gone = largest[layout.n_variables :] == 0
-        if not gone.any():
-            return _EMPTY
-        entries = np.concatenate(
-            [np.ones(layout.n_unary, dtype=bool), np.repeat(~gone, layout.edge_sizes)]
-        )
-        smaller = Layout.of(layout.cards, layout.edges[~gone])
-        kept = np.flatnonzero(entries)
-        memory = self.solution.memory.move(kept, smaller.size, np.arange(smaller.size))
-        self.solution = self.problem.solution(
-            Potentials(smaller, potentials.weights[kept]), memory, self.solution
-        )
-        keys: Ints = self.active[gone]
-        self.active = self.active[~gone]
-        self.selection.release(keys)
-        return keys
+    def _prune(self, final: bool = False) -> Ints:
+        """Drop the blocks the pruner wants gone; return their keys."""
+        active = self.network.active(self.space)
+        largest = self.network.largest(self.space, active)
+        gone: Ints = active[self.recipe.pruner.leaving(largest, final)]
+        if len(gone):
+            self.network = self.network.shrink(self.problem, self.space, gone)
+            self.selection.release(gone)
+        return gone
 
     def _choose(self) -> Choice:
-        layout = self.solution.point.potentials.layout
-        lam = self.problem.penalty.lam
+        layout, lam = self.network.layout, self.problem.penalty.lam
         room = self.space.size
         if self.budget.max_edges is not None:
             room = max(0, self.budget.max_edges - layout.n_edges)
@@ -273,19 +290,21 @@ class _Run:
             score=self._score,
             lam=lam,
             threshold=lam + self.accuracy,
-            active=self.active,
+            active=self.network.active(self.space),
             degrees=np.bincount(layout.edges.ravel(), minlength=layout.n_variables),
             most=room,
             halted=lambda: self._spent() is not None,
+            point=self.solution.point,
+            penalty=self.problem.penalty,
+            sample=self.problem.objective.sample,
         )
         return self.selection.choose(view)
 
     def _score(self, keys: Ints) -> Floats:
         if not len(keys):
             return np.zeros(0)
-        pairs = self.space.pairs(keys)
-        gradients, offsets, exact = self.solution.point.pair_gradients(pairs)
-        scale = pair_scales(self.problem.objective.sample.declared, pairs)
+        gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
+        scale = self.space.scales(self.problem.objective.sample.declared, keys)
         self.scores_exact &= exact
         self.blocks_scored += len(keys)
         self.blocks_since_round += len(keys)
@@ -294,28 +313,30 @@ class _Run:
 
     def _stop_early(self) -> None:
         """Solve what is active to the tolerance, and look again at pairs that cost little."""
-        self.stop = self._spent() or "stalled"
-        if self.solution.residual > self.tolerance:
-            self.accuracy = self.tolerance
-            self._improve(self.tolerance)
-            self._record(0, len(self._prune()))
+        self.accuracy = self.tolerance
+        unsolved = self.solution.residual > self.tolerance
+        if unsolved:
+            self._improve(self.tolerance, None)
+        gone = self._prune(final=True)
+        if unsolved or len(gone):
+            self._record(0, len(gone))
         self.choice = Choice(_EMPTY, float("nan"), 0, complete=False)
-        if len(self.active) == self.space.size:
+        active = self.network.active(self.space)
+        if len(active) == self.space.size:
             self.choice = Choice(_EMPTY, 0.0, 0, complete=True)
-        elif self.stop in ("edges", "rounds"):
+        elif self.stop in ("edges", "rounds") and isinstance(self.space, PairSpace):
             known = self.problem.objective.sample.counts.known_pairs(MOST_LAST_LOOKS)
-            keys = np.setdiff1d(self.space.keys(known), self.active)
+            keys = np.setdiff1d(self.space.keys(known), active)
             if len(keys):
                 worst = float(self._score(keys).max())
-                everything = len(keys) == self.space.size - len(self.active)
+                everything = len(keys) == self.space.size - len(active)
                 self.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
 
     def _spent(self) -> str | None:
         """Return which budget has run out, if any."""
         budget = self.budget
-        n_edges = self.solution.point.potentials.layout.n_edges
         spent = {
-            "edges": (n_edges, budget.max_edges),
+            "edges": (self.network.layout.n_edges, budget.max_edges),
             "rounds": (len(self.trace) - 1, budget.max_rounds),
             "tests": (self.blocks_scored, budget.max_tests),
             "seconds": (time.monotonic() - self.started, budget.max_seconds),
@@ -329,7 +350,8 @@ class _Run:
         solution = self.solution
         record = Round(
             index=len(self.trace),
-            edges=solution.point.potentials.layout.n_edges,
+            edges=self.network.layout.n_edges,
+            blocks=len(self.network.active(self.space)),
             activated=activated,
             pruned=pruned,
             objective=solution.objective,
@@ -347,3 +369,4 @@ class _Run:
         self.blocks_since_round = 0
         self.trace.append(record)
         self.observer.on_round(record)
+        self.observer.on_network(solution.point.potentials)

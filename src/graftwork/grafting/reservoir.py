@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace
+from graftwork.grafting.space import PairSpace, Space, pairs_only
 from graftwork.grafting.stream import PairStream
 from graftwork.inference.layout import Floats, Ints
 
@@ -58,9 +58,9 @@ class Reservoir:
         if (self.size is not None and self.size < 1) or (self.tests is not None and self.tests < 1):
             raise ValueError("the reservoir's size and its tests a round must be at least 1")
 
-    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> _ReservoirSearch:
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ReservoirSearch:
         """Return a fresh selection with an empty reservoir."""
-        return _ReservoirSearch(self, space, active, rng)
+        return _ReservoirSearch(self, pairs_only(space, "a reservoir"), active, rng)
 
 
 class _ReservoirSearch:

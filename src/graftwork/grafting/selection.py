@@ -8,8 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from graftwork.grafting.space import PairSpace
+from graftwork.data.compact import Sample
+from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.protocol import Point
+from graftwork.penalties.protocol import Penalty
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,13 +28,19 @@ class View:
     threshold : float
         The same plus the accuracy the point was solved to: only a larger score counts as violation.
     active : (m,) int64
-        Keys of the active pairs.
+        Keys of the active blocks.
     degrees : (n,) int64
         Number of active edges of each variable.
     most : int
-        Most pairs that may be activated now.
+        Most blocks that may be activated now.
     halted : function
         True when a budget ran out: stop looking.
+    point : Point
+        The loss at this point, for scorers that look deeper than the gradient.
+    penalty : Penalty
+        What weighs on blocks.
+    sample : Sample
+        The data, for scorers that look at them.
     """
 
     score: Callable[[Ints], Floats]
@@ -41,6 +50,9 @@ class View:
     degrees: Ints
     most: int
     halted: Callable[[], bool]
+    point: Point
+    penalty: Penalty
+    sample: Sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,13 +62,13 @@ class Choice:
     Attributes
     ----------
     keys : (k,) int64
-        Pairs to activate; none when nothing violates (or the search was cut short).
+        Blocks to activate; none when nothing violates (or the search was cut short).
     worst : float
         Largest score seen at this point.
     tested : int
-        How many different inactive pairs were scored at this point.
+        How many different inactive blocks were scored at this point.
     complete : bool
-        Whether that was every inactive pair.
+        Whether that was every inactive block.
     """
 
     keys: Ints
@@ -69,17 +81,17 @@ class Selection(Protocol):
     """A selector at work: it may remember what it saw."""
 
     def choose(self, view: View) -> Choice:
-        """Return the pairs to activate at this point."""
+        """Return the blocks to activate at this point."""
         ...
 
     def release(self, keys: Ints) -> None:
-        """Take note that these pairs are inactive again."""
+        """Take note that these blocks are inactive again."""
         ...
 
 
 class Selector(Protocol):
-    """Configuration of a way to choose pairs."""
+    """Configuration of a way to choose blocks."""
 
-    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> Selection:
-        """Return a fresh selection over a space in which some pairs are already active."""
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
+        """Return a fresh selection over a space in which some blocks are already active."""
         ...

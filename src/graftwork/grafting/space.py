@@ -7,11 +7,63 @@ random order that needs no list either.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.inference.layout import Ints
+from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.inference.pairs import find_edges
+from graftwork.inference.ragged import offsets
+from graftwork.objectives.protocol import Point
+from graftwork.objectives.reshaped import table_gradients
+from graftwork.penalties.blocks import Bools, pair_scales
+
+
+class Space(Protocol):
+    """All blocks that may be activated, as numbers: their keys."""
+
+    @property
+    def unit(self) -> str:
+        """What a block is, in a word."""
+        ...
+
+    @property
+    def variables(self) -> Ints:
+        """The variables that may have edges, ascending."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of blocks; keys are ``range(size)``."""
+        ...
+
+    def pairs(self, keys: Ints) -> Ints:
+        """Return the pair of variables of each block, shape (k, 2), ``i < j``."""
+        ...
+
+    def active(self, layout: Layout, free: Bools) -> Ints:
+        """Return the keys of the blocks in a layout, given which of its entries may move."""
+        ...
+
+    def free(self, layout: Layout, weights: Floats) -> Bools:
+        """Return which entries may move in a network to start from."""
+        ...
+
+    def entries(self, layout: Layout, keys: Ints) -> tuple[Ints, Ints]:
+        """Return the positions of the blocks' entries in a layout that has their pairs.
+
+        One block after the other, and where each starts, shape (k + 1,).
+        """
+        ...
+
+    def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the gradient of each block, where each starts, and whether it is exact."""
+        ...
+
+    def scales(self, declared: Ints, keys: Ints) -> Floats:
+        """Return d_g of each block."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +87,7 @@ class PairSpace:
     """
 
     variables: Ints
+    unit = "pair"
 
     @property
     def size(self) -> int:
@@ -59,6 +112,27 @@ class PairSpace:
         places = np.searchsorted(self.variables, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
         i, j = places.min(axis=1), places.max(axis=1)
         return np.asarray(self._before(i) + j - i - 1, dtype=np.int64)
+
+    def active(self, layout: Layout, free: Bools) -> Ints:
+        """Return the keys of the edges."""
+        return self.keys(layout.edges)
+
+    def free(self, layout: Layout, weights: Floats) -> Bools:
+        """Return that every entry may move."""
+        return np.ones(layout.size, dtype=bool)
+
+    def entries(self, layout: Layout, keys: Ints) -> tuple[Ints, Ints]:
+        """Return where the pairs' tables lie in the layout's vector, and where each starts."""
+        edges = find_edges(layout, self.pairs(keys))
+        return layout.entries(edges), offsets(layout.edge_sizes[edges])
+
+    def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the gradient of each pair's table, where each starts, and whether it is exact."""
+        return table_gradients(point, self.pairs(keys))
+
+    def scales(self, declared: Ints, keys: Ints) -> Floats:
+        """Return d_g of each pair."""
+        return pair_scales(declared, self.pairs(keys))
 
     def keys_at(self, variable: int, places: Ints) -> Ints:
         """Return the keys of some pairs at a variable, its partners numbered from 0 in order."""
@@ -143,3 +217,16 @@ def _scramble(values: np.ndarray) -> np.ndarray:
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: np.ndarray = values ^ (values >> np.uint64(31))
     return mixed
+
+
+def pairs_only(space: Space, who: str) -> PairSpace:
+    """Return the space if its blocks are whole tables, or refuse.
+
+    Examples
+    --------
+    >>> pairs_only(PairSpace(np.array([0, 1])), "first hit").size
+    1
+    """
+    if not isinstance(space, PairSpace):
+        raise ValueError(f"{who} activates whole tables: use it in a Recipe with features=False")
+    return space

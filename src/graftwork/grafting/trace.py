@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from graftwork.inference.layout import Potentials
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -14,8 +16,10 @@ class Round:
     ----------
     index : int
         Number of the round, from 0 (the network as it started).
-    edges, activated, pruned : int
-        Active edges after the round, and how many came and went in it.
+    edges, blocks : int
+        Edges and active blocks (edges, or single features) after the round.
+    activated, pruned : int
+        How many blocks came and went in it.
     objective, loss : float
         At the end of the round; the penalty is the difference.
     violation : float
@@ -25,7 +29,8 @@ class Round:
     accuracy : float
         What the round was solved to.
     trusted : bool
-        Whether the inference behind the round's last gradient converged.
+        Whether the inference behind the round's last gradient converged (belief propagation may
+        not; it is damped first).
     evaluations, blocks_scored, tables_counted : int
         Totals so far: loss evaluations, scores of inactive pairs, pair tables computed.
     seconds : float
@@ -36,6 +41,7 @@ class Round:
 
     index: int
     edges: int
+    blocks: int
     activated: int
     pruned: int
     objective: float
@@ -66,8 +72,12 @@ class Observer(Protocol):
         """Take note of a finished round."""
         ...
 
+    def on_network(self, potentials: Potentials) -> None:
+        """Take note of the network at the end of the round just told."""
+        ...
+
     def on_search(self, tested: int, total: int) -> None:
-        """Take note that so many of all pairs were scored since the last round."""
+        """Take note that so many of all blocks were scored since the last round."""
         ...
 
 
@@ -78,6 +88,9 @@ class Silence:
         """Do nothing."""
 
     def on_round(self, record: Round) -> None:
+        """Do nothing."""
+
+    def on_network(self, potentials: Potentials) -> None:
         """Do nothing."""
 
     def on_search(self, tested: int, total: int) -> None:

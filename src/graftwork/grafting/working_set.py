@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.grafting.exhaustive import BATCH
+from graftwork.grafting.exhaustive import score_all
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace
+from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
 
 
@@ -30,13 +30,13 @@ class WorkingSet:
     per_variable: int = 2
     shortlist: float = 0.7
 
-    def begin(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
         """Return a fresh selection without a list."""
         return _WorkingSetSearch(self, space)
 
 
 class _WorkingSetSearch:
-    def __init__(self, settings: WorkingSet, space: PairSpace) -> None:
+    def __init__(self, settings: WorkingSet, space: Space) -> None:
         self._settings = settings
         self._space = space
         self._listed = np.zeros(0, dtype=np.int64)
@@ -50,16 +50,13 @@ class _WorkingSetSearch:
             return Choice(self._pick(view, listed, scores), worst, len(listed), complete=False)
         keys, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
         worst, tested = 0.0, 0
-        for start in range(0, self._space.size, BATCH):
-            if view.halted():
-                return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
-            batch = np.arange(start, min(start + BATCH, self._space.size))
-            batch = np.setdiff1d(batch, view.active, assume_unique=True)
-            batch_scores = view.score(batch)
+        for batch, batch_scores in score_all(self._space, view):
             near = batch_scores > self._settings.shortlist * view.lam
             keys.append(batch[near])
             found.append(batch_scores[near])
             worst, tested = max(worst, batch_scores.max(initial=0.0)), tested + len(batch)
+        if tested < self._space.size - len(view.active):  # cut short
+            return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
         self._listed = np.concatenate(keys)
         picked = self._pick(view, self._listed, np.concatenate(found))
         return Choice(picked, worst, tested, complete=True)

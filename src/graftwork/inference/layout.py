@@ -91,6 +91,20 @@ class Layout:
         start, stop = self.edge_offsets[e], self.edge_offsets[e + 1]
         return vector[start:stop].reshape(self.cards[i], self.cards[j])
 
+    def entries(self, edges: Ints) -> Ints:
+        """Return where the entries of these edges' tables lie, one table after the other.
+
+        Examples
+        --------
+        >>> Layout.of([2, 2, 2], [(0, 1), (1, 2)]).entries(np.array([1]))
+        array([10, 11, 12, 13])
+        """
+        sizes = self.edge_sizes[edges]
+        ends = np.cumsum(sizes)
+        shift = np.repeat(self.edge_offsets[:-1][edges] - (ends - sizes), sizes)
+        places: Ints = np.arange(len(shift)) + shift
+        return places
+
     def zeros(self) -> Floats:
         """Return a vector of zeros of this layout."""
         return np.zeros(self.size)

@@ -283,7 +283,7 @@ def fill_probabilities(nodes, slots, codes, cards, weights, unary, unary_offsets
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, margins,
               probabilities, tables):  # fmt: skip
-    """Fill ``tables`` of each pair with sum_m p_i(a) [x_j = b] + p_j(b) [x_i = a].
+    """Fill ``tables`` of each pair: [0] sum_m p_i(a) [x_j = b], [1] sum_m p_j(b) [x_i = a].
 
     ``slots[i]`` is where variable ``i``'s conditionals start, or -1 for a variable without
     neighbours, whose conditional is the same in every row.
@@ -317,7 +317,7 @@ def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, ma
             for a in range(s):
                 for b in range(s_other):
                     cell = a * s_other + b if side == 0 else b * s + a
-                    tables[offsets[k] + cell] += half[a * s_other + b]
+                    tables[side, offsets[k] + cell] = half[a * s_other + b]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

@@ -8,10 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from graftwork.data.compact import Sample
-from graftwork.data.counts import table_offsets
 from graftwork.inference import Beliefs, Engine
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.objectives.protocol import Point, quadratic_gains, states_of_entries
+from graftwork.objectives.protocol import (
+    Expectations,
+    Point,
+    quadratic_gains,
+    states_of_entries,
+)
+from graftwork.objectives.reshaped import evaluated
 
 
 class Likelihood:
@@ -23,10 +28,15 @@ class Likelihood:
         self.evaluations = 0
         self._last: tuple[Layout, Floats] | None = None
 
+    def describe(self) -> str:
+        """Return in plain words how it is computed."""
+        return f"likelihood by {self.engine.describe()}"
+
     def at(self, potentials: Potentials, warm: Point | None = None) -> LikelihoodPoint:
         """Return the loss, its gradient and curvature; messages start from ``warm``'s."""
         self.evaluations += 1
-        before = warm.beliefs if isinstance(warm, LikelihoodPoint) else None
+        known = None if warm is None else evaluated(warm)
+        before = known.beliefs if isinstance(known, LikelihoodPoint) else None
         beliefs = self.engine.infer(potentials, before)
         return LikelihoodPoint(self, potentials, beliefs, self._data_marginals(potentials.layout))
 
@@ -78,8 +88,27 @@ class LikelihoodPoint:
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return model minus data marginals of inactive pairs, and whether they are exact."""
+        model, exact = self._pair_marginals(pairs)
+        expectations = self._compare(model, pairs)
+        return expectations.gradients, expectations.offsets, exact
+
+    def pair_expectations(self, pairs: Ints) -> Expectations:
+        """Return the joint marginals of each pair under the model and in the data."""
+        return self._compare(self._pair_marginals(pairs)[0], pairs)
+
+    def pair_curvatures(self, pairs: Ints) -> Floats:
+        """Return the variance of each cell's indicator under the model."""
+        model, _ = self._pair_marginals(pairs)
+        variances: Floats = model * (1.0 - model)
+        return variances
+
+    def _pair_marginals(self, pairs: Ints) -> tuple[Floats, bool]:
+        return self._objective.engine.pair_marginals(
+            self.potentials, self.beliefs, np.ascontiguousarray(pairs, dtype=np.int64)
+        )
+
+    def _compare(self, model: Floats, pairs: Ints) -> Expectations:
         sample = self._objective.sample
-        model, exact = self._objective.engine.pair_marginals(self.potentials, self.beliefs, pairs)
-        counts, _ = sample.counts.tables(pairs)
-        gradients: Floats = model - np.asarray(counts, dtype=np.float64) / sample.total_weight
-        return gradients, table_offsets(sample.cards, pairs), exact
+        counts, offsets = sample.counts.tables(pairs)
+        data = np.asarray(counts, dtype=np.float64) / sample.total_weight
+        return Expectations(model[None, :], (0,), data, offsets)

@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectations:
+    """What a loss compares at inactive pairs: how often each cell occurs, and should occur.
+
+    The likelihood compares one joint distribution with the data; the pseudo-likelihood two
+    conditionals. Changing a table by W changes the loss by
+    ``sum_k sum_slices mass log(sum_cells model_k e^W / mass) - k <W, data>`` (for the likelihood;
+    for the pseudo-likelihood that is an upper bound, by Jensen's inequality, exact where the
+    conditionals are the same in every row).
+
+    Attributes
+    ----------
+    model : (k, cells) float64
+        The model's frequencies of each cell, once for each distribution compared.
+    given : tuple of int
+        What each distribution is conditional on: 0 nothing, 1 the pair's first variable, 2 its
+        second. Its slices have the mass of the condition's states.
+    data : (cells,) float64
+        Frequencies in the data.
+    offsets : (pairs + 1,) int64
+        Where each pair's cells start.
+    """
+
+    model: Floats
+    given: tuple[int, ...]
+    data: Floats
+    offsets: Ints
+
+    @property
+    def gradients(self) -> Floats:
+        """Gradient of the loss with respect to each cell."""
+        difference: Floats = self.model.sum(axis=0) - len(self.given) * self.data
+        return difference
 
 
 class Point(Protocol):
@@ -50,6 +86,14 @@ class Point(Protocol):
         """
         ...
 
+    def pair_curvatures(self, pairs: Ints) -> Floats:
+        """Return the estimated curvature of each entry that would be added for these pairs."""
+        ...
+
+    def pair_expectations(self, pairs: Ints) -> Expectations:
+        """Return what the loss compares at these pairs."""
+        ...
+
     def edge_spreads(self) -> Floats:
         """Return w' H w of each edge, H being its own block of the loss's Hessian."""
         ...
@@ -67,6 +111,10 @@ class Objective(Protocol):
 
     sample: Sample
     evaluations: int
+
+    def describe(self) -> str:
+        """Return in plain words how it is computed, for certificates."""
+        ...
 
     def at(self, potentials: Potentials, warm: Point | None = None) -> Point:
         """Return the loss evaluated there, starting from what ``warm`` knows."""

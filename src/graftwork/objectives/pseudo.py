@@ -15,7 +15,12 @@ from graftwork.data.counts import table_offsets
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels import pseudo as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
-from graftwork.objectives.protocol import Point, quadratic_gains, states_of_entries
+from graftwork.objectives.protocol import (
+    Expectations,
+    Point,
+    quadratic_gains,
+    states_of_entries,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +91,10 @@ class PseudoLikelihood:
         self.row_weights = np.zeros(0) if sample.weights is None else sample.weights
         self.margins = np.asarray(sample.counts.margins, dtype=np.float64)
         self._last: tuple[Layout, HalfEdges, Floats] | None = None
+
+    def describe(self) -> str:
+        """Return in plain words how it is computed."""
+        return "pseudo-likelihood, which needs no inference"
 
     def at(self, potentials: Potentials, warm: Point | None = None) -> PseudoPoint:
         """Return the loss, its gradient and curvature at these potentials."""
@@ -183,14 +192,25 @@ class PseudoPoint:
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
+        expectations = self.pair_expectations(pairs)
+        return expectations.gradients, expectations.offsets, True
+
+    def pair_expectations(self, pairs: Ints) -> Expectations:
+        """Return the mean conditionals of both variables of each pair, and the data's cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         sample = self._objective.sample
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
-        sums = np.zeros(int(offsets[-1]))
+        sums = np.empty((2, int(offsets[-1])))
         for group, slots, conditionals in self._groups(pairs):
             self._sum_pairs(pairs[group], offsets[:-1][group], slots, conditionals, sums)
-        return (sums - 2.0 * counts) / sample.total_weight, offsets, True
+        total = sample.total_weight
+        data = np.asarray(counts, dtype=np.float64) / total
+        return Expectations(sums / total, (2, 1), data, offsets)
+
+    def pair_curvatures(self, pairs: Ints) -> Floats:
+        """Return the measured curvature of each entry that would be added for these pairs."""
+        return self._table_curvature(*states_of_entries(self.potentials.layout, pairs))
 
     def edge_spreads(self) -> Floats:
         """Return w' H w of each edge, H being its own block of the loss's Hessian.
@@ -213,10 +233,8 @@ class PseudoPoint:
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return about twice what the loss would fall if each pair's table were optimised alone."""
         gradients, offsets, _ = self.pair_gradients(pairs)
-        layout = self.potentials.layout
-        first, second = states_of_entries(layout, pairs)
-        bend = self._table_curvature(first, second)
-        return quadratic_gains(gradients, offsets, layout.cards, pairs, bend)
+        bend = self.pair_curvatures(pairs)
+        return quadratic_gains(gradients, offsets, self.potentials.layout.cards, pairs, bend)
 
     def _table_curvature(self, first: Ints, second: Ints) -> Floats:
         """Return the measured curvature of table entries, given by their states' positions.

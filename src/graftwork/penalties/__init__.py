@@ -3,6 +3,6 @@
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.group import GroupL1
 from graftwork.penalties.lasso import L1
-from graftwork.penalties.protocol import Penalty
+from graftwork.penalties.protocol import Penalty, residual
 
-__all__ = ["L1", "Blocks", "GroupL1", "Penalty"]
+__all__ = ["L1", "Blocks", "GroupL1", "Penalty", "residual"]

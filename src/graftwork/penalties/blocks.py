@@ -26,7 +26,7 @@ def pair_scales(declared: Ints, pairs: Ints) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """Where each block lies, and how strongly it is penalised.
+    """Where each block lies, what weighs on it, and which of its entries may move.
 
     Attributes
     ----------
@@ -35,28 +35,32 @@ class Blocks:
         Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
     scale : (n + m,) float64
         d_g, the root of the number of declared entries.
-    penalised : (n + m,) bool
+    free : (layout.size,) bool
+        Which entries may move; the others stay as they are.
     """
 
     layout: Layout
     offsets: Ints
     scale: Floats
-    penalised: Bools
+    free: Bools
 
     @staticmethod
-    def of(layout: Layout, declared: Ints, penalise_unary: bool = False) -> Blocks:
+    def of(layout: Layout, declared: Ints, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout whose variables have these declared state counts."""
-        n = layout.n_variables
-        penalised = np.ones(n + layout.n_edges, dtype=bool)
-        penalised[:n] = penalise_unary
         scale = np.concatenate([np.sqrt(declared), pair_scales(declared, layout.edges)])
         offsets = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets])
-        return Blocks(layout, offsets, scale, penalised)
+        return Blocks(
+            layout, offsets, scale, np.ones(layout.size, dtype=bool) if free is None else free
+        )
 
     @property
     def sizes(self) -> Ints:
         """Number of entries of each block."""
         return np.diff(self.offsets)
+
+    def weigh(self, unaries: float, tables: float) -> Floats:
+        """Return one number for each block: the first for variables, the second for edges."""
+        return np.repeat([unaries, tables], [self.layout.n_variables, self.layout.n_edges])
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
         """Return one number a block as one number an entry."""

@@ -12,7 +12,7 @@ from graftwork.penalties.blocks import Blocks, Bools
 
 @dataclass(frozen=True, slots=True)
 class GroupL1:
-    """Group-l1 with an optional squared norm.
+    """Group-l1 with an optional squared norm; unaries are free unless given strengths.
 
     Examples
     --------
@@ -27,37 +27,37 @@ class GroupL1:
 
     lam: float
     l2: float = 0.0
+    unary_lam: float = 0.0
+    unary_l2: float = 0.0
+    separable = False
     centres = True
 
     def value(self, blocks: Blocks, weights: Floats) -> float:
         """Return the penalty."""
-        norms = blocks.norms(weights)[blocks.penalised]
-        return float(
-            self.lam * (blocks.scale[blocks.penalised] @ norms) + self.l2 * (norms @ norms)
-        )
+        norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
+        return float((lam * blocks.scale) @ norms + l2 @ (norms * norms))
 
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
-        norms = blocks.norms(weights)
-        threshold = self.lam * blocks.scale / curvature
+        norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
+        threshold = lam * blocks.scale / curvature
         shrink = np.maximum(0.0, 1.0 - threshold / np.maximum(norms, 1e-300))
-        shrink /= 1.0 + 2.0 * self.l2 / curvature
-        result: Floats = weights * blocks.spread(np.where(blocks.penalised, shrink, 1.0))
+        result: Floats = weights * blocks.spread(shrink / (1.0 + 2.0 * l2 / curvature))
         return result
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""
-        norms = blocks.norms(weights)
-        pull = self.lam * blocks.scale / np.maximum(norms, 1e-300) + 2.0 * self.l2
-        pull = np.where(blocks.penalised & (norms > 0), pull, 0.0)
-        return weights * blocks.spread(pull), blocks.spread(~blocks.penalised | (norms > 0))
+        norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
+        pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-300), 0.0) + 2.0 * l2
+        return weights * blocks.spread(pull), blocks.spread((lam == 0) | (norms > 0))
 
-    def residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return ||gradient + slope|| / d_g of each block, or its violation where w = 0."""
         slope, smooth = self.slope(blocks, weights)
         left = blocks.norms(gradient + slope) / blocks.scale
         idle = ~smooth[blocks.offsets[:-1]]
-        return np.where(idle, np.maximum(0.0, left - self.lam), left)
+        lam, _ = self._strengths(blocks)
+        return blocks.spread(np.where(idle, np.maximum(0.0, left - lam), left))
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
         """Return ||gradient_e||_2 / d_e of each inactive block."""
@@ -65,3 +65,7 @@ class GroupL1:
             return np.zeros(0)
         result: Floats = np.sqrt(np.add.reduceat(gradients * gradients, offsets[:-1])) / scale
         return result
+
+    def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
+        """Return lam and l2 of each block."""
+        return blocks.weigh(self.unary_lam, self.lam), blocks.weigh(self.unary_l2, self.l2)

@@ -1,4 +1,7 @@
-"""The plain l1 penalty: lam ||w||_1 + l2 ||w||_2^2. Single table entries come and go."""
+"""The plain l1 penalty: lam ||w||_1 + l2 ||w||_2^2. Single table entries come and go.
+
+With l2 > 0 it is the elastic net; with lam = 0 a ridge; with both zero no penalty at all.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from graftwork.penalties.blocks import Blocks, Bools
 
 @dataclass(frozen=True, slots=True)
 class L1:
-    """l1 on every penalised weight, with an optional squared norm.
+    """l1 on single weights, with an optional squared norm; unaries are free unless given strengths.
 
     Examples
     --------
@@ -22,31 +25,34 @@ class L1:
 
     lam: float
     l2: float = 0.0
+    unary_lam: float = 0.0
+    unary_l2: float = 0.0
+    separable = True
     centres = False
 
     def value(self, blocks: Blocks, weights: Floats) -> float:
         """Return the penalty."""
-        penalised = weights[blocks.spread(blocks.penalised)]
-        return float(self.lam * np.abs(penalised).sum() + self.l2 * (penalised @ penalised))
+        lam, l2 = self._strengths(blocks)
+        return float(lam @ np.abs(weights) + l2 @ (weights * weights))
 
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
-        bend = blocks.spread(curvature)
-        shrunk = np.sign(weights) * np.maximum(0.0, np.abs(weights) - self.lam / bend)
-        shrunk /= 1.0 + 2.0 * self.l2 / bend
-        return np.where(blocks.spread(blocks.penalised), shrunk, weights)
+        bend, (lam, l2) = blocks.spread(curvature), self._strengths(blocks)
+        shrunk: Floats = np.sign(weights) * np.maximum(0.0, np.abs(weights) - lam / bend)
+        shrunk /= 1.0 + 2.0 * l2 / bend
+        return shrunk
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam sign(w) + 2 l2 w, and where it is smooth."""
-        penalised = blocks.spread(blocks.penalised)
-        slope = np.where(penalised, self.lam * np.sign(weights) + 2.0 * self.l2 * weights, 0.0)
-        return slope, ~penalised | (weights != 0)
+        lam, l2 = self._strengths(blocks)
+        return lam * np.sign(weights) + 2.0 * l2 * weights, (lam == 0) | (weights != 0)
 
-    def residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
-        """Return the largest entry's distance to optimality in each block."""
+    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+        """Return each entry's distance to optimality."""
         slope, smooth = self.slope(blocks, weights)
-        idle = np.maximum(0.0, np.abs(gradient) - self.lam)
-        return blocks.largest(np.where(smooth, gradient + slope, idle))
+        lam, _ = self._strengths(blocks)
+        idle = np.maximum(0.0, np.abs(gradient) - lam)
+        return np.where(smooth, np.abs(gradient + slope), idle)
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
         """Return the largest absolute gradient of each inactive block."""
@@ -54,3 +60,10 @@ class L1:
             return np.zeros(0)
         result: Floats = np.maximum.reduceat(np.abs(gradients), offsets[:-1])
         return result
+
+    def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
+        """Return lam and l2 of each entry."""
+        return (
+            blocks.spread(blocks.weigh(self.unary_lam, self.lam)),
+            blocks.spread(blocks.weigh(self.unary_l2, self.l2)),
+        )

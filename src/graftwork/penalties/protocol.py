@@ -9,16 +9,34 @@ from graftwork.penalties.blocks import Blocks, Bools
 
 
 class Penalty(Protocol):
-    """A convex penalty with a closed-form proximal step."""
+    """A convex penalty with a closed-form proximal step.
+
+    Tables and unaries have strengths of their own; a strength of zero leaves them free.
+    """
 
     @property
     def lam(self) -> float:
-        """The strength: an inactive block whose score exceeds it wants to be active."""
+        """The strength on tables: an inactive block whose score exceeds it wants to be active."""
         ...
 
     @property
     def l2(self) -> float:
         """Strength of the squared norm added to it."""
+        ...
+
+    @property
+    def unary_lam(self) -> float:
+        """The strength on unaries."""
+        ...
+
+    @property
+    def unary_l2(self) -> float:
+        """Strength of the squared norm of unaries."""
+        ...
+
+    @property
+    def separable(self) -> bool:
+        """Whether it is a sum over single entries, so that single entries can come and go."""
         ...
 
     @property
@@ -41,10 +59,18 @@ class Penalty(Protocol):
         """
         ...
 
-    def residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
-        """Return how far each block is from optimal (0 at the optimum), in units of lam."""
+    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+        """Return how far each entry, or its block, is from optimal, in units of lam (0: optimal).
+
+        Where a penalty ties a block's entries together, each has the block's number.
+        """
         ...
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
         """Return the score of each inactive block from its gradient; above lam it violates."""
         ...
+
+
+def residual(penalty: Penalty, blocks: Blocks, weights: Floats, gradient: Floats) -> float:
+    """Return the largest distance to optimality over the entries that may move."""
+    return float(penalty.gaps(blocks, weights, gradient)[blocks.free].max(initial=0.0))

@@ -1,6 +1,24 @@
 """Improve the weights of everything active."""
 
+from graftwork.solvers.forgetful import Forgetful
+from graftwork.solvers.gauss_seidel import GaussSeidel
 from graftwork.solvers.memory import Memory
-from graftwork.solvers.proximal import ProximalQuasiNewton, Solution, Solver
+from graftwork.solvers.orthant import OrthantWise
+from graftwork.solvers.proximal import ProximalQuasiNewton
+from graftwork.solvers.schedules import Lazy, Schedule, Steps, ToConvergence
+from graftwork.solvers.solution import Solution, Solver, measure
 
-__all__ = ["Memory", "ProximalQuasiNewton", "Solution", "Solver"]
+__all__ = [
+    "Forgetful",
+    "GaussSeidel",
+    "Lazy",
+    "Memory",
+    "OrthantWise",
+    "ProximalQuasiNewton",
+    "Schedule",
+    "Solution",
+    "Solver",
+    "Steps",
+    "ToConvergence",
+    "measure",
+]

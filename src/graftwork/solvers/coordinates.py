@@ -11,9 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from graftwork.inference.layout import Floats
 from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
+from graftwork.objectives.protocol import Objective
 from graftwork.penalties.blocks import Blocks
+from graftwork.penalties.protocol import Penalty
 
 
 class Coordinates(Protocol):
@@ -36,15 +40,33 @@ class Coordinates(Protocol):
         ...
 
 
+def choose_coordinates(objective: Objective, penalty: Penalty, blocks: Blocks) -> Coordinates:
+    """Return the coordinates to work in: decoupled where unaries are free, plain otherwise."""
+    if penalty.unary_lam or penalty.unary_l2:
+        return Plain(blocks)
+    centred = penalty.centres and bool(blocks.free.all())
+    return Decoupled(blocks, objective.sample.frequencies, centred)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plain:
     """The weights as they are."""
+
+    blocks: Blocks
 
     def enter(self, weights: Floats) -> Floats:
         """Return the weights."""
         return weights
 
-    leave = slope = project = enter
+    leave = enter
+
+    def slope(self, gradient: Floats) -> Floats:
+        """Return the gradient of what may move."""
+        return self.project(gradient)
+
+    def project(self, vector: Floats) -> Floats:
+        """Return the vector without what may not move."""
+        return np.where(self.blocks.free, vector, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +98,9 @@ class Decoupled:
         return self.project(result)
 
     def project(self, vector: Floats) -> Floats:
-        """Return the vector with its tables double-centred, if so searched."""
+        """Return the vector without what may not move, and double-centred if so searched."""
         if not self.centred:
-            return vector
+            return np.where(self.blocks.free, vector, 0.0)
         layout, result = self.blocks.layout, vector.copy()
         centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
         return result

@@ -37,6 +37,36 @@ class Memory:
             kept = kept.remember(step, change, len(self.pairs))
         return kept
 
+    def direction(self, slope: Floats, metric: Floats, extra: Floats) -> Floats:
+        """Return minus the inverse Hessian times a slope: the quasi-Newton step.
+
+        Parameters
+        ----------
+        slope : (size,) float64
+        metric : (size,) float64
+            The diagonal curvature assumed beyond what the pairs tell.
+        extra : (size,) float64
+            Diagonal curvature of what is added to the loss (a squared norm).
+
+        References
+        ----------
+        Nocedal (1980), Updating quasi-Newton matrices with limited storage: the two-loop recursion.
+        """
+        pairs = [(step, change + extra * step) for step, change in self.pairs]
+        result, shares = slope.copy(), []
+        for step, change in reversed(pairs):
+            share = (step @ result) / (step @ change)
+            result -= share * change
+            shares.append(share)
+        diagonal = metric + extra
+        if pairs:
+            step, change = pairs[-1]
+            diagonal = diagonal * float((change @ (change / diagonal)) / (step @ change))
+        result /= diagonal
+        for (step, change), share in zip(pairs, reversed(shares), strict=True):
+            result += (share - (change @ result) / (step @ change)) * step
+        return -result
+
     def hessian(self, metric: Floats) -> Hessian:
         """Return the approximate Hessian that agrees with the pairs.
 

@@ -8,17 +8,18 @@ when it lowers the objective.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graftwork.inference.layout import Floats, Potentials
-from graftwork.objectives.protocol import Objective, Point
+from graftwork.objectives.protocol import Objective
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
-from graftwork.solvers.coordinates import Coordinates, Decoupled, Plain
+from graftwork.solvers.coordinates import Coordinates, choose_coordinates
 from graftwork.solvers.memory import Hessian, Memory
+from graftwork.solvers.solution import Solution, measure
+from graftwork.solvers.stepping import take_steps
 
 # Objective values closer than this (relative) are equal up to rounding.
 ROUNDING = 1e-14
@@ -26,50 +27,6 @@ SMALLEST_BEND = 1e-8
 # The model is solved to this share of the current residual, in at most so many inner steps.
 MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """Where a solver stopped.
-
-    Attributes
-    ----------
-    point : Point
-        The loss evaluated there.
-    objective : float
-        Loss plus penalty.
-    residual : float
-        Largest distance to stationarity over the active blocks (see ``Penalty.residuals``).
-    evaluations : int
-        How many times the loss was evaluated.
-    memory : Memory
-        Curvature of the loss, to start the next solve from.
-    stalled : bool
-        Whether it stopped because no step lowers the objective any more (rounding, or a gradient
-        that is not the gradient of the value: unconverged inference).
-    """
-
-    point: Point
-    objective: float
-    residual: float
-    evaluations: int = 0
-    memory: Memory = field(default_factory=Memory)
-    stalled: bool = False
-
-
-class Solver(Protocol):
-    """Improves the weights of a fixed set of active blocks."""
-
-    def improve(
-        self,
-        objective: Objective,
-        penalty: Penalty,
-        blocks: Blocks,
-        solution: Solution,
-        tolerance: float,
-    ) -> Solution:
-        """Return a solution no worse than the one given."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +51,12 @@ class ProximalQuasiNewton:
         blocks: Blocks,
         solution: Solution,
         tolerance: float,
+        steps: int | None = None,
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
-        coordinates: Coordinates = Plain()
-        if not blocks.penalised[: blocks.layout.n_variables].any():
-            coordinates = Decoupled(blocks, objective.sample.frequencies, penalty.centres)
+        coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
-        current = solution
-        while (
-            current.residual > tolerance
-            and not current.stalled
-            and current.evaluations - solution.evaluations < self.max_evaluations
-        ):
-            current = problem.step(current)
-        return current
+        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +125,7 @@ class _Model:
             ahead = weights + factor * (weights - previous)
             bent_ahead = bent + factor * (bent - bent_before)
             target = ahead - (self.gradient + bent_ahead) / (scale * metric)
-            after = penalty.prox(blocks, target, scale * self.bend)
+            after = np.where(blocks.free, penalty.prox(blocks, target, scale * self.bend), ahead)
             bent_after = self.problem.coordinates.project(
                 self.hessian.multiply(after - self.centre)
             )
@@ -194,21 +143,3 @@ class _Model:
             factor, momentum = (momentum - 1.0) / longer, longer
             previous, bent_before, weights, bent = weights, bent, after, bent_after
         return weights
-
-
-def measure(
-    point: Point,
-    penalty: Penalty,
-    blocks: Blocks,
-    evaluations: int = 0,
-    memory: Memory | None = None,
-) -> Solution:
-    """Return a point as a solution: its objective and stationarity residual."""
-    weights = point.potentials.weights
-    return Solution(
-        point,
-        point.value + penalty.value(blocks, weights),
-        float(penalty.residuals(blocks, weights, point.gradient).max(initial=0.0)),
-        evaluations,
-        memory or Memory(),
-    )

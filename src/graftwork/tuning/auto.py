@@ -70,7 +70,6 @@ def learn_without_lambda(
     objective_of: Callable[[Sample], Objective],
     recipe: Recipe,
     *,
-    penalise_unary: bool = False,
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator,
@@ -89,8 +88,8 @@ def learn_without_lambda(
     """
     observer = observer or Silence()
     observer.on_stage("looking for the range of lambda", 0, STEPS + 2)
-    levels = find_levels(Problem(objective, penalty_at(1.0), penalise_unary), objective_of, rng)
-    walk = _Walk(objective, penalty_at, recipe, penalise_unary, budget, rng, observer)
+    levels = find_levels(Problem(objective, penalty_at(1.0)), objective_of, rng)
+    walk = _Walk(objective, penalty_at, recipe, budget, rng, observer)
     lams = path_values(levels)
     try:
         for step, lam in enumerate(lams):
@@ -119,13 +118,12 @@ class _Walk:
         objective: Objective,
         penalty_at: Callable[[float], Penalty],
         recipe: Recipe,
-        penalise_unary: bool,
         budget: Budget | None,
         rng: np.random.Generator,
         observer: Observer,
     ) -> None:
         self._objective, self._penalty_at, self._recipe = objective, penalty_at, recipe
-        self._penalise_unary, self._budget = penalise_unary, budget or Budget()
+        self._budget = budget or Budget()
         self._started, self._tests = time.monotonic(), 0
         self._rng, self._observer = rng, observer
         self._fits: list[Outcome] = []
@@ -276,7 +274,7 @@ class _Walk:
         return np.concatenate(found)[order]
 
     def _problem(self, lam: float) -> Problem:
-        return Problem(self._objective, self._penalty_at(lam), self._penalise_unary)
+        return Problem(self._objective, self._penalty_at(lam))
 
     def _refit(
         self, problem: Problem, start: Potentials, accuracy: float, before: Solution | None

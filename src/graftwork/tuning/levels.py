@@ -9,7 +9,7 @@ import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
-from graftwork.grafting import PairSpace, Problem
+from graftwork.grafting import Problem
 from graftwork.grafting.space import RandomOrder
 from graftwork.objectives.protocol import Objective, independent_potentials
 from graftwork.penalties.blocks import pair_scales
@@ -48,16 +48,20 @@ def find_levels(
     """
     space, sample = problem.space, problem.objective.sample
     sampled = space.size > MOST_PAIRS
-    largest = _largest_score(problem, space, rng)
+    largest = largest_score(problem, rng)
     noise = []
     for _ in range(PERMUTATIONS):
         permuted = replace(problem, objective=objective_of(_permute_columns(sample, rng)))
-        noise.append(_largest_score(permuted, space, rng))
+        noise.append(largest_score(permuted, rng))
     return Levels(largest, float(np.mean(noise)), sampled)
 
 
-def _largest_score(problem: Problem, space: PairSpace, rng: np.random.Generator) -> float:
-    """Return the largest score of any pair at the network without edges."""
+def largest_score(problem: Problem, rng: np.random.Generator) -> float:
+    """Return the largest score of any pair at the network without edges.
+
+    Beyond ``MOST_PAIRS`` pairs, of a random sample of them.
+    """
+    space = problem.space
     sample = problem.objective.sample
     point = problem.objective.at(independent_potentials(sample))
     order = RandomOrder(space.size, rng) if space.size > MOST_PAIRS else None

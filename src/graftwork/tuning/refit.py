@@ -24,8 +24,10 @@ def refit(
     before : Solution, optional
         An earlier refit with some of these edges: their weights are better starts.
     """
-    ridge = GroupL1(0.0, 0.5 / problem.objective.sample.total_weight)
-    unshrunk = Problem(problem.objective, ridge, problem.penalise_unary)
+    prior = 0.5 / problem.objective.sample.total_weight
+    penalised = problem.penalty.unary_lam > 0 or problem.penalty.unary_l2 > 0
+    ridge = GroupL1(0.0, prior, unary_l2=prior if penalised else 0.0)
+    unshrunk = Problem(problem.objective, ridge)
     if before is not None:
         start = _carry(before.point.potentials, start)
     return ProximalQuasiNewton().improve(

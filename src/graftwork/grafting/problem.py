@@ -1,0 +1,107 @@
+"""What is minimised, and how: a loss plus a penalty, and a choice of parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from graftwork.grafting.cells import CellSpace
+from graftwork.grafting.pruning import Pruner, Zeros
+from graftwork.grafting.selection import Selector
+from graftwork.grafting.space import PairSpace, Space
+from graftwork.inference.layout import Ints, Layout, Potentials
+from graftwork.objectives.protocol import Objective
+from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.penalties.protocol import Penalty
+from graftwork.solvers import (
+    Lazy,
+    Memory,
+    ProximalQuasiNewton,
+    Schedule,
+    Solution,
+    Solver,
+    measure,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A published algorithm as a choice of parts.
+
+    Attributes
+    ----------
+    name : str
+    selector : Selector
+        What chooses the blocks to activate.
+    solver : Solver
+        What improves the weights of everything active.
+    schedule : Schedule
+        How far a round is solved.
+    pruner : Pruner
+        What drops blocks that are no longer wanted.
+    features : bool
+        Activate single table cells where the penalty allows it (where it is separable); otherwise,
+        and by default, whole tables.
+    """
+
+    name: str
+    selector: Selector
+    solver: Solver = field(default_factory=ProximalQuasiNewton)
+    schedule: Schedule = field(default_factory=Lazy)
+    pruner: Pruner = field(default_factory=Zeros)
+    features: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop before nothing more is wanted; None is no limit."""
+
+    max_edges: int | None = None
+    max_rounds: int | None = None
+    max_tests: int | None = None
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What is minimised: a loss plus a penalty, over edges between some variables."""
+
+    objective: Objective
+    penalty: Penalty
+
+    @property
+    def variables(self) -> Ints:
+        """The variables that vary: a constant column has no edges."""
+        return np.flatnonzero(self.objective.sample.cards > 1)
+
+    @property
+    def space(self) -> PairSpace:
+        """All pairs of variables that vary."""
+        return PairSpace(self.variables)
+
+    def space_for(self, recipe: Recipe, variables: Ints) -> Space:
+        """Return the blocks a recipe may activate among some of the variables that vary."""
+        some = np.intersect1d(variables, self.variables)
+        if recipe.features and self.penalty.separable:
+            return CellSpace(some, self.objective.sample.cards)
+        return PairSpace(some)
+
+    def at(self, lam: float) -> Problem:
+        """Return the same problem with another lambda on the tables."""
+        return replace(self, penalty=replace(self.penalty, lam=lam))  # type: ignore[type-var]
+
+    def blocks(self, layout: Layout, free: Bools | None = None) -> Blocks:
+        """Return the blocks of a layout, with what may move."""
+        return Blocks.of(layout, self.objective.sample.declared, free)
+
+    def solution(
+        self,
+        potentials: Potentials,
+        memory: Memory | None = None,
+        near: Solution | None = None,
+        free: Bools | None = None,
+    ) -> Solution:
+        """Return these potentials, evaluated."""
+        point = self.objective.at(potentials, near.point if near else None)
+        return measure(point, self.penalty, self.blocks(potentials.layout, free), 0, memory)

@@ -1,0 +1,17 @@
+"""Full optimisation: everything active from the start, the batch baseline (Full-Opt-L1)."""
+
+from __future__ import annotations
+
+from graftwork.grafting import AtTheEnd, Everything, Recipe
+from graftwork.solvers import OrthantWise
+
+
+def full() -> Recipe:
+    """Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty).
+
+    Examples
+    --------
+    >>> full().name
+    'full'
+    """
+    return Recipe("full", Everything(), OrthantWise(), pruner=AtTheEnd())

@@ -1,0 +1,37 @@
+"""Grafting-Light: one orthant-wise step a round instead of a full solve.
+
+References
+----------
+Zhu, Lao and Xing (2010), Grafting-Light: fast, incremental feature selection and structure learning
+of Markov random fields, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from graftwork.grafting import Exhaustive, Recipe
+from graftwork.solvers import Forgetful, OrthantWise, Solver, Steps
+
+
+def grafting_light(
+    count: int = 1, steps: int = 1, memory: bool = True, features: bool = True
+) -> Recipe:
+    """Return Grafting-Light.
+
+    Parameters
+    ----------
+    count : int
+        Features activated a round (the select unit M).
+    steps : int
+        Quasi-Newton steps a round.
+    memory : bool
+        Carry the solver's memory from round to round; False shows what it is worth.
+    features : bool
+        Activate single table cells (where the penalty allows it), or whole tables.
+
+    Examples
+    --------
+    >>> grafting_light(count=50).schedule.count
+    1
+    """
+    solver: Solver = OrthantWise() if memory else Forgetful(OrthantWise())
+    return Recipe("grafting-light", Exhaustive(count), solver, Steps(steps), features=features)

@@ -1,0 +1,136 @@
+"""OWL-QN: quasi-Newton steps that stay within one orthant, where the l1 norm is smooth.
+
+References
+----------
+Andrew and Gao (2007), Scalable training of L1-regularized log-linear models. Zhu, Lao and Xing
+(2010), Grafting-Light, section 5.1, takes one such step a round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graftwork.inference.layout import Floats, Potentials
+from graftwork.objectives.protocol import Objective
+from graftwork.penalties.blocks import Blocks
+from graftwork.penalties.protocol import Penalty
+from graftwork.solvers.coordinates import Coordinates, choose_coordinates
+from graftwork.solvers.memory import Memory
+from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, ProximalQuasiNewton
+from graftwork.solvers.solution import Solution, measure
+from graftwork.solvers.stepping import take_steps
+
+# A step must achieve this share of the decrease its slope promises.
+SUFFICIENT = 1e-4
+SHORTEST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class OrthantWise:
+    """Limited-memory quasi-Newton for penalties on single entries (l1, elastic net, l2, none).
+
+    Its memory holds curvature of the loss alone, so it survives a growing and shrinking active set
+    and changes of lambda. A penalty that ties a table's entries together has no orthants: there
+    each step is a proximal quasi-Newton step instead.
+
+    Parameters
+    ----------
+    max_evaluations : int
+        Most evaluations of the loss in one solve.
+    memory : int
+        How many curvature pairs to keep.
+    """
+
+    max_evaluations: int = 5000
+    memory: int = 10
+
+    def improve(
+        self,
+        objective: Objective,
+        penalty: Penalty,
+        blocks: Blocks,
+        solution: Solution,
+        tolerance: float,
+        steps: int | None = None,
+    ) -> Solution:
+        """Return a solution whose residual is at most ``tolerance``, or the best reached."""
+        if not penalty.separable:
+            group = ProximalQuasiNewton(self.max_evaluations, self.memory)
+            return group.improve(objective, penalty, blocks, solution, tolerance, steps)
+        coordinates = choose_coordinates(objective, penalty, blocks)
+        problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
+        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """One loss with a separable penalty on fixed blocks."""
+
+    objective: Objective
+    penalty: Penalty
+    blocks: Blocks
+    coordinates: Coordinates
+    most_memory: int
+
+    def step(self, current: Solution) -> Solution:
+        """Return the solution after one projected quasi-Newton step."""
+        weights = self.coordinates.enter(current.point.potentials.weights)
+        gradient = self.coordinates.slope(current.point.gradient)
+        descent, orthant = self._steepest(weights, gradient)
+        metric = np.maximum(current.point.curvature, SMALLEST_BEND)
+        direction = _align(
+            current.memory.direction(-descent, metric, self._ridge()), descent, weights, orthant
+        )
+        length, spent = 1.0, current
+        while True:
+            after = _stay(weights + length * direction, orthant)
+            point = self.objective.at(
+                Potentials(self.blocks.layout, self.coordinates.leave(after)), spent.point
+            )
+            trial = measure(point, self.penalty, self.blocks, spent.evaluations + 1, current.memory)
+            promised = -float(descent @ (after - weights))
+            allowed = SUFFICIENT * promised + ROUNDING * abs(current.objective)
+            if trial.objective <= current.objective + allowed:
+                break
+            spent = replace(current, evaluations=trial.evaluations)
+            if length < SHORTEST or promised >= 0.0:
+                return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
+            length *= 0.5
+        change = self.coordinates.slope(point.gradient) - gradient
+        memory = current.memory.remember(after - weights, change, self.most_memory)
+        return replace(trial, memory=memory)
+
+    def _steepest(self, weights: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+        """Return the steepest descent and the orthant it leads into (0: any sign)."""
+        slope, smooth = self.penalty.slope(self.blocks, weights)
+        lam = self.blocks.spread(self.blocks.weigh(self.penalty.unary_lam, self.penalty.lam))
+        reach = np.maximum(0.0, np.abs(gradient) - lam)
+        descent = np.where(smooth, -(gradient + slope), -np.sign(gradient) * reach)
+        descent = np.where(self.blocks.free, descent, 0.0)
+        orthant = np.where(weights != 0, np.sign(weights), np.sign(descent))
+        return descent, np.where(lam > 0, orthant, 0.0)
+
+    def _ridge(self) -> Floats:
+        """Return the curvature of the squared norm."""
+        l2 = self.blocks.weigh(2.0 * self.penalty.unary_l2, 2.0 * self.penalty.l2)
+        ridge: Floats = self.blocks.spread(l2)
+        return ridge
+
+
+def _align(direction: Floats, descent: Floats, weights: Floats, orthant: Floats) -> Floats:
+    """Return the direction without entries that would leave zero on the wrong side.
+
+    If that is no descent, without any entry that disagrees with the steepest descent, as Andrew and
+    Gao have it.
+    """
+    agrees = direction * descent > 0
+    some = np.where(agrees | (orthant == 0) | (weights != 0), direction, 0.0)
+    some = np.where(descent != 0, some, 0.0)
+    return some if some @ descent > 0 else np.where(agrees, direction, 0.0)
+
+
+def _stay(weights: Floats, orthant: Floats) -> Floats:
+    """Return the weights with those that left the orthant set to zero."""
+    return np.where((orthant == 0) | (weights * orthant > 0), weights, 0.0)

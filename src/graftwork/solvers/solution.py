@@ -1,0 +1,78 @@
+"""Where a solver stops, and what every solver does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from graftwork.objectives.protocol import Objective, Point
+from graftwork.penalties.blocks import Blocks
+from graftwork.penalties.protocol import Penalty, residual
+from graftwork.solvers.memory import Memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """Where a solver stopped.
+
+    Attributes
+    ----------
+    point : Point
+        The loss evaluated there.
+    objective : float
+        Loss plus penalty.
+    residual : float
+        Largest distance to stationarity over the active blocks (see ``Penalty.residuals``).
+    evaluations : int
+        How many times the loss was evaluated.
+    memory : Memory
+        Curvature of the loss, to start the next solve from.
+    stalled : bool
+        Whether it gave up: no step lowers the objective any more (rounding, or a gradient that is
+        not the gradient of the value: unconverged inference), or it used all its evaluations.
+    """
+
+    point: Point
+    objective: float
+    residual: float
+    evaluations: int = 0
+    memory: Memory = field(default_factory=Memory)
+    stalled: bool = False
+
+
+class Solver(Protocol):
+    """Improves the weights of a fixed set of active blocks."""
+
+    def improve(
+        self,
+        objective: Objective,
+        penalty: Penalty,
+        blocks: Blocks,
+        solution: Solution,
+        tolerance: float,
+        steps: int | None = None,
+    ) -> Solution:
+        """Return a solution no worse than the one given.
+
+        ``steps`` is the most steps to take; None goes on until the residual is at most
+        ``tolerance``.
+        """
+        ...
+
+
+def measure(
+    point: Point,
+    penalty: Penalty,
+    blocks: Blocks,
+    evaluations: int = 0,
+    memory: Memory | None = None,
+) -> Solution:
+    """Return a point as a solution: its objective and stationarity residual."""
+    weights = point.potentials.weights
+    return Solution(
+        point,
+        point.value + penalty.value(blocks, weights),
+        residual(penalty, blocks, weights, point.gradient),
+        evaluations,
+        memory or Memory(),
+    )
