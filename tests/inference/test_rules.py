@@ -15,7 +15,7 @@ from brute import (
 )
 
 from graftwork.errors import TooLargeError
-from graftwork.inference import JunctionTree, LoopyBP, TreeReweighted
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.wiring import wire
 
@@ -115,3 +115,27 @@ def test_the_exact_rule_refuses_what_is_too_large(kind, rng):
 def test_unknown_rules_are_refused(kind):
     with pytest.raises(ValueError, match="rule is 'magic'"):
         kind(rule="magic")
+
+
+def test_the_product_rule_is_the_slope_of_the_bethe_value(rng):
+    # An edge whose table is zero sends uniform messages: it changes no belief, and its own is the
+    # product. So this rule, poor as it is about the model, is what the approximate log Z feels.
+    before = random_potentials(rng, *GRAPHS["grid"], 0.5)
+    beliefs = LoopyBP().infer(before)
+    pair = np.array([(0, 11)])
+    layout = Layout.of(before.layout.cards, np.concatenate([before.layout.edges, pair]))
+    extra = layout.size - before.layout.size
+    after = LoopyBP().infer(Potentials(layout, np.concatenate([before.weights, np.zeros(extra)])))
+    expected, _ = LoopyBP(rule="product").pair_marginals(before, beliefs, pair)
+    np.testing.assert_allclose(after.table(layout.n_edges - 1).ravel(), expected, atol=1e-8)
+    assert after.log_partition == pytest.approx(beliefs.log_partition, abs=1e-8)
+
+
+def test_a_reweighted_edge_without_a_table_believes_in_the_product(rng):
+    # Here the new edge also changes the shares of the others, so the bound itself may move.
+    layout = Layout.of(GRAPHS["grid"][0], [*GRAPHS["grid"][1], (0, 11)])
+    weights = 0.5 * rng.normal(size=layout.size)
+    layout.table(weights, layout.n_edges - 1)[:] = 0.0
+    beliefs = TreeReweighted().infer(Potentials(layout, weights))
+    product = np.outer(beliefs.unary(0), beliefs.unary(11))
+    np.testing.assert_allclose(beliefs.table(layout.n_edges - 1), product, atol=1e-8)

@@ -6,13 +6,15 @@ message passing looks for the shares with the smallest mean. The value reported 
 evaluated at the last messages: a bound whether they converged or not. (The free energy of the
 beliefs, the usual formula, is a bound at a fixed point only.)
 
-Use it where a bound is wanted, or a likelihood that stays convex under strong couplings. On weakly
-coupled networks with loops `LoopyBP` is usually much closer to the truth.
+Use it where a bound is wanted, or beliefs that are the one fixed point of a convex problem under
+strong couplings. On weakly coupled networks with loops `LoopyBP` is usually much closer. As the
+shares follow the graph, an edge that closes a cycle can raise the bound before its table has any
+weight: bounds of different edge sets cannot be compared the way losses are.
 
 References
 ----------
 M. J. Wainwright, T. S. Jaakkola and A. S. Willsky (2005). A new class of upper bounds on the log
-partition function. IEEE Transactions on Information Theory 51(7), equations 22 and 45 to 47.
+partition function. IEEE Transactions on Information Theory 51(7).
 """
 
 from __future__ import annotations
