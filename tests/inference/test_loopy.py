@@ -5,6 +5,8 @@ import pytest
 from brute import GRAPHS, complete, enumerate_states, grid, random_potentials, unflatten
 
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.inference.messages import attempt, ready
+from graftwork.inference.wiring import wire
 
 
 def bethe_twin(potentials, sweeps=500):
@@ -77,6 +79,39 @@ def test_failure_to_converge_is_reported_and_damping_is_tried(rng):
     assert beliefs.sweeps == 40
     assert np.isfinite(beliefs.values).all()
     assert LoopyBP(max_sweeps=20, damping=0.2).infer(frustrated).sweeps == 20
+    untouched = LoopyBP(max_sweeps=0).infer(frustrated)
+    assert not untouched.converged
+
+
+def antiferromagnet(n, coupling):
+    """Every two of n binary variables want to differ, which they cannot."""
+    layout = Layout.of([2] * n, complete(n))
+    weights = layout.zeros()
+    weights[: layout.n_unary : 2] = 0.3 * np.random.default_rng(0).normal(size=n)
+    weights[layout.n_unary :] = np.tile([-coupling, coupling, coupling, -coupling], layout.n_edges)
+    return Potentials(layout, weights)
+
+
+@pytest.mark.parametrize("coupling", [0.5, 1.5])
+def test_damping_rescues_a_frustrated_network(coupling):
+    potentials = antiferromagnet(10, coupling)
+    start = np.zeros(wire(potentials.layout).message_offsets[-1])
+    tables = ready(potentials)
+    alone = attempt(potentials.layout, tables, start, 200, 1e-9, 0.0)
+    assert alone.residual > 0.1
+    damped = attempt(potentials.layout, tables, start, 200, 1e-9, 0.5)
+    assert damped.residual <= 1e-9
+    beliefs = LoopyBP().infer(potentials)
+    assert beliefs.converged
+    assert beliefs.sweeps == 200 + damped.sweeps
+    np.testing.assert_array_equal(beliefs.messages, damped.messages)
+
+
+def test_what_damping_does_not_rescue_is_reported():
+    beliefs = LoopyBP().infer(antiferromagnet(10, 4.0))
+    assert not beliefs.converged
+    assert beliefs.sweeps == 400
+    assert beliefs.residual > 1e-9
 
 
 def test_damping_rescues_an_oscillation():

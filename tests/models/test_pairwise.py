@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from graftwork.data import Table
-from graftwork.errors import ApproximationWarning, DataError, GraftworkError, TooLargeError
-from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.errors import (
+    ApproximationWarning,
+    ConvergenceWarning,
+    DataError,
+    GraftworkError,
+    TooLargeError,
+)
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.inference.search import search_mode
 from graftwork.models import PairwiseMRF, engine_for
 
@@ -99,10 +105,37 @@ def test_bp_is_close_and_exact_on_a_forest(model):
     np.testing.assert_allclose(pair, tree.pair_marginal("count", "colour"), atol=1e-12)
 
 
+def test_trw_bounds_log_z_and_is_exact_on_a_forest(model):
+    for evidence in (None, {"size": 2}):
+        exact = model.log_partition(evidence)
+        assert exact - 1e-12 <= model.log_partition(evidence, "trw") < exact + 1.0
+    for name, p in model.marginals(inference="trw").items():
+        np.testing.assert_allclose(p, model.marginals()[name], atol=0.15)
+    loose = model.pair_marginal("colour", "alone", inference="trw")
+    assert loose.sum() == pytest.approx(1.0)
+    rows = model.sample(5, random_state=0)
+    assert (model.log_prob(rows, inference="trw") <= model.log_prob(rows) + 1e-12).all()
+    tree = PairwiseMRF(STATES, None, {("colour", "count"): np.eye(3, 4)})
+    assert tree.log_partition(inference="trw") == pytest.approx(tree.log_partition(), abs=1e-12)
+    pair = tree.pair_marginal("count", "colour", inference=TreeReweighted())
+    np.testing.assert_allclose(pair, tree.pair_marginal("count", "colour"), atol=1e-12)
+
+
+def test_messages_that_do_not_settle_are_reported():
+    names = list(range(10))
+    tables = {pair: [[-4.0, 4.0], [4.0, -4.0]] for pair in itertools.combinations(names, 2)}
+    rng = np.random.default_rng(0)
+    model = PairwiseMRF({k: [0, 1] for k in names}, {k: rng.normal(size=2) for k in names}, tables)
+    with pytest.warns(ConvergenceWarning, match="loopy belief propagation.* did not converge"):
+        model.marginals(inference="bp")
+    with pytest.warns(ConvergenceWarning, match="tree-reweighted.* did not converge"):
+        model.log_partition(inference=TreeReweighted(max_sweeps=3))
+
+
 def test_everything_observed(model, joint):
     row = ("red", 1, None, "square", False, 2)
     evidence = dict(zip(STATES, row, strict=True))
-    for inference in ("exact", "bp", "auto"):
+    for inference in ("exact", "bp", "trw", "auto"):
         assert model.log_partition(evidence, inference) == pytest.approx(joint[row], abs=1e-12)
         assert model.marginals(evidence, inference)["shape"].tolist() == [0.0, 1.0]
         pair = model.pair_marginal("size", "shape", evidence, inference)

@@ -9,6 +9,7 @@ from graftwork.inference.engines import Engine
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.reweighted import TreeReweighted
 
 __all__ = [
     "Automatic",
@@ -19,5 +20,6 @@ __all__ = [
     "Layout",
     "LoopyBP",
     "Potentials",
+    "TreeReweighted",
     "estimate",
 ]

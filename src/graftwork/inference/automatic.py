@@ -27,6 +27,10 @@ class Automatic:
     exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
     loopy: LoopyBP = field(default_factory=LoopyBP)
 
+    def describe(self) -> str:
+        """Return what this engine does, in plain words."""
+        return f"exact inference where it fits, else {self.loopy.describe()}"
+
     def infer(self, potentials: Potentials, warm: Beliefs | None = None) -> Beliefs:
         """Return the beliefs, exact where that fits."""
         return self._engine(potentials).infer(potentials, warm)

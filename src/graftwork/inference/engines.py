@@ -10,7 +10,7 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 
 @runtime_checkable
 class Engine(Protocol):
-    """Something that infers: junction tree, loopy belief propagation, yours.
+    """Something that infers: junction tree, belief propagation, tree-reweighted, yours.
 
     Examples
     --------
@@ -18,6 +18,10 @@ class Engine(Protocol):
     >>> isinstance(JunctionTree(), Engine), isinstance(LoopyBP(), Engine), isinstance(3, Engine)
     (True, True, False)
     """
+
+    def describe(self) -> str:
+        """Return what this engine does, in plain words: certificates quote it."""
+        ...
 
     def infer(self, potentials: Potentials, warm: Beliefs | None = None) -> Beliefs:
         """Return the beliefs at these potentials, starting from `warm` where that helps."""

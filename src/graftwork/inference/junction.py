@@ -35,6 +35,12 @@ from graftwork.kernels.junction import distribute, eliminate_max, eliminate_sum,
 #: Rows drawn at a time, so that the uniforms of one variable stay in cache.
 SAMPLE_BLOCK = 1 << 16
 
+#: What to try where exact inference does not fit.
+ADVICE = (
+    'Use inference="bp" (or "trw", an upper bound on log Z), a network with fewer edges, or '
+    "evidence on the best connected variables; or raise JunctionTree(limit_cells=...)."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class JunctionTree:
@@ -64,6 +70,10 @@ class JunctionTree:
     def fits(self, layout: Layout) -> bool:
         """Return whether exact inference on this layout stays within the limit."""
         return eliminate(layout).cost.total_cells <= self.limit_cells
+
+    def describe(self) -> str:
+        """Return what this engine does, in plain words."""
+        return "exact inference (junction tree)"
 
     def infer(self, potentials: Potentials, warm: Beliefs | None = None) -> Beliefs:
         """Return exact marginals and log Z; `warm` is not needed and not read."""
@@ -172,7 +182,7 @@ def table_places(cards: Ints, pairs: Ints, starts: Ints, first: NDArray[np.bool_
     return np.stack([starts, np.where(first, s_j, 1), np.where(first, 1, s_j)], axis=1)
 
 
-def refusal(cost: Cost, limit_cells: int) -> str:
+def refusal(cost: Cost, limit_cells: int, advice: str = ADVICE) -> str:
     """Return the sentence that says why exact inference is refused and what to do instead.
 
     Examples
@@ -184,8 +194,7 @@ def refusal(cost: Cost, limit_cells: int) -> str:
         f"Exact inference needs about {_count(cost.total_cells)} table cells "
         f"({_gibibytes(cost.bytes)}; treewidth {cost.width}, largest clique "
         f"{_count(cost.largest_clique_cells)} cells), over the limit of {limit_cells:,} cells "
-        f'({_gibibytes(8 * limit_cells)}). Use inference="bp", a network with fewer edges, or '
-        "evidence on the best connected variables; or raise JunctionTree(limit_cells=...)."
+        f"({_gibibytes(8 * limit_cells)}). {advice}"
     )
 
 

@@ -1,9 +1,14 @@
 """Belief propagation on flat ragged messages: arrays in, arrays out.
 
+With rho the share of an edge (1 for sum-product, less for tree-reweighted), the log-message to x_j
+is log sum_a exp(field_i(a) - message_ji(a) + table(a, x_j) / rho), where the field of a variable is
+its unary plus rho times each message into it.
+
 Columns of ``slots`` (one row per directed edge, grouped by variable through ``indptr``): 0 the
 neighbour, 1 where the edge's table starts, 2 stride of the own and 3 of the neighbour's state in
 it, 4 where the message into the variable lies, 5 where the message to the neighbour lies.
-``shifted`` are log tables minus their maxima, ``scaled`` their exponentials.
+``shifted`` are log tables over rho minus their maxima, ``scaled`` their exponentials, ``rho`` the
+shares, one per slot.
 """
 
 from __future__ import annotations
@@ -41,7 +46,7 @@ def breadth_first(indptr, neighbours):
 
 
 @njit(cache=True, nogil=True)
-def _collect(i, unary, offsets, indptr, slots, messages, total, zeros):
+def collect(i, unary, offsets, indptr, slots, rho, messages, total, zeros):
     """Sum the finite logs that meet at variable i, and count the infinite ones, state by state."""
     first = offsets[i]
     states = offsets[i + 1] - first
@@ -49,17 +54,17 @@ def _collect(i, unary, offsets, indptr, slots, messages, total, zeros):
         zeros[a] = unary[first + a] == -np.inf
         total[a] = 0.0 if zeros[a] else unary[first + a]
     for t in range(indptr[i], indptr[i + 1]):
-        box = slots[t, 4]
+        box, share = slots[t, 4], rho[t]
         for a in range(states):
             if messages[box + a] == -np.inf:
                 zeros[a] += 1
             else:
-                total[a] += messages[box + a]
+                total[a] += share * messages[box + a]
     return states
 
 
 @njit(cache=True, nogil=True)
-def _cavity(t, states, slots, messages, total, zeros, cavity):
+def take_away(t, states, slots, messages, total, zeros, cavity):
     """Fill ``cavity`` with the log belief without slot t, less its peak; return the peak.
 
     Counting hard zeros apart from the sums lets one message be taken away again in constant time.
@@ -80,7 +85,7 @@ def _cavity(t, states, slots, messages, total, zeros, cavity):
 
 
 @njit(cache=True, nogil=True)
-def _log_entry(b, t, states, slots, shifted, cavity):
+def log_entry(b, t, states, slots, shifted, cavity):
     """Return log sum_a exp(cavity[a] + table[a, b]), safe from underflow."""
     start = slots[t, 1] + b * slots[t, 3]
     peak = -np.inf
@@ -111,7 +116,7 @@ def _send(t, states, targets, slots, shifted, scaled, damping, cavity, linear, f
         if value > TINY:
             fresh[b] = np.log(value)
         else:
-            fresh[b] = _log_entry(b, t, states, slots, shifted, cavity)
+            fresh[b] = log_entry(b, t, states, slots, shifted, cavity)
         peak = max(peak, fresh[b])
     change = 0.0
     box = slots[t, 5]
@@ -128,8 +133,9 @@ def _send(t, states, targets, slots, shifted, scaled, damping, cavity, linear, f
 
 @njit(cache=True, nogil=True)
 def propagate(
-    unary, offsets, indptr, slots, shifted, scaled, order, position, messages, sweeps, tol, damping
-):
+    unary, offsets, indptr, slots, rho, shifted, scaled, order, position,
+    messages, sweeps, tol, damping,
+):  # fmt: skip
     """Update ``messages`` in place; return the number of sweeps done and the last change.
 
     A sweep goes backward through ``order`` (each variable sends to earlier ones), then forward: on
@@ -153,8 +159,8 @@ def propagate(
                 if (position[j] < position[i]) != backward:
                     continue
                 if states < 0:
-                    states = _collect(i, unary, offsets, indptr, slots, messages, total, zeros)
-                _cavity(t, states, slots, messages, total, zeros, cavity)
+                    states = collect(i, unary, offsets, indptr, slots, rho, messages, total, zeros)
+                take_away(t, states, slots, messages, total, zeros, cavity)
                 moved = _send(
                     t, states, offsets[j + 1] - offsets[j],
                     slots, shifted, scaled, damping, cavity, linear, fresh, messages,
@@ -166,7 +172,7 @@ def propagate(
 
 
 @njit(cache=True, nogil=True)
-def _normalise(logs, size, out):
+def normalise(logs, size, out):
     """Fill ``out`` with the distribution of these logs; return the log of their sum."""
     peak = -np.inf
     for a in range(size):
@@ -202,15 +208,15 @@ def _edge_belief(t, s_i, s_j, slots, shifted, scaled, left, right, linear, out):
     for a in range(s_i):
         for b in range(s_j):
             out[a * s_j + b] = left[a] + right[b] + shifted[start + a * s_j + b]
-    return _normalise(out, s_i * s_j, out)
+    return normalise(out, s_i * s_j, out)
 
 
 @njit(cache=True, nogil=True)
-def read_beliefs(unary, offsets, indptr, slots, shifted, scaled, reverse, messages, out):
+def read_beliefs(unary, offsets, indptr, slots, rho, shifted, scaled, reverse, messages, out):
     """Fill ``out`` with unary and edge beliefs; return the Bethe log Z less the tables' maxima.
 
-    log Z = sum_i log z_i + sum_ij log(z_ij / (z_i z_j)), where z_i and z_ij normalise the beliefs
-    as the messages give them: stationary at a fixed point, and free of 0 log 0.
+    log Z = sum_i log z_i + sum_ij rho_ij log(z_ij / (z_i z_j)), where z_i and z_ij normalise the
+    beliefs as the messages give them: stationary at a fixed point, and free of 0 log 0.
     """
     n = len(offsets) - 1
     widest = 1
@@ -221,10 +227,10 @@ def read_beliefs(unary, offsets, indptr, slots, shifted, scaled, reverse, messag
     log_partition = 0.0
     for i in range(n):
         at = offsets[i]
-        states = _collect(i, unary, offsets, indptr, slots, messages, total[at:], zeros[at:])
+        states = collect(i, unary, offsets, indptr, slots, rho, messages, total[at:], zeros[at:])
         for a in range(states):
             out[at + a] = -np.inf if zeros[at + a] else total[at + a]
-        mass[i] = _normalise(out[at:], states, out[at:])
+        mass[i] = normalise(out[at:], states, out[at:])
         log_partition += mass[i]
     if log_partition == -np.inf:
         return log_partition
@@ -235,12 +241,12 @@ def read_beliefs(unary, offsets, indptr, slots, shifted, scaled, reverse, messag
             if j < i:
                 continue
             s_j, at_j = offsets[j + 1] - offsets[j], offsets[j]
-            top = _cavity(t, s_i, slots, messages, total[at_i:], zeros[at_i:], left)
-            top_j = _cavity(reverse[t], s_j, slots, messages, total[at_j:], zeros[at_j:], right)
+            top = take_away(t, s_i, slots, messages, total[at_i:], zeros[at_i:], left)
+            top_j = take_away(reverse[t], s_j, slots, messages, total[at_j:], zeros[at_j:], right)
             cells = out[offsets[n] + slots[t, 1] :]
             joint = _edge_belief(t, s_i, s_j, slots, shifted, scaled, left, right, linear, cells)
             # Differences first: the parts grow with the degree, the ratio does not.
-            log_partition += joint - ((mass[i] - top) + (mass[j] - top_j))
+            log_partition += rho[t] * (joint - ((mass[i] - top) + (mass[j] - top_j)))
     return log_partition
 
 

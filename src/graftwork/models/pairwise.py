@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import Table, align
-from graftwork.errors import ApproximationWarning, DataError
+from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.engines import Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -185,6 +185,9 @@ class PairwiseMRF:
     def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
         """Return log Z, or the log of the sum over all joint states that agree with the evidence.
 
+        "exact" refuses what is too large, "auto" then warns and uses "bp" (loopy belief
+        propagation), and "trw" (tree-reweighted belief propagation) is an upper bound.
+
         Examples
         --------
         >>> round(PairwiseMRF({"a": [0, 1], "b": [0, 1, 2]}).log_partition(), 4)
@@ -199,7 +202,8 @@ class PairwiseMRF:
         """Return the probabilities of the states of every variable, given the evidence.
 
         Observed variables are included, with all mass on the state observed. "auto" is exact where
-        a junction tree fits; beyond, it warns and uses loopy belief propagation.
+        a junction tree fits; beyond, it warns and uses loopy belief propagation. "exact", "bp" and
+        "trw" (tree-reweighted) ask for one engine.
         """
         reduced, _, beliefs = self._infer(evidence, inference)
         layout = self._potentials.layout
@@ -212,7 +216,7 @@ class PairwiseMRF:
         """Return the joint probabilities of any two variables, shape (states of a, states of b).
 
         "auto" is exact where a junction tree fits; beyond, it warns and uses loopy belief
-        propagation.
+        propagation. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
         """
         i, j = self._pair(a, b)
         reduced, engine, beliefs = self._infer(evidence, inference)
@@ -286,7 +290,7 @@ class PairwiseMRF:
         return Table(self.names, tuple(self._states.values()), codes)
 
     def log_prob(self, X: Any, inference: Inference = "exact") -> Floats:
-        """Return the log-probability of each row, shape (rows,)."""
+        """Return the log-probability of each row, shape (rows,); with "trw" a lower bound."""
         codes = self._codes(X)
         return log_weights(self._potentials, codes) - self.log_partition(inference=inference)
 
@@ -349,6 +353,8 @@ class PairwiseMRF:
         if inference == "auto" and not beliefs.exact:
             state = "converged" if beliefs.converged else "did NOT converge"
             warn_approximate(f"loopy belief propagation was used, which {state}")
+        elif not beliefs.converged:
+            warn_unsettled(engine, beliefs)
         self._check_possible(reduced, beliefs.log_partition, evidence)
         return reduced, engine, beliefs
 
@@ -369,6 +375,17 @@ def warn_approximate(what: str) -> None:
     warnings.warn(
         f"exact inference is too large for this network: {what}. The answer is approximate.",
         ApproximationWarning,
+        stacklevel=4,
+    )
+
+
+def warn_unsettled(engine: Engine, beliefs: Beliefs) -> None:
+    """Warn that an engine stopped before its messages had settled."""
+    warnings.warn(
+        f"{engine.describe()}: it did not converge (messages still change by up to "
+        f"{beliefs.residual:.2g} after {beliefs.sweeps} sweeps), so the answer may be poor. Use "
+        'inference="exact" where it fits, or more sweeps, as in LoopyBP(max_sweeps=5000).',
+        ConvergenceWarning,
         stacklevel=4,
     )
 
