@@ -76,7 +76,7 @@ class LoopyBP:
         layout = potentials.layout
         wiring = wire(layout)
         start = warm_messages(layout, wiring, warm)
-        tables = _tables(potentials)
+        tables = split_tables(potentials)
         if wiring.forest:
             messages, _, _ = self._run(layout, wiring, tables, start, 1, 0.0)
             return _read(layout, wiring, tables, messages, True, 0.0, 1)
@@ -137,7 +137,15 @@ class Tables:
     maxima: Floats
 
 
-def _tables(potentials: Potentials) -> Tables:
+def split_tables(potentials: Potentials) -> Tables:
+    """Return the potentials as the kernels want them.
+
+    Examples
+    --------
+    >>> flat = Potentials(Layout.of([1, 2], [(0, 1)]), np.array([0.0, 0, 0, 3, 1]))
+    >>> split_tables(flat).shifted
+    array([ 0., -2.])
+    """
     layout = potentials.layout
     weights = potentials.weights[layout.n_unary :]
     maxima = block_maxima(weights, layout.edge_sizes)
