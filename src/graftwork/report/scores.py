@@ -11,7 +11,7 @@ from graftwork.data import Table, align
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
-from graftwork.report.conditional import GROUPS, conditional_logs
+from graftwork.report.conditional import GROUPS, ConditionalLogs, conditional_logs
 from graftwork.report.found_edges import EdgeScores, compare_edges, the_model
 
 
@@ -28,7 +28,7 @@ class Scores:
     log_likelihood : float or None
         Exact log-likelihood of a row; None where exact inference does not fit.
     why_no_likelihood : str
-        The reason then.
+        The reason then; empty otherwise.
     cmll : float or None
         Conditional marginal log-likelihood of a variable, given those outside its group; None
         where it was not asked for.
@@ -83,11 +83,12 @@ class Scores:
         """Return the scores in plain sentences."""
         parts = [
             f"On {self.n_rows:,} row{'s'[: self.n_rows != 1]}, the negative log pseudo-likelihood "
-            f"is {self.nlpl:.4f} nats a row ({self.nlpl / self.n_variables:.4f} a variable).",
-            f"The exact log-likelihood is {self.log_likelihood:.4f} nats a row."
-            if self.log_likelihood is not None
-            else f"There is no log-likelihood: {self.why_no_likelihood}",
+            f"is {self.nlpl:.4f} nats a row ({self.nlpl / self.n_variables:.4f} a variable)."
         ]
+        if self.log_likelihood is not None:
+            parts.append(f"The exact log-likelihood is {self.log_likelihood:.4f} nats a row.")
+        elif self.why_no_likelihood:
+            parts.append(f"There is no log-likelihood: {self.why_no_likelihood}")
         if self.cmll is not None:
             parts.append(
                 f"The conditional marginal log-likelihood is {self.cmll:.4f} nats a variable "
@@ -167,37 +168,108 @@ def evaluate(
     """
     model = the_model(network)
     table = align(X, model.names, tuple(model.states.values()), weights=sample_weight)
-    likelihood, why = _likelihood(model, table)
-    found: dict[str, Any] = {}
+    edges = None if truth is None else compare_edges(model, truth)
+    rows = score_rows(model, table, groups=groups, random_state=random_state, n_jobs=n_jobs)
+    return summarise(rows, model, table, edges)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScores:
+    """Scores of single rows.
+
+    Attributes
+    ----------
+    nlpl : (rows,) float64
+    log_likelihood : (rows,) float64 or None
+    why_no_likelihood : str
+        Why exact inference does not fit, where it does not.
+    conditional : ConditionalLogs or None
+    """
+
+    nlpl: Floats
+    log_likelihood: Floats | None
+    why_no_likelihood: str
+    conditional: ConditionalLogs | None
+
+    def columns(self) -> dict[str, Floats]:
+        """Return what there is by name: nlpl, log_likelihood, cmll."""
+        out = {"nlpl": self.nlpl}
+        if self.log_likelihood is not None:
+            out["log_likelihood"] = self.log_likelihood
+        if self.conditional is not None:
+            out["cmll"] = self.conditional.rows
+        return out
+
+
+def score_rows(
+    model: PairwiseMRF,
+    table: Table,
+    *,
+    likelihood: bool = True,
+    groups: int | None = GROUPS,
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int | None = 1,
+) -> RowScores:
+    """Return the scores of each row: pseudo-likelihood, and the others where asked for.
+
+    Parameters
+    ----------
+    model : PairwiseMRF
+    table : Table
+        With the model's variables and states.
+    likelihood : bool
+        Whether to try the exact log-likelihood.
+    groups, random_state, n_jobs
+        As in `evaluate`.
+
+    Examples
+    --------
+    >>> coin = PairwiseMRF({"coin": [0, 1]})
+    >>> rows = score_rows(coin, Table(("coin",), ((0, 1),), [[0, 1]]))
+    >>> {name: values.round(4).tolist() for name, values in rows.columns().items()}
+    {'nlpl': [0.6931, 0.6931], 'log_likelihood': [-0.6931, -0.6931], 'cmll': [-0.6931, -0.6931]}
+    """
+    nlpl = -model.log_pseudo_likelihood(table, n_jobs)
+    logs, why = None, ""
+    if likelihood:
+        try:
+            logs = model.log_prob(table)
+        except TooLargeError as error:
+            why = str(error)
+    conditional = None
     if groups is not None:
-        logs = conditional_logs(
+        conditional = conditional_logs(
             model, table, groups=groups, random_state=random_state, n_jobs=n_jobs
         )
-        found = {
-            "cmll": _mean(logs.rows, table),
-            "cmll_exact": logs.exact,
-            "cmll_groups": len(logs.groups),
-            "cmll_unconverged": logs.unconverged,
-        }
+    return RowScores(nlpl, logs, why, conditional)
+
+
+def summarise(
+    rows: RowScores, model: PairwiseMRF, table: Table, edges: EdgeScores | None = None
+) -> Scores:
+    """Return the means of the scores of rows, by the weights of the table.
+
+    Examples
+    --------
+    >>> coin, table = PairwiseMRF({"coin": [0, 1]}), Table(("coin",), ((0, 1),), [[0, 1]])
+    >>> round(summarise(score_rows(coin, table), coin, table).nlpl, 4)
+    0.6931
+    """
+    means = {
+        name: float(np.average(values, weights=table.weights))
+        for name, values in rows.columns().items()
+    }
+    dealt = rows.conditional
     return Scores(
         n_rows=table.n_rows,
         n_variables=model.n_variables,
         n_edges=model.n_edges,
-        nlpl=-_mean(model.log_pseudo_likelihood(table, n_jobs), table),
-        log_likelihood=likelihood,
-        why_no_likelihood=why,
-        edges=None if truth is None else compare_edges(model, truth),
-        **found,
+        nlpl=means["nlpl"],
+        log_likelihood=means.get("log_likelihood"),
+        why_no_likelihood=rows.why_no_likelihood,
+        cmll=means.get("cmll"),
+        cmll_exact=dealt.exact if dealt else True,
+        cmll_groups=len(dealt.groups) if dealt else 0,
+        cmll_unconverged=dealt.unconverged if dealt else 0,
+        edges=edges,
     )
-
-
-def _likelihood(model: PairwiseMRF, table: Table) -> tuple[float | None, str]:
-    """Return the mean exact log-likelihood, or the reason why there is none."""
-    try:
-        return _mean(model.log_prob(table), table), ""
-    except TooLargeError as error:
-        return None, str(error)
-
-
-def _mean(values: Floats, table: Table) -> float:
-    return float(np.average(values, weights=table.weights))
