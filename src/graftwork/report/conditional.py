@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import align
-from graftwork.errors import DataError
+from graftwork.datasets.checks import generator, whole
 from graftwork.inference.hidden import log_hidden
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
@@ -66,18 +66,10 @@ def deal_groups(
     >>> [group.tolist() for group in deal_groups(6)]
     [[0, 4], [1, 5], [2], [3]]
     """
-    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 1:
-        raise DataError(f"groups is {n_groups!r}; use a whole number of at least 1.")
+    count = min(whole("groups", n_groups, 1), n_variables)
     order = np.arange(n_variables)
     if random_state is not None:
-        try:
-            order = np.random.default_rng(random_state).permutation(n_variables)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"random_state is {random_state!r}; use a whole number from 0 on, a NumPy "
-                "Generator, or None."
-            ) from error
-    count = min(int(n_groups), n_variables)
+        order = generator(random_state).permutation(n_variables)
     return tuple(np.sort(order[g::count]) for g in range(count))
 
 
