@@ -74,7 +74,7 @@ def test_scale_free_keeps_what_seeds_gave():
 
 def test_bernoulli_has_the_mean_degree_and_the_deviations_asked_for():
     model = bernoulli_network(400, 3, mean_degree=5, unary_sd=0.2, edge_sd=2.0, random_state=0)
-    # 2000 edges expected, with a standard deviation of 44.
+    # 1,000 edges expected, with a standard deviation of about 32.
     assert abs(model.n_edges - 1000) < 5 * np.sqrt(1000)
     layout, weights = model.potentials.layout, model.potentials.weights
     assert weights[: layout.n_unary].std() == pytest.approx(0.2, rel=0.1)
