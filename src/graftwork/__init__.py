@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
+    from graftwork.report import Scores as Scores
+    from graftwork.report import compare_edges as compare_edges
+    from graftwork.report import evaluate as evaluate
     from graftwork.report import plot_network as plot_network
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
@@ -41,9 +44,12 @@ _HOMES = {
     "MarkovNetwork": "graftwork.estimators",
     "ModelFileError": "graftwork.errors",
     "PairwiseMRF": "graftwork.models",
+    "Scores": "graftwork.report",
     "Table": "graftwork.data",
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
+    "compare_edges": "graftwork.report",
+    "evaluate": "graftwork.report",
     "load": "graftwork.models",
     "plot_network": "graftwork.report",
     "read_table": "graftwork.data",
@@ -58,11 +64,14 @@ __all__ = [
     "MarkovNetwork",
     "ModelFileError",
     "PairwiseMRF",
+    "Scores",
     "Table",
     "TooLargeError",
     "__version__",
     "as_table",
+    "compare_edges",
     "datasets",
+    "evaluate",
     "load",
     "plot_network",
     "read_table",

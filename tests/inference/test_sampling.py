@@ -98,6 +98,16 @@ def test_gibbs_with_potentials_that_underflow(rng):
     assert (codes[1] == 0).all()
 
 
+def test_gibbs_starts_where_it_is_told(rng):
+    """Couplings that no sweep breaks: each chain stays in the state it was given."""
+    potentials = random_potentials(rng, [4] * 5, complete(5), 0.1)
+    for e in range(10):
+        potentials.layout.table(potentials.weights, e)[:] += 200.0 * np.eye(4)
+    start = np.repeat(np.arange(4)[:, None], 5, axis=1)
+    codes = gibbs_sample(potentials, 12, rng, burn_in=3, n_chains=4, start=start)
+    np.testing.assert_array_equal(codes, np.tile(np.repeat(np.arange(4), 3), (5, 1)))
+
+
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_gibbs_gives_as_many_rows_as_asked(n, rng):
     potentials = random_potentials(rng, [2, 3], [(0, 1)])

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 SCORE_EXAMPLES = """Examples:
 graftwork score out/model.gw new.csv
-graftwork score out/model.gw new.csv --log-likelihood --per-row scores.csv"""
+graftwork score out/model.gw new.csv --log-likelihood --per-row rows.csv
+graftwork score out/model.gw new.csv --all --truth true-edges.csv --out scores.json"""
 
 QUERY_EXAMPLES = """Examples:
 graftwork query out/model.gw odor habitat
@@ -52,38 +53,57 @@ AskInference = Annotated[
 def score(
     model: opt.Model,
     data: opt.Rows,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The true edges: a model file, or a CSV of two names a line, such as edges.csv.",
+        ),
+    ] = None,
     log_likelihood: Annotated[
         bool, typer.Option("--log-likelihood", help="The exact log-likelihood, if affordable.")
     ] = False,
+    cmll: Annotated[
+        bool,
+        typer.Option(
+            "--cmll",
+            help="The conditional marginal log-likelihood: a quarter of the variables at a time "
+            "is told from the others.",
+        ),
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="--log-likelihood and --cmll.")] = False,
     per_row: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one line a row here, as CSV.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the scores here, as JSON.")
+    ] = None,
+    as_json: Json = False,
     sep: opt.Sep = None,
     header: opt.HeaderOption = opt.Header.AUTO,
     weights: opt.Weights = None,
 ) -> None:
-    """Say how well a model predicts rows: the mean negative log pseudo-likelihood (NLPL)."""
-    import numpy as np
-
-    from graftwork.errors import TooLargeError
+    """Say how well a model predicts rows (NLPL and others), and whether its edges are true."""
+    from graftwork.cli.truth import read_truth
     from graftwork.models import load
-    from graftwork.report.trace import write_rows
+    from graftwork.report.found_edges import compare_edges
+    from graftwork.report.scores import score_rows, summarise
+    from graftwork.report.trace import finite, write_rows, write_text
 
     network = load(model)
+    edges = None if truth is None else compare_edges(network, read_truth(network, truth))
     table = read_for(network, data, sep=sep, header=header, weights=weights)
-    columns = {"nlpl": -network.log_pseudo_likelihood(table)}
-    if log_likelihood:
-        try:
-            columns["log_likelihood"] = network.log_prob(table)
-        except TooLargeError as error:
-            say(f"note: no log-likelihood: {error}")
-    means = {name: float(np.average(v, weights=table.weights)) for name, v in columns.items()}
-    typer.echo(f"rows            {table.n_rows:,}")
-    each = means["nlpl"] / network.n_variables
-    typer.echo(f"NLPL            {means['nlpl']:.6f} nats a row, {each:.6f} a variable")
-    if "log_likelihood" in means:
-        typer.echo(f"log-likelihood  {means['log_likelihood']:.6f} nats a row, exact")
+    groups = 4 if cmll or every else None
+    rows = score_rows(network, table, likelihood=log_likelihood or every, groups=groups)
+    scores = summarise(rows, network, table, edges)
+    if scores.why_no_likelihood:
+        say(f"note: no log-likelihood: {scores.why_no_likelihood}")
+    written = json.dumps(finite(scores.to_dict()), indent=1, ensure_ascii=False)
+    typer.echo(written if as_json else render.scores_text(scores))
+    if out is not None:
+        write_text(out, written + "\n")
     if per_row is not None:
+        columns = rows.columns()
         values = zip(*(column.tolist() for column in columns.values()), strict=True)
         numbered = ([row, *found] for row, found in enumerate(values, start=1))
         write_rows(per_row, ["row", *columns], numbered)

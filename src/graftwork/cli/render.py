@@ -10,6 +10,7 @@ from graftwork.cli.matching import Meanings
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
+    from graftwork.report.scores import Scores
 
 _BAR = 30
 _WIDTH = 88
@@ -141,3 +142,30 @@ def _held(held: Any) -> str | None:
         f"NLPL {held['nlpl']:.4f} nats a row on {held['rows']:,} rows "
         f"(independent variables: {held['independent_nlpl']:.4f})"
     )
+
+
+def scores_text(scores: Scores) -> str:
+    """Return scores as text, one a line."""
+    from graftwork.report.scores import cmll_words
+
+    each = scores.nlpl / scores.n_variables
+    lines = [
+        f"rows            {scores.n_rows:,}",
+        f"NLPL            {scores.nlpl:.6f} nats a row, {each:.6f} a variable",
+    ]
+    if scores.log_likelihood is not None:
+        lines.append(f"log-likelihood  {scores.log_likelihood:.6f} nats a row, exact")
+    if scores.cmll is not None:
+        how = cmll_words(scores.cmll_exact, scores.cmll_unconverged)
+        lines.append(f"CMLL            {scores.cmll:.6f} nats a variable, {how}")
+    if scores.edges is not None:
+        edges = scores.edges
+        counts = f"{edges.n_edges:,} found, {edges.n_true:,} true, {edges.n_hits:,} both"
+        lines += [
+            f"edges           {counts}",
+            f"precision       {edges.precision:.6f}",
+            f"recall          {edges.recall:.6f}",
+            f"F1              {edges.f1:.6f}",
+            f"Hamming         {edges.hamming:,}",
+        ]
+    return "\n".join(lines)

@@ -3,9 +3,28 @@
 from collections.abc import Callable
 
 from graftwork.data import Table
+from graftwork.datasets.bernoulli import bernoulli_network, make_bernoulli
+from graftwork.datasets.chain import make_planted_chain, planted_chain
+from graftwork.datasets.drawing import Drawn, draw
+from graftwork.datasets.mixing import Mixing, effective_size, split_rhat
 from graftwork.datasets.mushroom import MUSHROOM_MEANINGS, load_mushroom
-from graftwork.datasets.scale_free import scale_free_network
+from graftwork.datasets.scale_free import make_scale_free, scale_free_network
 
 EMBEDDED: dict[str, Callable[[], Table]] = {"mushroom": load_mushroom}
 
-__all__ = ["EMBEDDED", "MUSHROOM_MEANINGS", "load_mushroom", "scale_free_network"]
+__all__ = [
+    "EMBEDDED",
+    "MUSHROOM_MEANINGS",
+    "Drawn",
+    "Mixing",
+    "bernoulli_network",
+    "draw",
+    "effective_size",
+    "load_mushroom",
+    "make_bernoulli",
+    "make_planted_chain",
+    "make_scale_free",
+    "planted_chain",
+    "scale_free_network",
+    "split_rhat",
+]

@@ -30,6 +30,7 @@ def gibbs_sample(
     n_chains: int | None = None,
     n_jobs: int | None = 1,
     fixed: Ints | None = None,
+    start: Ints | None = None,
 ) -> Codes:
     """Return ``n`` draws as codes, shape (n_variables, n), from independent Gibbs chains.
 
@@ -50,6 +51,8 @@ def gibbs_sample(
         Threads; None or -1 for every core.
     fixed : (n_variables,) int64, optional
         State of each variable that must not move, -1 for the others.
+    start : (chains, n_variables) int64, optional
+        Where each chain starts; otherwise every variable in a random state.
 
     Examples
     --------
@@ -66,7 +69,8 @@ def gibbs_sample(
     chains = max(1, min(n, CHAINS if n_chains is None else n_chains))
     at_rest = np.full(layout.n_variables, -1, dtype=np.int64) if fixed is None else fixed
     free = np.flatnonzero(at_rest < 0)
-    start = rng.integers(0, layout.cards, size=(chains, layout.n_variables))
+    if start is None:
+        start = rng.integers(0, layout.cards, size=(chains, layout.n_variables))
     start = np.where(at_rest < 0, start, at_rest)
     seeds = rng.integers(0, 2**64, size=chains, dtype=np.uint64)
     bounds = np.linspace(0, n, chains + 1).astype(np.int64)

@@ -251,6 +251,64 @@ def read_beliefs(unary, offsets, indptr, slots, rho, shifted, scaled, reverse, m
 
 
 @njit(cache=True, nogil=True)
+def _log_belief(i, state, unary, offsets, indptr, slots, rho, messages, total, zeros):
+    """Return the log belief that variable i is in a state."""
+    states = collect(i, unary, offsets, indptr, slots, rho, messages, total, zeros)
+    peak = -np.inf
+    for a in range(states):
+        if zeros[a] == 0:
+            peak = max(peak, total[a])
+    if zeros[state] > 0 or peak == -np.inf:
+        return -np.inf
+    mass = 0.0
+    for a in range(states):
+        if zeros[a] == 0:
+            mass += np.exp(total[a] - peak)
+    return total[state] - peak - np.log(mass)
+
+
+@njit(cache=True, nogil=True)
+def log_beliefs_seen(
+    unaries, row_starts, offsets, codes, indptr, slots, rho, shifted, scaled, order, position,
+    messages, second, sweeps, tol, damping, out,
+):  # fmt: skip
+    """Fill ``out`` (variables, columns) with log beliefs in the states of ``codes``.
+
+    Line g of ``unaries`` holds for columns ``row_starts[g]`` to ``row_starts[g + 1]``. A line that
+    does not converge is tried again with damping. Return how many lines did not converge.
+    """
+    n = len(offsets) - 1
+    widest = 1
+    for i in range(n):
+        widest = max(widest, offsets[i + 1] - offsets[i])
+    total, zeros = np.empty(widest), np.empty(widest, np.int64)
+    failures = 0
+    for g in range(len(unaries)):
+        unary = unaries[g]
+        messages[:] = 0.0
+        _, change = propagate(
+            unary, offsets, indptr, slots, rho, shifted, scaled, order, position,
+            messages, sweeps, tol, 0.0,
+        )  # fmt: skip
+        if change > tol:
+            second[:] = 0.0
+            _, rest = propagate(
+                unary, offsets, indptr, slots, rho, shifted, scaled, order, position,
+                second, sweeps, tol, damping,
+            )  # fmt: skip
+            if rest < change:
+                messages[:] = second
+                change = rest
+        failures += change > tol
+        for r in range(row_starts[g], row_starts[g + 1]):
+            for i in range(n):
+                out[i, r] = _log_belief(
+                    i, codes[i, r], unary, offsets, indptr, slots, rho, messages, total, zeros
+                )
+    return failures
+
+
+@njit(cache=True, nogil=True)
 def _tree_to(i, targets, indptr, slots, stamp, parent, seen, mark, queue):
     """Grow a breadth-first tree from i until it holds all targets; list what they need.
 

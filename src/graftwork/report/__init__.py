@@ -1,18 +1,27 @@
 """What a network says, for people: tables of edges, a summary, a picture, the trace as a file."""
 
+from graftwork.report.conditional import ConditionalLogs, conditional_logs
 from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
+from graftwork.report.found_edges import EdgeScores, compare_edges
 from graftwork.report.held_out import HeldOut, held_out
 from graftwork.report.plot import plot_network
+from graftwork.report.scores import Scores, evaluate
 from graftwork.report.summary import describe_edge, describe_network, summary
 from graftwork.report.trace import write_path, write_trace
 
 __all__ = [
     "Association",
+    "ConditionalLogs",
     "EdgeRecord",
+    "EdgeScores",
     "HeldOut",
+    "Scores",
+    "compare_edges",
+    "conditional_logs",
     "describe_edge",
     "describe_network",
     "edge_table",
+    "evaluate",
     "held_out",
     "plot_network",
     "summary",

@@ -34,11 +34,18 @@ def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
     >>> path.read_text()
     ''
     """
-    lines = [json.dumps(_finite(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
+    lines = [json.dumps(finite(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
     write_text(path, "".join(lines))
 
 
-def _finite(record: Mapping[str, Any]) -> dict[str, Any]:
+def finite(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with None in place of numbers that JSON does not know.
+
+    Examples
+    --------
+    >>> finite({"a": 1.5, "b": -math.inf})
+    {'a': 1.5, 'b': None}
+    """
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in record.items()

@@ -1,0 +1,95 @@
+"""True edges from a file: a model, or text with two names a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.failures import say
+from graftwork.cli.matching import find_variable, match_text
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.models import PairwiseMRF
+
+Pair = tuple[Any, Any]
+
+#: How many lines tell the separator.
+_FIRST_LINES = 20
+
+
+def read_truth(model: PairwiseMRF, path: Path) -> list[Pair]:
+    """Return the edges in a file as pairs of the model's variables.
+
+    A text file has two names in the first two cells of each line; what follows is not read, and a
+    first line of two cells that are no variables is a header. The file `edges.csv` that learning
+    writes is one of these.
+
+    Raises
+    ------
+    DataError
+        If the file is empty or no text, or names a variable the model does not have.
+    """
+    if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
+        from graftwork.models import load
+
+        pairs = [(0, str(a), str(b)) for a, b in load(path).edges]
+    else:
+        pairs = _read_text(path, lambda text: match_text(text, model.names) is not None)
+    known = {str(name): name for name in model.names}
+    out = []
+    for line, a, b in pairs:
+        try:
+            first, second = (known[t] if t in known else find_variable(model, t) for t in (a, b))
+        except DataError as error:
+            raise DataError(f"{path.name}:{f' line {line}:' if line else ''} {error}") from error
+        if first == second:
+            raise DataError(f"{path.name}: line {line} joins {a!r} to itself; name two variables.")
+        out.append((first, second))
+    return out
+
+
+def _read_text(path: Path, is_variable: Callable[[str], bool]) -> list[tuple[int, str, str]]:
+    """Return line number and two names of each line, without the header."""
+    from graftwork.report.edges import COLUMNS
+
+    rows = _rows(path)
+    _, top = rows[0]
+    # Our own header is one even where variables are called "first" and "second".
+    if tuple(top) == COLUMNS:
+        del rows[0]
+    elif len(top) > 1 and not is_variable(top[0]) and not is_variable(top[1]):
+        del rows[0]
+        if tuple(top[:2]) != COLUMNS[:2]:
+            say(f"note: {path.name}: line 1 ({top[0]}, {top[1]}) was read as a header.")
+    for line, cells in rows:
+        if len(cells) < 2 or not all(cells[:2]):
+            raise DataError(
+                f"{path.name}: line {line} does not have two names, but {','.join(cells)!r}; "
+                "write one edge a line, such as rain,wet."
+            )
+    return [(line, cells[0], cells[1]) for line, cells in rows]
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """Return line numbers and cells of the lines that are not blank: one at least."""
+    from graftwork.data.text import guess_separator
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path.name}: is neither a model file nor UTF-8 text; give a CSV of two names a line."
+        ) from error
+    mark = guess_separator(lines[:_FIRST_LINES], path.suffix)
+    reader = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+    cleaned = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    rows = [(line, cells) for line, cells in cleaned if any(cells)]
+    if not rows:
+        raise DataError(
+            f"{path.name}: the file is empty; for a truth without edges, write the header line "
+            "first,second alone."
+        )
+    return rows
