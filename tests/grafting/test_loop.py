@@ -158,6 +158,9 @@ class Interrupting:
         if record.index == self.at_round:
             raise KeyboardInterrupt
 
+    def on_network(self, potentials):
+        pass
+
     def on_search(self, tested, total):
         self.searches += 1
         if self.searches == self.at_search:

@@ -342,5 +342,8 @@ class _Lines:
             f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
         )
 
+    def on_network(self, potentials: Potentials) -> None:
+        """Write nothing: the round has been told."""
+
     def on_search(self, tested: int, total: int) -> None:
         """Write nothing: searches are many."""

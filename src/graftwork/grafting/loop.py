@@ -347,3 +347,4 @@ class _Run:
         self.blocks_since_round = 0
         self.trace.append(record)
         self.observer.on_round(record)
+        self.observer.on_network(solution.point.potentials)

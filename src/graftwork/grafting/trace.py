@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from graftwork.inference.layout import Potentials
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -66,6 +68,10 @@ class Observer(Protocol):
         """Take note of a finished round."""
         ...
 
+    def on_network(self, potentials: Potentials) -> None:
+        """Take note of the network at the end of the round just told."""
+        ...
+
     def on_search(self, tested: int, total: int) -> None:
         """Take note that so many of all pairs were scored since the last round."""
         ...
@@ -78,6 +84,9 @@ class Silence:
         """Do nothing."""
 
     def on_round(self, record: Round) -> None:
+        """Do nothing."""
+
+    def on_network(self, potentials: Potentials) -> None:
         """Do nothing."""
 
     def on_search(self, tested: int, total: int) -> None:
