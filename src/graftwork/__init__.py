@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
     from graftwork.report import plot_network as plot_network
+    from graftwork.report.compare import compare as compare
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -44,6 +45,7 @@ _HOMES = {
     "Table": "graftwork.data",
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
+    "compare": "graftwork.report.compare",
     "load": "graftwork.models",
     "plot_network": "graftwork.report",
     "read_table": "graftwork.data",
@@ -62,6 +64,7 @@ __all__ = [
     "TooLargeError",
     "__version__",
     "as_table",
+    "compare",
     "datasets",
     "load",
     "plot_network",
