@@ -38,8 +38,9 @@ def make_entries(methods: Any) -> tuple[Entry, ...]:
 
     Parameters
     ----------
-    methods : str, Recipe, dict, or an iterable or mapping of these
-        A name, a recipe, or keyword arguments of `MarkovNetwork`; a mapping gives the labels.
+    methods : str, Recipe, dict, Entry, or an iterable or mapping of these
+        A name, a recipe, or keyword arguments of `MarkovNetwork`; a mapping gives the labels, and
+        so does an entry.
 
     Raises
     ------
@@ -53,13 +54,12 @@ def make_entries(methods: Any) -> tuple[Entry, ...]:
     >>> make_entries({"greedy": {"method": "best-choice", "alpha": 1.0}})[0].settings["alpha"]
     1.0
     """
-    if isinstance(methods, str | Recipe):
+    if isinstance(methods, str | Recipe | Entry):
         methods = [methods]
     if isinstance(methods, Mapping):
         pairs = [(str(label), _settings(spec)) for label, spec in methods.items()]
     elif isinstance(methods, Iterable):
-        settings = [_settings(spec) for spec in methods]
-        pairs = [(_name(each["method"]), each) for each in settings]
+        pairs = [_labelled(spec) for spec in methods]
     else:
         raise ParameterError(f"methods={methods!r} is no list of methods; name some of {_names()}.")
     if not pairs:
@@ -90,6 +90,15 @@ def check_options(options: Mapping[str, Any]) -> None:
         known("option", name, _parameters())
 
 
+def _labelled(spec: Any) -> tuple[str, dict[str, Any]]:
+    """Return a method's label, by default its name, and its settings."""
+    if isinstance(spec, Entry):
+        return spec.label, _settings(spec.settings)
+    settings = _settings(spec)
+    method = settings["method"]
+    return method.name if isinstance(method, Recipe) else method, settings
+
+
 def _settings(spec: Any) -> dict[str, Any]:
     """Return the keyword arguments of `MarkovNetwork` that one method stands for."""
     if isinstance(spec, str):
@@ -108,10 +117,6 @@ def _settings(spec: Any) -> dict[str, Any]:
     if not isinstance(settings["method"], Recipe):
         known("method", settings["method"], RECIPES)
     return settings
-
-
-def _name(method: Any) -> str:
-    return method.name if isinstance(method, Recipe) else str(method)
 
 
 def _names() -> str:

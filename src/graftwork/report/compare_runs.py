@@ -108,6 +108,7 @@ def run_methods(
         If every method failed: what the first said.
     """
     observer = observer or Silence()
+    observer.on_stage("warming up", 0, 1)
     entries = warm_up(task)
     lam, words = choose_lam(task, observer)
     attempts: list[Attempt] = []

@@ -1,4 +1,4 @@
-"""A comparison in words: two tables, whether the methods agree, who did not converge and why."""
+"""A comparison in words: tables, whether the methods agree, who did not converge and why."""
 
 from __future__ import annotations
 
@@ -80,18 +80,14 @@ def _agreement(problem: tuple[str, ...], runs: Sequence[MethodRun]) -> Agreement
 
 def comparison_words(comparison: Comparison) -> str:
     """Return a comparison as text for people, at most 88 characters wide where labels are short."""
-    records = comparison.table()
-    return (
-        "\n\n".join(
-            [
-                textwrap.fill(_head(comparison), _WIDTH),
-                "What was reached\n" + _aligned(records, _REACHED),
-                "What it took\n" + _aligned([{**r, "ended": _ended(r)} for r in records], _TAKEN),
-                *(textwrap.fill(text, _WIDTH) for text in _sentences(comparison)),
-            ]
-        )
-        + "\n"
-    )
+    records = [{**record, "ended": _ended(record)} for record in comparison.table()]
+    parts = [textwrap.fill(_head(comparison), _WIDTH)]
+    parts.append("What was reached\n" + _aligned(records, _REACHED))
+    if comparison.n_true is not None:
+        parts.append("How much of it is true\n" + _aligned(records, _TRUE))
+    parts.append("What it took\n" + _aligned(records, _TAKEN))
+    parts += [textwrap.fill(text, _WIDTH) for text in _sentences(comparison)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _head(comparison: Comparison) -> str:
@@ -161,6 +157,9 @@ _REACHED: tuple[Column, ...] = (
     ("nlpl", "NLPL", _decimals(4)),
     ("test_nlpl", "held out", _decimals(4)),
     ("edges", "edges", _whole),
+)
+_TRUE: tuple[Column, ...] = (
+    ("method", "method", str),
     ("recall", "recall", _decimals(3)),
     ("precision", "precision", _decimals(3)),
     ("f1", "F1", _decimals(3)),

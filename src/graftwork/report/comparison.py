@@ -127,7 +127,7 @@ class Comparison:
         return agreements(self)
 
     def words(self) -> str:
-        """Return the comparison as text: two tables, and what they mean."""
+        """Return the comparison as text: tables, and what they mean."""
         return comparison_words(self)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Any:
