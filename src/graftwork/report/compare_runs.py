@@ -134,7 +134,7 @@ def run_methods(
             first_error = first_error or error
             missing[entry.label] = str(error)
     if not attempts:
-        raise first_error or KeyboardInterrupt
+        raise KeyboardInterrupt if interrupted or first_error is None else first_error
     return Trial(task, lam, words, tuple(attempts), missing, interrupted)
 
 
@@ -146,7 +146,7 @@ def choose_lam(task: Task, observer: Observer) -> tuple[float, str]:
     options = {name: value for name, value in task.options.items() if name != "method_options"}
     with _stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
-    return net.lam_, net.lam_words_
+    return net.lam_, f"{net.lam_words_} Compared are the penalised networks, without any refit."
 
 
 def warm_up(task: Task) -> tuple[Entry, ...]:
@@ -156,19 +156,23 @@ def warm_up(task: Task) -> tuple[Entry, ...]:
     mean nothing are refused before the first long run.
     """
     corner = corner_of(task.table)
-    fitting = []
+    fitting: list[Entry] = []
+    refusal: ParameterError | None = None
     for entry in task.entries:
         try:
             with _stalls_untold():
                 for settings in _rehearsals({**task.options, **entry.settings}):
                     MarkovNetwork(**settings).fit(corner)
-        except ParameterError:
+        except ParameterError as error:
+            refusal = refusal or error
             if task.chosen:
                 raise
             continue
         except GraftworkError:
             pass  # the corner may be too odd for a method; the table itself will tell
         fitting.append(entry)
+    if refusal is not None and not fitting:
+        raise refusal
     return tuple(fitting)
 
 
