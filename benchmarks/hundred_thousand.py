@@ -24,6 +24,9 @@ class FirstRound:
         if self.seconds is None and record.edges:
             self.seconds = record.seconds
 
+    def on_network(self, potentials):
+        pass
+
     def on_search(self, tested, total):
         pass
 

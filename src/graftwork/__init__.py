@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graftwork.report import compare_edges as compare_edges
     from graftwork.report import evaluate as evaluate
     from graftwork.report import plot_network as plot_network
+    from graftwork.report.compare import compare as compare
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -48,6 +49,7 @@ _HOMES = {
     "Table": "graftwork.data",
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
+    "compare": "graftwork.report.compare",
     "compare_edges": "graftwork.report",
     "evaluate": "graftwork.report",
     "load": "graftwork.models",
@@ -69,6 +71,7 @@ __all__ = [
     "TooLargeError",
     "__version__",
     "as_table",
+    "compare",
     "compare_edges",
     "datasets",
     "evaluate",

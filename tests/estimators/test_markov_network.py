@@ -208,6 +208,9 @@ def test_an_interrupt_stores_the_best_so_far_and_is_raised(frame):
             if record.index == 1:
                 raise KeyboardInterrupt
 
+        def on_network(self, potentials):
+            pass
+
         def on_search(self, tested, total):
             pass
 

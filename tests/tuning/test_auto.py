@@ -138,6 +138,9 @@ class StopAt:
         if self.here:
             raise KeyboardInterrupt
 
+    def on_network(self, potentials):
+        pass
+
     def on_search(self, tested, total):
         pass
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from graftwork.cli.progress import Progress
     from graftwork.grafting.trace import Round
+    from graftwork.inference.layout import Potentials
 
 
 class Aborted(BaseException):
@@ -99,6 +100,10 @@ class Stoppable:
         """Pass it on, unless the run should have ended."""
         self._insist()
         self._progress.on_round(record)
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Pass it on."""
+        self._progress.on_network(potentials)
 
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on, unless the run should have ended."""

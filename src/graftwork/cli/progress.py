@@ -11,6 +11,7 @@ from graftwork.cli.failures import say
 
 if TYPE_CHECKING:
     from graftwork.grafting.trace import Round
+    from graftwork.inference.layout import Potentials
 
 #: Seconds between two lines where there is no terminal.
 _PAUSE = 15.0
@@ -36,6 +37,10 @@ class Progress(Protocol):
 
     def on_round(self, record: Round) -> None:
         """Take note of a round."""
+        ...
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Take note of the network at the end of a round."""
         ...
 
     def on_search(self, tested: int, total: int) -> None:
@@ -66,6 +71,9 @@ class Quiet:
         """Do nothing."""
 
     def on_round(self, record: Round) -> None:
+        """Do nothing."""
+
+    def on_network(self, potentials: Potentials) -> None:
         """Do nothing."""
 
     def on_search(self, tested: int, total: int) -> None:
@@ -137,6 +145,9 @@ class Bar:
         """Show the round's numbers."""
         self._numbers = numbers(record)
         self._bar.update(self._task, numbers=self._numbers)
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Do nothing: the round's numbers are shown."""
 
     def on_search(self, tested: int, total: int) -> None:
         """Show how far the search for further edges is."""

@@ -418,7 +418,7 @@ class _Lines:
         )
 
     def on_network(self, potentials: Potentials) -> None:
-        """Write nothing."""
+        """Write nothing: the round has been told."""
 
     def on_search(self, tested: int, total: int) -> None:
         """Write nothing: searches are many."""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from graftwork.inference.evidence import observe
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.inference.loopy import SECOND_DAMPING
-from graftwork.inference.messages import ready
+from graftwork.inference.messages import SECOND_DAMPING, ready
 from graftwork.inference.pairs import Mask
 from graftwork.inference.plan import compile_plan
 from graftwork.inference.wiring import wire

@@ -86,7 +86,7 @@ def plot_network(
     ax.set_title(title or _title(whole), fontsize=13, color=_INK, pad=10)
     _footnote(ax, _reading(drawn, colours, max_labels) + notes)
     if path is not None:
-        _save(ax.figure, Path(path), tight=owned)
+        save_figure(ax.figure, Path(path), tight=owned)
     return ax
 
 
@@ -130,17 +130,28 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
     return graph, notes
 
 
-def _new_axes(n: int) -> Any:
-    """Return axes on a figure of their own, larger for more nodes."""
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure of so many inches, which pyplot does not know of.
+
+    Examples
+    --------
+    >>> float(new_figure(4, 3).get_figwidth())
+    4.0
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'graftwork[plot]'") from error
-    width = min(max(5.0 + 1.15 * math.sqrt(n), 7.0), 17.0)
-    figure = Figure(figsize=(width, width * 0.72), dpi=130, facecolor="white")
+    figure = Figure(figsize=(width, height), dpi=130, facecolor="white")
     FigureCanvasAgg(figure)
-    return figure.add_axes((0.02, 0.07, 0.96, 0.86))
+    return figure
+
+
+def _new_axes(n: int) -> Any:
+    """Return axes on a figure of their own, larger for more nodes."""
+    width = min(max(5.0 + 1.15 * math.sqrt(n), 7.0), 17.0)
+    return new_figure(width, width * 0.72).add_axes((0.02, 0.07, 0.96, 0.86))
 
 
 def _title(graph: nx.Graph) -> str:
@@ -266,8 +277,17 @@ def _footnote(ax: Any, sentences: list[str]) -> None:
     ax.text(0.5, -0.01, words, color=_PALE, fontsize=8.5, **place)
 
 
-def _save(figure: Any, path: Path, *, tight: bool) -> None:
-    """Write the figure; the file appears whole or not."""
+def save_figure(figure: Any, path: Path, *, tight: bool) -> None:
+    """Write a figure, and return None; the file appears whole or not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "empty.png")
+    >>> save_figure(new_figure(1, 1), path, tight=False)
+    >>> path.read_bytes()[1:4]
+    b'PNG'
+    """
     buffer = io.BytesIO()
     kind = path.suffix.lstrip(".").lower() or "png"
     known = figure.canvas.get_supported_filetypes()
