@@ -21,7 +21,7 @@ START = (
     "from graftwork.cli import main, progress; progress._PAUSE = float(sys.argv.pop(1)); "
     "sys.exit(main())"
 )
-RECORD = Round(1, 2, 2, 0, 2.0, 1.5, 0.1, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
+RECORD = Round(1, 2, 2, 2, 0, 2.0, 1.5, 0.1, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
 
 
 def start(*words, cwd, pause=1000.0):

@@ -8,7 +8,7 @@ from graftwork.report import write_path, write_trace
 
 
 def record(index, violation=0.1):
-    return Round(index, 1, 1, 0, 2.0, 1.5, violation, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
+    return Round(index, 1, 1, 1, 0, 2.0, 1.5, violation, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
 
 
 def test_trace_is_one_object_a_line(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 from graftwork.data.compact import Sample
 from graftwork.errors import GraftworkError
 from graftwork.grafting import Recipe
-from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP
+from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeReweighted
 from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1, Penalty
 from graftwork.recipes import RECIPES
@@ -21,6 +21,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "auto": Automatic,
     "exact": JunctionTree,
     "bp": LoopyBP,
+    "trw": TreeReweighted,
 }
 PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
 

@@ -81,7 +81,8 @@ class Certificate:
     def words(self) -> str:
         """Return the certificate in plain sentences."""
         parts = [
-            f"Optimal within {self.tolerance:g}."
+            f"Optimal within {self.tolerance:g}"
+            + ("." if self.exact else ", as far as approximate inference can tell.")
             if self.converged
             else f"Not certified optimal: {STOPS[self.stop]}.",
         ]

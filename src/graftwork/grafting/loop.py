@@ -161,6 +161,7 @@ class _Run:
             self.choice = self._choose()
             if self.stop is None and len(self.choice.keys):
                 self.stop = "pruned"
+        self._close()
 
     def interrupt(self) -> None:
         """Leave the network as the last finished step left it."""
@@ -207,8 +208,8 @@ class _Run:
             self.accuracy = max(target, min(self.accuracy, self.solution.residual))
         chosen, stuck = _EMPTY, False
         while True:
-            before = self.solution.objective
             self._activate(chosen)
+            before = self.solution.objective
             accuracy, steps = self.accuracy, None
             if len(chosen) and not stuck:
                 accuracy, steps = self.recipe.schedule.plan(accuracy, self.solution.residual)
@@ -331,6 +332,12 @@ class _Run:
                 worst = float(self._score(keys).max())
                 everything = len(keys) == self.space.size - len(active)
                 self.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
+        self._close()
+
+    def _close(self) -> None:
+        """Record what the last look cost, if there was one since the last round."""
+        if self.blocks_since_round:
+            self._record(0, 0)
 
     def _spent(self) -> str | None:
         """Return which budget has run out, if any."""

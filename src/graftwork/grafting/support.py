@@ -82,7 +82,7 @@ class Network:
         return self._moved(problem, self.layout, self.free)
 
     def _moved(self, problem: Problem, layout: Layout, free: Bools) -> Network:
-        """Return the same weights in another layout, without an evaluation."""
+        """Return the same weights in another layout, without an evaluation where possible."""
         solution, old = self.solution, self.layout
         point, memory = solution.point, solution.memory
         if layout.n_edges != old.n_edges or (layout.edges != old.edges).any():
@@ -93,7 +93,12 @@ class Network:
             targets = np.concatenate([unary, layout.entries(here)])
             weights = layout.zeros()
             weights[targets] = self.weights[sources]
-            point = reshape(point, Potentials(layout, weights))
+            potentials = Potentials(layout, weights)
+            point = (
+                reshape(point, potentials)
+                if problem.objective.ignores_empty_tables
+                else problem.objective.at(potentials, point)
+            )
             memory = memory.move(sources, layout.size, targets)
         blocks = problem.blocks(layout, free)
         measured = measure(point, problem.penalty, blocks, 0, memory)

@@ -27,6 +27,11 @@ class Automatic:
     exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
     loopy: LoopyBP = field(default_factory=LoopyBP)
 
+    @property
+    def ignores_empty_edges(self) -> bool:
+        """Yes."""
+        return True
+
     def describe(self) -> str:
         """Return what this engine does, in plain words."""
         return f"exact inference where it fits, else {self.loopy.describe()}"

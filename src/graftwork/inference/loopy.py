@@ -69,6 +69,11 @@ class LoopyBP:
     def __post_init__(self) -> None:
         check_rule(self.rule)
 
+    @property
+    def ignores_empty_edges(self) -> bool:
+        """Yes."""
+        return True
+
     def describe(self) -> str:
         """Return what this engine does, in plain words.
 

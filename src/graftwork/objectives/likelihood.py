@@ -28,6 +28,11 @@ class Likelihood:
         self.evaluations = 0
         self._last: tuple[Layout, Floats] | None = None
 
+    @property
+    def ignores_empty_tables(self) -> bool:
+        """As the engine has it."""
+        return self.engine.ignores_empty_edges
+
     def describe(self) -> str:
         """Return in plain words how it is computed."""
         return f"likelihood by {self.engine.describe()}"

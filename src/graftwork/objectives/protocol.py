@@ -112,6 +112,11 @@ class Objective(Protocol):
     sample: Sample
     evaluations: int
 
+    @property
+    def ignores_empty_tables(self) -> bool:
+        """Whether a table of zeros changes nothing: neither the value nor the other gradients."""
+        ...
+
     def describe(self) -> str:
         """Return in plain words how it is computed, for certificates."""
         ...

@@ -92,6 +92,11 @@ class PseudoLikelihood:
         self.margins = np.asarray(sample.counts.margins, dtype=np.float64)
         self._last: tuple[Layout, HalfEdges, Floats] | None = None
 
+    @property
+    def ignores_empty_tables(self) -> bool:
+        """Yes."""
+        return True
+
     def describe(self) -> str:
         """Return in plain words how it is computed."""
         return "pseudo-likelihood, which needs no inference"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +58,14 @@ class Totals:
     evaluations: int
     blocks_scored: int
     tables_counted: int
+
+    @staticmethod
+    def of(trace: Sequence[Round]) -> Totals:
+        """Return the totals of a run: its last record has them."""
+        if not trace:
+            return Totals(0.0, 0, 0, 0)
+        last = trace[-1]
+        return Totals(last.seconds, last.evaluations, last.blocks_scored, last.tables_counted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,7 +229,7 @@ def _attempt(task: Task, entry: Entry, lam: float, observer: Observer, most: int
     except KeyboardInterrupt:
         if not hasattr(net, "model_"):
             raise
-    return Attempt(entry.label, net, album.networks(), album.totals())
+    return Attempt(entry.label, net, album.networks(), Totals.of(net.trace_))
 
 
 @contextmanager
@@ -234,7 +241,7 @@ def _stalls_untold() -> Iterator[None]:
 
 
 class Album:
-    """An observer that keeps the networks of some rounds, and what the run has taken so far.
+    """An observer that keeps the networks of some rounds.
 
     It keeps every network, then every second, every fourth: memory does not grow with the rounds.
     """
@@ -244,18 +251,14 @@ class Album:
         self._kept: dict[int, Potentials] = {}
         self._last: tuple[int, Potentials] | None = None
         self._record: Round | None = None
-        self._began = self._searched_at = 0.0
-        self._tested = 0
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""
         self._inner.on_stage(text, step, steps)
 
     def on_round(self, record: Round) -> None:
-        """Remember the counters, and pass it on."""
+        """Remember which round it was, and pass it on."""
         self._record = record
-        self._began = time.monotonic() - record.seconds
-        self._tested = 0
         self._inner.on_round(record)
 
     def on_network(self, potentials: Potentials) -> None:
@@ -271,8 +274,7 @@ class Album:
         self._inner.on_network(potentials)
 
     def on_search(self, tested: int, total: int) -> None:
-        """Remember how many pairs were scored since the last round, and pass it on."""
-        self._tested, self._searched_at = tested, time.monotonic()
+        """Pass it on."""
         self._inner.on_search(tested, total)
 
     def networks(self) -> tuple[tuple[int, Potentials], ...]:
@@ -282,12 +284,3 @@ class Album:
         kept = sorted({**self._kept, self._last[0]: self._last[1]}.items())
         places = np.linspace(0, len(kept) - 1, min(len(kept), self._most)).round().astype(int)
         return tuple(kept[i] for i in places.tolist())
-
-    def totals(self) -> Totals:
-        """Return what the run took, with the search after its last round."""
-        record = self._record
-        if record is None:
-            return Totals(0.0, 0, 0, 0)
-        seconds = max(record.seconds, self._searched_at - self._began if self._tested else 0.0)
-        blocks = record.blocks_scored + self._tested
-        return Totals(seconds, record.evaluations, blocks, record.tables_counted)
