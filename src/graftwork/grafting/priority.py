@@ -15,7 +15,7 @@ from graftwork.grafting.space import PairSpace, Space, pairs_only
 from graftwork.inference.layout import Ints
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
-FIRST_BATCH, LARGEST_BATCH = 8, 16384
+FIRST_BATCH, LARGEST_BATCH = 1, 16384
 _NONE = np.zeros(0, dtype=np.int64)
 
 

@@ -34,4 +34,4 @@ def priority(
     5
     """
     selector = PriorityQueue(central, density)
-    return Recipe("priority", selector, OrthantWise(), Steps(steps), Zeros(epsilon))
+    return Recipe("priority", selector, OrthantWise(), Steps(steps, 0.0), Zeros(epsilon))
