@@ -32,6 +32,7 @@ from graftwork.estimators.parts import (
 from graftwork.grafting import Budget, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
+from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
 from graftwork.tuning import learn_without_lambda
 from graftwork.tuning.levels import largest_score
@@ -56,6 +57,10 @@ class MarkovNetwork(BaseEstimator):
         For the likelihood: exact while small and else belief propagation, always exact (refused
         when too large), always belief propagation, or tree-reweighted belief propagation (an upper
         bound of the partition function).
+    pair_rule : {"path", "product", "exact"}
+        For approximate inference: the joint marginals of two connected variables without an edge,
+        by chained conditionals along a path, as if they were independent (what the authors of
+        best-choice grafting did), or exactly.
     penalty : {"group-l1", "l1", "elastic-net", "l2", "none"}
         ``lam * sum d ||W||`` over whole edge tables; ``lam * ||w||_1`` over their single entries;
         the same with l2 > 0; ``lam * ||w||^2``, which keeps every edge; or nothing. Methods that
@@ -130,6 +135,7 @@ class MarkovNetwork(BaseEstimator):
         method_options: Mapping[str, Any] | None = None,
         loss: str = "pseudolikelihood",
         inference: Any = "auto",
+        pair_rule: Rule = "path",
         penalty: str = "group-l1",
         lam: float | str = "auto",
         l2: float = 0.0,
@@ -155,6 +161,7 @@ class MarkovNetwork(BaseEstimator):
         self.method_options = method_options
         self.loss = loss
         self.inference = inference
+        self.pair_rule = pair_rule
         self.penalty = penalty
         self.lam = lam
         self.l2 = l2
@@ -256,7 +263,7 @@ class MarkovNetwork(BaseEstimator):
 
     def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
-        objective_of = make_objective(self.loss, self.inference, self.n_jobs)
+        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
         if isinstance(self.lam, str) and self.penalty != "none":
             result = learn_without_lambda(
                 objective_of(sample), self._penalty_at, objective_of, **options

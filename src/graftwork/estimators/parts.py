@@ -6,23 +6,26 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from graftwork.data.compact import Sample
 from graftwork.errors import GraftworkError
 from graftwork.grafting import Recipe
 from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeReweighted
+from graftwork.inference.rules import Rule
 from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1, Penalty
 from graftwork.recipes import RECIPES
 
 LOSSES = ("pseudolikelihood", "likelihood")
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "auto": Automatic,
-    "exact": JunctionTree,
-    "bp": LoopyBP,
-    "trw": TreeReweighted,
+# Engines by name, given the rule for inactive pairs.
+ENGINES: dict[str, Callable[[Rule], Engine]] = {
+    "auto": lambda rule: Automatic(loopy=LoopyBP(rule=rule)),
+    "exact": lambda rule: JunctionTree(),
+    "bp": lambda rule: LoopyBP(rule=rule),
+    "trw": lambda rule: TreeReweighted(rule=rule),
 }
+RULES: tuple[Rule, ...] = get_args(Rule)
 PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
 
 
@@ -130,14 +133,17 @@ def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penal
     return kind(lam, l2, own, l2 if own else 0.0)
 
 
-def make_objective(loss: str, inference: Any, n_jobs: int | None) -> Callable[[Sample], Objective]:
+def make_objective(
+    loss: str, inference: Any, pair_rule: Rule, n_jobs: int | None
+) -> Callable[[Sample], Objective]:
     """Return what makes the loss of a sample."""
     known("loss", loss, LOSSES)
+    known("pair_rule", pair_rule, RULES)
     if isinstance(inference, str):
         known("inference", inference, ENGINES)
     if loss == "pseudolikelihood":
         return lambda sample: PseudoLikelihood(sample, n_jobs)
-    engine = ENGINES[inference]() if isinstance(inference, str) else inference
+    engine = ENGINES[inference](pair_rule) if isinstance(inference, str) else inference
     if not isinstance(engine, Engine):
         raise ParameterError(f"inference={inference!r} is neither a known name nor an engine.")
     return lambda sample: Likelihood(sample, engine)
