@@ -16,7 +16,7 @@ class ModelFileError(GraftworkError, ValueError):
 
 
 class TooLargeError(GraftworkError, MemoryError):
-    """Exact inference was refused because its estimated cost is over the limit."""
+    """What was asked for was refused because its estimated cost is over the limit."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.errors import TooLargeError
 from graftwork.grafting.exhaustive import Exhaustive
 from graftwork.grafting.selection import Choice, Selection, View
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Ints
+
+# A solver keeps some twenty vectors of this length.
+MOST_ENTRIES = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,17 @@ class _EverythingSearch:
     def choose(self, view: View) -> Choice:
         """Return everything, the first time."""
         first, self._first = self._first, False
+        if not first or self._space.size - len(view.active) > view.most:
+            return self._later.choose(view)
+        states = view.sample.cards[self._space.variables]
+        entries = int(states.sum() ** 2 - (states**2).sum()) // 2
+        if entries > MOST_ENTRIES:
+            raise TooLargeError(
+                f"full optimisation holds all {entries:,} table entries at once, which is too many; "
+                'use method="best-choice", which starts with none.'
+            )
         keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
-        if first and len(keys) and len(keys) <= view.most:
-            return Choice(keys, view.lam, 0, complete=False)
-        return self._later.choose(view)
+        return Choice(keys, view.lam, 0, complete=not len(keys))
 
     def release(self, keys: Ints) -> None:
         """Nothing to note: later searches look at everything."""

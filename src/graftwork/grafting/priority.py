@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace, Space, pairs_only
+from graftwork.grafting.space import PairSpace, Space, list_keys, pairs_only
 from graftwork.inference.layout import Ints
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
@@ -44,7 +44,8 @@ class PriorityQueue:
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _PrioritySearch:
         """Return a fresh queue in which all inactive pairs have the same priority."""
         pairs = pairs_only(space, "priority grafting")
-        order = rng.permutation(np.setdiff1d(np.arange(space.size), active, assume_unique=True))
+        keys = list_keys(space, "priority grafting")
+        order = rng.permutation(np.setdiff1d(keys, active, assume_unique=True))
         return _PrioritySearch(self, pairs, order)
 
 

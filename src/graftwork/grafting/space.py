@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
@@ -217,6 +218,26 @@ def _scramble(values: np.ndarray) -> np.ndarray:
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: np.ndarray = values ^ (values >> np.uint64(31))
     return mixed
+
+
+# Methods that keep something for every block refuse to keep more than this.
+MOST_LISTED = 2**26
+
+
+def list_keys(space: Space, who: str) -> Ints:
+    """Return all keys of a space, or refuse where they would not fit in memory.
+
+    Examples
+    --------
+    >>> list_keys(PairSpace(np.array([0, 1, 2])), "a method")
+    array([0, 1, 2])
+    """
+    if space.size > MOST_LISTED:
+        raise TooLargeError(
+            f"{who} keeps a list of all {space.size:,} {space.unit}s, which is too many; use "
+            'method="best-choice", which never lists them.'
+        )
+    return np.arange(space.size)
 
 
 def pairs_only(space: Space, who: str) -> PairSpace:
