@@ -41,8 +41,8 @@ class _EverythingSearch:
         entries = int(states.sum() ** 2 - (states**2).sum()) // 2
         if entries > MOST_ENTRIES:
             raise TooLargeError(
-                f"full optimisation holds all {entries:,} table entries at once, which is too many; "
-                'use method="best-choice", which starts with none.'
+                f"full optimisation holds all {entries:,} table entries at once, which is too "
+                'many; use method="best-choice", which starts with none.'
             )
         keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
         return Choice(keys, view.lam, 0, complete=not len(keys))
