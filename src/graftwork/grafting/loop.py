@@ -219,7 +219,9 @@ class _Run:
             if self.stop is not None:
                 return
             arrived = self._arrive()
-            stuck = len(chosen) > 0 and not self.solution.objective < before
+            # blocks that violated and then changed nothing would come back for ever
+            violated = len(chosen) > 0 and self.choice.worst > self.problem.penalty.lam
+            stuck = violated and not self.solution.objective < before
             self.choice = self._choose()
             chosen = self.choice.keys
             if len(chosen) and not stuck:
