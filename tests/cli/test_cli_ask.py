@@ -46,6 +46,14 @@ def test_query_map_and_pair_as_text(graftwork, model, model_file):
     assert f"{model.log_partition():.6f}" in result.out
 
 
+def test_query_by_tree_reweighted_propagation(graftwork, model_file):
+    result = graftwork("query", model_file, "--log-partition", "--inference", "trw")
+    assert result.code == 0, result.err
+    exact = graftwork("query", model_file, "--log-partition").out
+    assert result.out.endswith(", an upper bound\n")
+    assert float(result.out.split()[3].rstrip(",")) >= float(exact.split()[3])
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from graftwork.cli.compare import parse_methods
+from graftwork.cli.options import METHODS
 from graftwork.models import PairwiseMRF
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
@@ -50,16 +50,25 @@ def test_compare_writes_everything(graftwork, chain_csv, truth_csv, tmp_path):
 
 
 def test_embedded_data_and_the_usual_methods(graftwork, tmp_path, monkeypatch):
-    from graftwork.recipes import RECIPES
-
     monkeypatch.chdir(tmp_path)
     result = graftwork(
         "compare", "mushroom", "--lam", "0.15", "--jobs", "1", "--max-edges", "3", "--no-plot", "-q"
     )
     assert (result.code, result.out, result.err) == (0, "", "")
     assert {p.name for p in (tmp_path / "compare").iterdir()} == FILES - {"comparison.png"}
-    methods = [row["method"] for row in table_of(tmp_path / "compare")]
-    assert {"best-choice", "edge-grafting", "first-hit"} <= {*methods} <= {*RECIPES}
+    assert [row["method"] for row in table_of(tmp_path / "compare")] == [
+        "best-choice", "edge-grafting", "first-hit", "grafting-light",
+    ]  # fmt: skip
+
+
+def test_all_methods_can_be_asked_for(graftwork, chain_csv, tmp_path):
+    words = ["-m", "all,grafting-light:count=3", "--penalty", "l1", "--out", tmp_path, "--no-plot"]
+    result = graftwork("compare", chain_csv, *words, *FAST)
+    assert result.code == 0, result.err
+    rows = table_of(tmp_path)
+    assert [row["method"] for row in rows] == [*METHODS, "grafting-light:count=3"]
+    assert {row["converged"] for row in rows} == {"True"}
+    assert "The 11 methods that converged agree" in result.out
 
 
 def test_methods_have_options_of_their_own(graftwork, chain_csv, tmp_path):
@@ -73,18 +82,10 @@ def test_methods_have_options_of_their_own(graftwork, chain_csv, tmp_path):
         "best-choice (2)",
         "first-hit:max-edges=1",
     ]
-    assert stored[0]["settings"]["alpha"] == 1
-    assert stored[0]["settings"]["structure"] is False
-    assert stored[1]["settings"]["structure"] is True
+    assert stored[0]["settings"]["method_options"] == {"alpha": 1, "structure": False}
+    assert stored[1]["settings"]["method_options"] is None
     assert stored[3]["edges"] == 1
     assert "did not converge: the edge budget was reached" in " ".join(result.out.split())
-
-
-def test_values_of_options_have_types():
-    settings = parse_methods(["best-choice:alpha=0.5:reservoir=7:tests=none:loss=likelihood"])
-    assert settings[0].settings == {
-        "method": "best-choice", "alpha": 0.5, "reservoir": 7, "tests": None, "loss": "likelihood",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["a,b\nb,c\n", "b;a\nc;b\n", "von\tnach\na\tb\nb\tc\n"])
@@ -137,19 +138,21 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
         (["absent.csv"], "no such file"),
         (["absent.csv", "-m", "magic"], "best-choice"),
         (["{csv}", "--methods", "best-choise"], "did you mean 'best-choice'"),
-        (["{csv}", "--methods", ","], "name some of"),
+        (["absent.csv", "--methods", ","], "name some of"),
+        (["absent.csv", "--methods", "full:alpha=1"], "full has no option 'alpha'"),
         (["{csv}", "--methods", "best-choice:alpha"], "NAME:OPTION=VALUE"),
         (["{csv}", "--methods", "best-choice:alpa=1"], "alpha"),
         (["{csv}", "--methods", "best-choice:alpha=x"], "alpha"),
         (["{csv}", "--methods", "best-choice:lam=1"], "lam"),
         (["{csv}", "--lam", "few"], "'--lam'"),
+        (["{csv}", "--penalty", "l2"], "--lam must be a number with --penalty l2"),
         (["{csv}", "--holdout", "2"], "'--holdout'"),
         (["{csv}", "--out", "{csv}"], "--out"),
-        (["{csv}", "--truth", "absent.csv"], "--truth 'absent.csv': there is no such file"),
+        (["{csv}", "--truth", "absent.csv"], "'absent.csv': no such file"),
         (["{csv}", "--truth", "."], "is a directory"),
         (["{csv}", "--truth", "{csv}"], "no variable"),
-        (["{csv}", "--truth", "bad.csv"], "no variable 'aa'; did you mean 'a'"),
-        (["{csv}", "--truth", "one.csv"], "two columns"),
+        (["{csv}", "--truth", "bad.csv"], "bad.csv: line 3: there is no variable 'aa'; did you"),
+        (["{csv}", "--truth", "one.csv"], "one.csv: line 1 does not have two names"),
         (["{csv}", "--truth", "loop.csv"], "itself"),
         (["{csv}", "--truth", "broken.gw"], "broken.gw"),
         ([], "Missing argument"),

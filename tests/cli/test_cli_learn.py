@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+from graftwork.data import read_table
+from graftwork.estimators import MarkovNetwork
 from graftwork.models import load, read_info
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
@@ -71,6 +73,53 @@ def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):
     assert "the edge budget was reached" in " ".join(result.out.split())
     settings = read_info(tmp_path / "model.gw")["settings"]
     assert (settings["method"], settings["loss"]) == ("first-hit", "likelihood")
+
+
+def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
+    options = ["--method", "grafting-light:count=20:memory=false", "--penalty", "l1", "--no-plot"]
+    result = graftwork("learn", chain_csv, "--out", tmp_path, *options, *FAST)
+    assert result.code == 0, result.err
+    text = " ".join(result.out.split())
+    assert "features left out were tested" in text
+    assert "single entries of their tables" in text
+    settings = read_info(tmp_path / "model.gw")["settings"]
+    assert settings["method_options"] == {"count": 20, "memory": False}
+    shown = graftwork("show", tmp_path / "model.gw").out
+    assert "grafting-light (count 20, memory False)" in shown
+    assert "penalty       l1\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--method", "gain", "--penalty", "elastic-net", "--l2", "0.1"], {"l2": 0.1}),
+        (["--penalize-unary"], {"penalize_unary": True}),
+        (["--penalize-unary", "--unary-lam", "0.3"], {"penalize_unary": 0.3}),
+        (["--anneal", "3"], {"anneal": 3}),
+        (["--loss", "likelihood", "--inference", "trw"], {"inference": "trw"}),
+        (["--inference", "bp", "--pair-rule", "product"], {"pair_rule": "product"}),
+        (["--penalty", "l2"], {"penalty": "l2"}),
+        (["--method", "best-choice:alpha=1:max-edges=1"], {"max_edges": 1}),
+        (["--method", "full", "--alpha", "1"], {"method": "full", "alpha": 1.0}),
+    ],
+)
+def test_options_are_the_estimators_arguments(graftwork, chain_csv, tmp_path, options, expected):
+    words = ["--out", tmp_path, "--no-plot", "-q", "--holdout", "0", *options, *FAST]
+    assert graftwork("learn", chain_csv, *words).code == 0
+    settings = read_info(tmp_path / "model.gw")["settings"]
+    assert settings.items() >= expected.items()
+    settings = {name: value for name, value in settings.items() if value is not None}
+    net = MarkovNetwork(**settings).fit(read_table(chain_csv))
+    assert load(tmp_path / "model.gw") == net.model_
+
+
+def test_without_a_penalty_no_lambda_is_needed(graftwork, chain_csv, tmp_path):
+    words = ["--penalty", "none", "--out", tmp_path, "--no-plot", "--jobs", "1", "--holdout", "0"]
+    result = graftwork("learn", chain_csv, *words)
+    assert result.code == 0, result.err
+    assert load(tmp_path / "model.gw").n_edges == 6
+    assert "Lambda\n  There is no penalty." in result.out
+    assert "lambda " not in graftwork("show", tmp_path / "model.gw").out.split("certificate")[0]
 
 
 def test_quiet_prints_nothing(graftwork, chain_csv, tmp_path):
@@ -147,9 +196,16 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
         (["."], "is a directory"),
         (["{csv}", "--lam", "few"], "'--lam'"),
         (["{csv}", "--lam", "-1"], "'--lam'"),
-        (["{csv}", "--method", "magic"], "best-choice"),
+        (["absent.csv", "--method", "magic"], "best-choice"),
+        (["absent.csv", "--method", "grafting-ligth"], "did you mean 'grafting-light'?"),
+        (["absent.csv", "--method", "grafting-light:cuont=3"], "did you mean 'count'?"),
+        (["{csv}", "--penalty", "l2"], "--lam must be a number with --penalty l2, got 'auto'"),
+        (["{csv}", "--penalty", "l3"], "'--penalty'"),
+        (["{csv}", "--unary-lam", "-1"], "'--unary-lam'"),
+        (["{csv}", "--anneal", "few"], "'--anneal'"),
+        (["{csv}", "--jobs", "0"], "--jobs must be"),
         (["{csv}", "--holdout", "2"], "'--holdout'"),
-        (["{csv}", "--tol", "0"], "tol"),
+        (["{csv}", "--tol", "0"], "--tol must be"),
         (["{csv}", "--weights", "m"], "'m'"),
         (["{csv}", "--sep", "ab"], "one character"),
         (["{csv}", "--out", "{csv}"], "--out"),

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from graftwork.cli import app as program
 from graftwork.cli import failures, main
 from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
-from graftwork.cli.progress import Bar, Lines, Quiet
+from graftwork.cli.progress import Bar, Lines, Quiet, numbers
 from graftwork.grafting.trace import Round
 from graftwork.models import load
 from graftwork.version import __version__
@@ -162,6 +163,8 @@ def test_lines_are_few(capsys):
             lines.on_round(RECORD)
     told = capsys.readouterr().err.splitlines()
     assert told == ["lambda 0.1 (stage 1 of 3): 2 edges, objective 2, worst violation 0.1"]
+    features = replace(RECORD, edges=1, blocks=1200)
+    assert numbers(features) == "1 edge (1,200 features), objective 2, worst violation 0.1"
 
 
 def test_bar_shows_the_numbers():
@@ -176,5 +179,5 @@ def test_bar_shows_the_numbers():
         bar.on_search(7, 10)
         bar._bar.refresh()
     shown = screen.getvalue()
-    for part in ("reading [x]", "lambda 0.1", "2 edges", "objective 2", "7 pairs tested"):
+    for part in ("reading [x]", "lambda 0.1", "2 edges", "objective 2", "7 candidates tested"):
         assert part in shown

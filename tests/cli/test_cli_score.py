@@ -104,11 +104,8 @@ def test_variables_called_like_the_header(graftwork, tmp_path):
     [
         ("", "truth.csv: the file is empty"),
         ("\n \n", "truth.csv: the file is empty"),
-        (
-            "first,second\nrain,wett\n",
-            "truth.csv: line 2: the model has no variable 'wett'; did you",
-        ),
-        ("rain,snow\n", "line 1: the model has no variable 'snow'"),
+        ("first,second\nrain,wett\n", "truth.csv: line 2: there is no variable 'wett'; did you"),
+        ("rain,snow\n", "line 1: there is no variable 'snow'"),
         ("first,second\nrain,rain\n", "line 2 joins 'rain' to itself"),
         ("first,second\nrain\n", "line 2 does not have two names"),
         ("rain\nwet\n", "line 1 does not have two names"),
@@ -139,7 +136,7 @@ def test_a_truth_of_other_variables(graftwork, model_file, rows_file, tmp_path):
     PairwiseMRF({"p": [0, 1], "q": [0, 1]}, None, {("p", "q"): [[1, 0], [0, 1]]}).save(other)
     result = graftwork("score", model_file, rows_file, "--truth", other)
     assert result.code == 2
-    assert "other.gw: the model has no variable 'p'" in result.err
+    assert "other.gw: there is no variable 'p'" in result.err
 
 
 def test_impossible_rows_become_null(graftwork, model, tmp_path):

@@ -16,7 +16,6 @@ from graftwork.report.compare import make_task
 from graftwork.report.compare_evaluate import evaluate
 from graftwork.report.compare_methods import make_entries, usual_entries
 from graftwork.report.compare_runs import Album, corner_of, run_methods
-from graftwork.report.compare_truth import recovery, true_edges
 
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
 TRIO = ("best-choice", "edge-grafting", "first-hit")
@@ -64,16 +63,17 @@ def test_final_numbers_are_those_of_a_run_alone(result, table, truth):
     assert run.recovery.recall == len(found & true) / len(true)
     assert run.recovery.precision == len(found & true) / len(found)
     last = net.trace_[-1]
-    for name in ("evaluations", "tables_counted"):
-        assert getattr(run.totals, name) == getattr(last, name)
+    [record] = [record for record in result.table() if record["method"] == "first-hit"]
+    for name in ("evaluations", "blocks_scored", "tables_counted"):
+        assert record[name] == getattr(last, name)
     assert run.certificate == net.certificate_
     assert run.model == net.model_
 
 
 def test_the_closing_check_counts(result):
-    for run in result.runs:
+    for run, record in zip(result.runs, result.table(), strict=True):
         last, before = run.trace[-1], run.trace[-2]
-        assert run.totals.blocks_scored == last.blocks_scored == run.rounds[-1]["blocks_scored"]
+        assert record["blocks_scored"] == last.blocks_scored == run.rounds[-1]["blocks_scored"]
         assert last.blocks_scored >= before.blocks_scored + run.certificate.n_inactive
 
 
@@ -170,8 +170,18 @@ def test_methods_are_taken_in_many_forms():
     labelled = make_entries({"α = 1": recipe, "usual": "first-hit"})
     assert [e.label for e in labelled] == ["α = 1", "usual"]
     assert [e.label for e in make_entries("first-hit")] == ["first-hit"]
+
+
+def test_every_method_is_compared_where_that_ends_soon():
     assert [e.label for e in usual_entries(10)] == [*RECIPES]
-    assert {e.label for e in usual_entries(10**7)} == {*TRIO}
+    assert [e.label for e in usual_entries(11)] == [*TRIO, "grafting-light"]
+    assert [e.label for e in usual_entries(64)] == [*TRIO, "grafting-light"]
+    assert [e.label for e in usual_entries(10**6)] == ["best-choice", "first-hit"]
+    assert [e.label for e in make_entries("all")] == [*RECIPES]
+    some = make_entries([{"alpha": 1.0}, "all"])
+    assert [e.label for e in some] == ["best-choice", "best-choice (2)", *[*RECIPES][1:]]
+    wide = gw.Table(range(65), [(0, 1)] * 65, np.zeros((65, 3), dtype=int))
+    assert [e.label for e in make_task(wide).entries] == ["best-choice", "first-hit"]
 
 
 @pytest.mark.parametrize(
@@ -205,39 +215,22 @@ def test_nonsense_is_refused_before_any_run(table, methods, options, told):
         gw.compare(table, methods, **{"lam": 0.1, "observer": Nobody(), **options})
 
 
-@pytest.mark.parametrize(
-    ("truth", "told"),
-    [
-        ([("v0", "v9")], "truth: there is no variable 'v9'"),
-        ([("v0", "v0")], "itself"),
-        ([("v0", "v1", "v2")], "no edge"),
-        (["v0"], "no edge"),
-        ("v0", "use a graph"),
-        (7, "use a graph"),
-    ],
-)
-def test_false_truths_are_refused(table, truth, told):
-    with pytest.raises(gw.DataError, match=told):
-        gw.compare(table, "first-hit", lam=0.1, truth=truth)
+def test_false_truths_are_refused(table):
+    with pytest.raises(gw.DataError, match="'v0' - 'v9', but there is no variable 'v9'"):
+        gw.compare(table, "first-hit", lam=0.1, truth=[("v0", "v9")])
 
 
-def test_truth_is_taken_in_many_forms(result):
-    names = ["a", "b", "c"]
-    graph = nx.DiGraph([("b", "a"), ("b", "c"), ("a", "b")])
-    model = gw.PairwiseMRF({"c": [0, 1], "a": [0, 1], "loose": [0]}, None, {("c", "a"): np.eye(2)})
-    assert true_edges(graph, names) == {(0, 1), (1, 2)}
-    assert true_edges(model, names) == {(0, 2)}
-    assert true_edges(np.array([["a", "c"]]), names) == {(0, 2)}
-    assert true_edges((edge for edge in [["a", "b"]]), names) == {(0, 1)}
-    net = gw.MarkovNetwork(lam=0.01).fit({"a": [0, 1] * 9, "b": [0, 1] * 9})
-    assert true_edges(net, names) == {(0, 1)}
+def test_recovery_is_what_compare_edges_says(result, table, truth):
+    graph = nx.DiGraph([*truth, *((b, a) for a, b in truth)])
+    model = gw.PairwiseMRF({n: [0, 1] for n in table.names}, None, {e: np.eye(2) for e in truth})
+    assert make_task(table, truth=graph).truth == make_task(table, truth=model).truth
+    for run in result.runs:
+        assert run.recovery == gw.compare_edges(run.model, graph)
 
 
-def test_recovery_without_edges_is_unknown():
-    nothing = recovery([], [])
-    assert all(math.isnan(x) for x in (nothing.recall, nothing.precision, nothing.f1))
-    assert recovery([], [(0, 1)]).recall == 0.0
-    assert math.isnan(recovery([(0, 1)], []).recall)
+def test_nothing_found_and_nothing_true_is_all_right(table):
+    [record] = gw.compare(table, "first-hit", lam=10.0, truth=[], n_jobs=1).table()
+    assert [record[name] for name in ("recall", "precision", "f1")] == [1.0, 1.0, 1.0]
 
 
 def test_methods_that_stop_early_are_named(table):
@@ -340,6 +333,39 @@ def test_an_interrupt_between_methods_or_too_early(table):
         gw.compare(table, TRIO, lam=0.1, observer=Interrupting("best-choice", None))
 
 
+def test_an_interrupt_before_the_first_round_leaves_the_method_out(table, monkeypatch):
+    fit = gw.MarkovNetwork.fit
+
+    def interrupted(self, X, *rest):
+        fit(self, X, *rest)
+        if self.method == "edge-grafting" and X is table:
+            self.trace_ = []
+            raise KeyboardInterrupt
+        return self
+
+    monkeypatch.setattr(gw.MarkovNetwork, "fit", interrupted)
+    compared = gw.compare(table, TRIO, lam=0.1, n_jobs=1)
+    assert [run.label for run in compared.runs] == ["best-choice"]
+    assert compared.missing["edge-grafting"] == "interrupted before it had a network"
+    assert compared.interrupted
+
+
+def test_without_a_penalty_there_is_no_lambda_to_choose(table):
+    methods = {"half": {"max_edges": 2}}
+    compared = gw.compare(table, methods, penalty="none", l2=0.0, n_jobs=1, max_iter=5)
+    assert compared.lam == 0.0
+    assert "There is no penalty." in compared.words()
+
+
+def test_features_are_counted_where_features_are_scored(table):
+    compared = gw.compare(table, ["grafting-light", "best-choice"], lam=0.05, penalty="l1")
+    light, best = compared.runs
+    assert light.certificate.unit == "feature"
+    assert best.certificate.unit == "pair"
+    assert compared.agreements()[0].same
+    assert light.trace[-1].blocks > light.trace[-1].edges
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -380,7 +406,7 @@ def test_files_hold_the_numbers(result, tmp_path):
     with (folder / "rounds.csv").open(newline="") as file:
         rounds = list(csv.DictReader(file))
     assert len(rounds) == len(result.rounds())
-    assert rounds[0]["precision"] == ""  # no edges yet
+    assert rounds[0]["precision"] == "0.0"  # no edges yet
     stored = json.loads((folder / "comparison.json").read_text())
     assert stored["methods"][2]["certificate"]["words"] == result.runs[2].certificate.words()
     assert stored["methods"][0]["settings"]["method"] == "best-choice"
@@ -406,7 +432,8 @@ def test_the_figure_has_a_line_a_method(result, tmp_path):
     assert shown == [*TRIO]
     x, y = axes[0].get_lines()[0].get_data()
     assert y[-1] == result.runs[0].certificate.objective
-    assert x[-1] == result.runs[0].totals.seconds
+    assert x[-1] == result.runs[0].trace[-1].seconds
+    assert len(x) == len(result.runs[0].trace)
     plain = gw.compare([[0, 1], [1, 0]] * 9, "first-hit", lam=0.1)
     assert len(plain.plot().get_axes()) == 12
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,7 @@ def fitted(model, n_edges=1):
     return SimpleNamespace(
         model_=model,
         certificate_=certificate,
+        penalty="group-l1",
         lam_=0.1,
         lam_words_="lambda 0.1 was given.",
         refitted_=False,
@@ -53,6 +55,19 @@ def test_everything_is_said(train, model):
     ):
         assert part in " ".join(text.split()), part
     assert max(map(len, text.splitlines())) <= 88
+
+
+def test_features_and_no_penalty_are_said(train, model):
+    net = fitted(model)
+    net.certificate_ = replace(net.certificate_, unit="feature")
+    net.trace_ = [SimpleNamespace(blocks=3)]
+    net.penalty = "none"
+    text = " ".join(summary(net, train).split())
+    assert "The edges carry 3 features, single entries of their tables." in text
+    assert "Lambda There is no penalty." in text
+    assert "All 2 features left out were tested" in text
+    net.refitted_ = True
+    assert "carry" not in summary(net, train)
 
 
 def test_no_rows_held_out_is_said(train, model):

@@ -46,7 +46,10 @@ graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv"""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 AskInference = Annotated[
     opt.Inference,
-    typer.Option("--inference", help="auto is exact where that is affordable, else bp."),
+    typer.Option(
+        "--inference",
+        help="auto is exact where that is affordable, else bp; trw bounds the partition function.",
+    ),
 ]
 
 
@@ -91,7 +94,7 @@ def score(
     from graftwork.report.trace import finite, write_rows, write_text
 
     network = load(model)
-    edges = None if truth is None else compare_edges(network, read_truth(network, truth))
+    edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
     table = read_for(network, data, sep=sep, header=header, weights=weights)
     groups = 4 if cmll or every else None
     rows = score_rows(network, table, likelihood=log_likelihood or every, groups=groups)
@@ -130,7 +133,7 @@ def query(
 
     network = load(model)
     meanings = _meanings(model)
-    chosen = [find_variable(network, text) for text in variables or ()]
+    chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = read_evidence(network, given, meanings)
     how = inference.value
     found: dict[str, Any] = {}
@@ -145,6 +148,7 @@ def query(
         found["map"] = network.map(evidence)
     if log_partition:
         found["log_partition"] = network.log_partition(evidence, how)
+        found["bound"] = inference is opt.Inference.TRW
     if as_json:
         answer = render.query_json(network, evidence, found)
         typer.echo(json.dumps(answer, indent=1, default=str, ensure_ascii=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -26,6 +27,12 @@ _OPTIONS = {
     "Value error, ": "",
     "to go by position instead of by name, pass an array": "rename them in the file",
 }
+#: The estimator's arguments, as messages write them: "tol must be", 'penalty="l2"'.
+_ARGUMENTS = re.compile(
+    r"""\b(lam|l2|tol|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method|n_jobs"""
+    r"""|max_edges|max_tests|max_seconds)(?:(?= must be)|=["']([\w-]+)["'])"""
+)
+_RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 
 
 def say(text: str) -> None:
@@ -40,10 +47,18 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("if that line is data, pass header=False.")
     'if that line is data, use --header no.'
+    >>> as_options("lam must be a number with penalty='l2', got -1.")
+    '--lam must be a number with --penalty l2, got -1.'
     """
     for call, option in _OPTIONS.items():
         text = text.replace(call, option)
-    return text
+    return _ARGUMENTS.sub(_as_option, text)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    option = f"--{_RENAMED.get(name, name).replace('_', '-')}"
+    return option if value is None else f"{option} {value}"
 
 
 def report_failure(error: BaseException) -> int:

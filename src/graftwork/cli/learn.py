@@ -14,6 +14,7 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.methods import parse_method
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.errors import DataError
 
@@ -34,19 +35,9 @@ graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2 --jobs 2
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
+graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read."""
-
-    sep: str | None = None
-    header: opt.Header = opt.Header.AUTO
-    weights: str | None = None
-    missing: tuple[str, ...] | None = None
-    strings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +56,7 @@ class Plan:
 
     data: str
     out: Path
-    reading: Reading
+    reading: opt.Reading
     holdout: float
     seed: int
     plot: bool
@@ -73,6 +64,7 @@ class Plan:
 
 
 def learn(
+    context: typer.Context,
     data: opt.Data,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
     holdout: Annotated[
@@ -81,13 +73,16 @@ def learn(
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    method: opt.MethodOption = opt.Method.BEST_CHOICE,
+    method: opt.Method = "best-choice",
     lam: opt.Lam = "auto",
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
+    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
     penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
     l2: opt.L2 = 0.0,
     penalize_unary: opt.PenalizeUnary = False,
+    unary_lam: opt.UnaryLam = None,
+    anneal: opt.Anneal = None,
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
@@ -103,25 +98,9 @@ def learn(
     strings: opt.Strings = False,
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
-    settings = {
-        "method": method.value,
-        "loss": loss.value,
-        "inference": inference.value,
-        "penalty": penalty.value,
-        "lam": opt.parse_lam(lam),
-        "l2": l2,
-        "penalize_unary": penalize_unary,
-        "alpha": alpha,
-        "structure": structure,
-        "tol": tol,
-        "max_edges": max_edges,
-        "max_seconds": max_seconds,
-        "max_tests": max_tests,
-        "random_state": seed,
-        "n_jobs": jobs,
-    }
-    missing = () if keep_missing else tuple(missing_values) if missing_values else None
-    reading = Reading(sep, header, weights, missing, strings)
+    settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
+    settings |= parse_method(method)  # a wrong name is refused before a long file is read
+    reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
@@ -190,7 +169,7 @@ def prepare(out: Path) -> None:
         ) from error
 
 
-def read_source(data: str, reading: Reading) -> Source:
+def read_source(data: str, reading: opt.Reading) -> Source:
     """Return the table of a file, or of an embedded data set if there is no file of that name."""
     from graftwork.data import read_table
     from graftwork.data.files import MISSING
@@ -198,7 +177,7 @@ def read_source(data: str, reading: Reading) -> Source:
 
     path = Path(data)
     if data in EMBEDDED and not path.is_file():
-        if reading != Reading():
+        if reading != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
                 "--weights, --missing-values, --keep-missing and --strings."

@@ -56,12 +56,12 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def find_variable(model: PairwiseMRF, text: str) -> Any:
+def find_variable(names: Sequence[Any], text: str) -> Any:
     """Return the variable a text names, or refuse with those that come close."""
-    position = match_text(text, model.names)
+    position = match_text(text, names)
     if position is not None:
-        return model.names[position]
-    raise DataError(f"the model has no variable {text!r}{_near(text, model.names, 'variables')}")
+        return names[position]
+    raise DataError(f"there is no variable {text!r}{near(text, names, 'variables')}")
 
 
 def find_state(model: PairwiseMRF, name: Any, text: str, meanings: Meanings | None = None) -> Any:
@@ -70,10 +70,17 @@ def find_state(model: PairwiseMRF, name: Any, text: str, meanings: Meanings | No
     position = match_text(text, states, (meanings or {}).get(name))
     if position is not None:
         return states[position]
-    raise DataError(f"{str(name)!r} has no state {text!r}{_near(text, states, 'states')}")
+    raise DataError(f"{str(name)!r} has no state {text!r}{near(text, states, 'states')}")
 
 
-def _near(text: str, known: Sequence[Any], noun: str) -> str:
+def near(text: str, known: Sequence[Any], noun: str) -> str:
+    """Return the end of a refusal: the known value that comes closest, and which there are.
+
+    Examples
+    --------
+    >>> near("odour", ["class", "odor"], "variables")
+    "; did you mean 'odor'? The variables are 'class', 'odor'."
+    """
     from graftwork.data.values import listing, suggestion
 
     written = [str(value) for value in known]
@@ -100,7 +107,7 @@ def read_evidence(
             lambda left: match_text(left, model.names) is not None,
             lambda left, right: _is_state(model, left, right, meanings),
         )
-        name = find_variable(model, name)
+        name = find_variable(model.names, name)
         if name in evidence:
             raise DataError(f"--given names {str(name)!r} twice; once is enough.")
         evidence[name] = find_state(model, name, state, meanings)
@@ -124,11 +131,11 @@ def read_pair(model: PairwiseMRF, text: str) -> tuple[Any, Any]:
         lambda left: match_text(left, model.names) is not None,
         lambda left, right: match_text(right.strip(), model.names) is not None,
     )
-    return find_variable(model, first), find_variable(model, second.strip())
+    return find_variable(model.names, first), find_variable(model.names, second.strip())
 
 
 def _is_state(model: PairwiseMRF, name: str, text: str, meanings: Meanings | None) -> bool:
-    variable = find_variable(model, name)
+    variable = find_variable(model.names, name)
     return match_text(text, model.states[variable], (meanings or {}).get(variable)) is not None
 
 
@@ -189,7 +196,7 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
     if place is None:
         raise DataError(
             f"{path.name}: there is no column {str(name)!r}, a variable of the model"
-            f"{_near(str(name), table.names, 'columns')}"
+            f"{near(str(name), table.names, 'columns')}"
         )
     listed = model.states[name]
     seen = np.bincount(table.codes[place], minlength=len(table.states[place])) > 0
@@ -201,7 +208,7 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
             row = int(np.argmax(table.codes[place] == k)) + 1
             raise DataError(
                 f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
-                f"have{_near(text, listed, 'states')}"
+                f"have{near(text, listed, 'states')}"
             )
         codes[k] = found
     return codes[table.codes[place]]

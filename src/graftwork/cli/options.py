@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-
-class Method(StrEnum):
-    """How edges are chosen."""
-
-    BEST_CHOICE = "best-choice"
-    EDGE_GRAFTING = "edge-grafting"
-    FIRST_HIT = "first-hit"
+#: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
+METHODS = (
+    "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
+    "grafting-light", "gauss-seidel", "full", "priority",
+)  # fmt: skip
 
 
 class Loss(StrEnum):
@@ -31,13 +31,25 @@ class Inference(StrEnum):
     AUTO = "auto"
     EXACT = "exact"
     BP = "bp"
+    TRW = "trw"
+
+
+class PairRule(StrEnum):
+    """How approximate inference joins two variables without an edge."""
+
+    PATH = "path"
+    PRODUCT = "product"
+    EXACT = "exact"
 
 
 class Penalty(StrEnum):
-    """What makes the network sparse."""
+    """What keeps weights small, and the network sparse."""
 
     GROUP_L1 = "group-l1"
     L1 = "l1"
+    ELASTIC_NET = "elastic-net"
+    L2 = "l2"
+    NONE = "none"
 
 
 class Header(StrEnum):
@@ -78,6 +90,40 @@ def parse_lam(text: str) -> str | float:
         sentence = f"{text!r} is neither auto nor a number above 0, such as 0.01."
         raise typer.BadParameter(sentence, param_hint="'--lam'")
     return value
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the estimator's arguments that the options of learn and compare stand for."""
+    words = ("loss", "inference", "pair_rule", "penalty")
+    numbers = ("l2", "anneal", "tol", "max_edges", "max_seconds", "max_tests")
+    own = given["unary_lam"]
+    return {
+        **{name: str(given[name]) for name in words},
+        **{name: given[name] for name in numbers},
+        "lam": parse_lam(given["lam"]),
+        "penalize_unary": given["penalize_unary"] if own is None else own,
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read."""
+
+    sep: str | None = None
+    header: Header = Header.AUTO
+    weights: str | None = None
+    missing: tuple[str, ...] | None = None
+    strings: bool = False
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> Reading:
+        """Return what the options of learn and compare say."""
+        texts = given["missing_values"]
+        missing = () if given["keep_missing"] else tuple(texts) if texts else None
+        header = Header(given["header"])
+        return Reading(given["sep"], header, given["weights"], missing, given["strings"])
 
 
 Data = Annotated[
@@ -123,14 +169,20 @@ Strings = Annotated[
 ]
 
 _LEARN = "Learning"
-MethodOption = Annotated[
-    Method, typer.Option("--method", help="How edges are chosen.", rich_help_panel=_LEARN)
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help=f"How edges are chosen: {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option.",
+        rich_help_panel=_LEARN,
+    ),
 ]
 Lam = Annotated[
     str,
     typer.Option(
         metavar="auto|NUMBER",
-        help="Penalty: larger means fewer edges. auto chooses it.",
+        help="Strength of the penalty: larger means fewer edges. auto chooses it.",
         rich_help_panel=_LEARN,
     ),
 ]
@@ -139,16 +191,55 @@ LossOption = Annotated[
 ]
 LearnInference = Annotated[
     Inference,
-    typer.Option("--inference", help="For the loss likelihood.", rich_help_panel=_LEARN),
+    typer.Option(
+        "--inference",
+        help="For the loss likelihood: auto is exact while small, else bp.",
+        rich_help_panel=_LEARN,
+    ),
+]
+PairRuleOption = Annotated[
+    PairRule,
+    typer.Option(
+        "--pair-rule",
+        help="For bp and trw: how two variables without an edge hang together.",
+        rich_help_panel=_LEARN,
+    ),
 ]
 PenaltyOption = Annotated[
     Penalty,
-    typer.Option("--penalty", help="Whole edges, or single entries.", rich_help_panel=_LEARN),
+    typer.Option(
+        "--penalty",
+        help="group-l1 drops whole edges, l1 and elastic-net single entries, l2 and none nothing.",
+        rich_help_panel=_LEARN,
+    ),
 ]
-L2 = Annotated[float, typer.Option(help="A ridge on all weights.", min=0, rich_help_panel=_LEARN)]
+L2 = Annotated[
+    float,
+    typer.Option(help="A ridge on all weights, beside the penalty.", min=0, rich_help_panel=_LEARN),
+]
 PenalizeUnary = Annotated[
     bool,
-    typer.Option("--penalize-unary", help="Penalise unaries too.", rich_help_panel=_LEARN),
+    typer.Option(
+        "--penalize-unary", help="Penalise unaries too, as strongly.", rich_help_panel=_LEARN
+    ),
+]
+UnaryLam = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="Penalise unaries with a lambda of their own.",
+        min=0,
+        rich_help_panel=_LEARN,
+    ),
+]
+Anneal = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Go through so many larger lambdas first; it keeps bp healthy.",
+        min=0,
+        rich_help_panel=_LEARN,
+    ),
 ]
 Alpha = Annotated[
     float,
@@ -186,5 +277,10 @@ MaxSeconds = Annotated[
 ]
 MaxTests = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Stop after so many pairs.", min=0, rich_help_panel=_LIMITS),
+    typer.Option(
+        metavar="N",
+        help="Stop after so many tests of pairs or features.",
+        min=0,
+        rich_help_panel=_LIMITS,
+    ),
 ]

@@ -44,7 +44,7 @@ class Progress(Protocol):
         ...
 
     def on_search(self, tested: int, total: int) -> None:
-        """Take note of pairs scored since the last round."""
+        """Take note of candidates (pairs, or features) scored since the last round."""
         ...
 
 
@@ -151,13 +151,13 @@ class Bar:
 
     def on_search(self, tested: int, total: int) -> None:
         """Show how far the search for further edges is."""
-        text = f"{self._numbers}, {tested:,} pairs tested" if self._numbers else ""
+        text = f"{self._numbers}, {tested:,} candidates tested" if self._numbers else ""
         self._bar.update(self._task, numbers=text)
 
 
 def numbers(record: Round) -> str:
-    """Return a round's numbers as text."""
-    return (
-        f"{record.edges:,} edge{'s'[: record.edges != 1]}, objective {record.objective:.5g}, "
-        f"worst violation {record.violation:.2g}"
-    )
+    """Return a round's numbers as text, with the number of features where these are single."""
+    grown = f"{record.edges:,} edge{'s'[: record.edges != 1]}"
+    if record.blocks != record.edges:
+        grown += f" ({record.blocks:,} features)"
+    return f"{grown}, objective {record.objective:.5g}, worst violation {record.violation:.2g}"

@@ -65,7 +65,8 @@ def query_text(
         lines = (f"  {name!s:<{width}}  {_state(name, s, meanings)}" for name, s in states.items())
         blocks.append("most probable joint state\n" + "\n".join(lines))
     if "log_partition" in found:
-        blocks.append(f"log partition function  {found['log_partition']:.6f}")
+        bound = ", an upper bound" if found["bound"] else ""
+        blocks.append(f"log partition function  {found['log_partition']:.6f}{bound}")
     return "\n\n".join(blocks)
 
 
@@ -102,7 +103,7 @@ def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     """Return the variables, their states, the size of the network and how it came about."""
     from graftwork.report.summary import network_words
 
-    lines = [textwrap.fill(network_words(model), _WIDTH), ""]
+    lines = [textwrap.fill(network_words(model), _WIDTH, break_on_hyphens=False), ""]
     lines += _history(info)
     shown = list(model.states.items())[:_VARIABLES_SHOWN]
     width = max(len(str(name)) for name, _ in shown)
@@ -120,19 +121,39 @@ def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
-        "method": info.get("method"),
-        "lambda": f"{info['lam']:.4g}" if isinstance(info.get("lam"), float) else None,
+        "method": _method(info),
+        "loss": info.get("loss"),
+        "penalty": info.get("penalty"),
+        "lambda": _lambda(info),
         "held out": _held(info.get("held_out")),
         "certificate": info.get("certificate_words"),
     }
     told = {name: value for name, value in known.items() if value is not None} or info
     lines = [
         textwrap.fill(
-            f"{name!s:<12}  {value}", _WIDTH, initial_indent="  ", subsequent_indent=_HANG
+            f"{name!s:<12}  {value}",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent=_HANG,
+            break_on_hyphens=False,
         )
         for name, value in told.items()
     ]
     return ["How it was learned", *lines, ""] if lines else []
+
+
+def _method(info: dict[str, Any]) -> str | None:
+    """Return the method's name, with the options it was given."""
+    settings = info.get("settings")
+    options = settings.get("method_options") if isinstance(settings, dict) else None
+    if not isinstance(options, dict):
+        return info.get("method")
+    return f"{info.get('method')} ({', '.join(f'{k} {v}' for k, v in options.items())})"
+
+
+def _lambda(info: dict[str, Any]) -> str | None:
+    lam = info.get("lam")
+    return f"{lam:.4g}" if isinstance(lam, float) and info.get("penalty") != "none" else None
 
 
 def _held(held: Any) -> str | None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graftwork.cli.failures import say
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
-
-if TYPE_CHECKING:
-    from graftwork.models import PairwiseMRF
 
 Pair = tuple[Any, Any]
 
@@ -20,8 +17,8 @@ Pair = tuple[Any, Any]
 _FIRST_LINES = 20
 
 
-def read_truth(model: PairwiseMRF, path: Path) -> list[Pair]:
-    """Return the edges in a file as pairs of the model's variables.
+def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
+    """Return the edges in a file as pairs of these variables.
 
     A text file has two names in the first two cells of each line; what follows is not read, and a
     first line of two cells that are no variables is a header. The file `edges.csv` that learning
@@ -30,19 +27,19 @@ def read_truth(model: PairwiseMRF, path: Path) -> list[Pair]:
     Raises
     ------
     DataError
-        If the file is empty or no text, or names a variable the model does not have.
+        If the file is empty or no text, or names a variable there is not.
     """
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
         from graftwork.models import load
 
         pairs = [(0, str(a), str(b)) for a, b in load(path).edges]
     else:
-        pairs = _read_text(path, lambda text: match_text(text, model.names) is not None)
-    known = {str(name): name for name in model.names}
+        pairs = _read_text(path, names)
+    known = {str(name): name for name in names}
     out = []
     for line, a, b in pairs:
         try:
-            first, second = (known[t] if t in known else find_variable(model, t) for t in (a, b))
+            first, second = (known[t] if t in known else find_variable(names, t) for t in (a, b))
         except DataError as error:
             raise DataError(f"{path.name}:{f' line {line}:' if line else ''} {error}") from error
         if first == second:
@@ -51,7 +48,7 @@ def read_truth(model: PairwiseMRF, path: Path) -> list[Pair]:
     return out
 
 
-def _read_text(path: Path, is_variable: Callable[[str], bool]) -> list[tuple[int, str, str]]:
+def _read_text(path: Path, names: Sequence[Any]) -> list[tuple[int, str, str]]:
     """Return line number and two names of each line, without the header."""
     from graftwork.report.edges import COLUMNS
 
@@ -60,7 +57,7 @@ def _read_text(path: Path, is_variable: Callable[[str], bool]) -> list[tuple[int
     # Our own header is one even where variables are called "first" and "second".
     if tuple(top) == COLUMNS:
         del rows[0]
-    elif len(top) > 1 and not is_variable(top[0]) and not is_variable(top[1]):
+    elif len(top) > 1 and all(match_text(text, names) is None for text in top[:2]):
         del rows[0]
         if tuple(top[:2]) != COLUMNS[:2]:
             say(f"note: {path.name}: line 1 ({top[0]}, {top[1]}) was read as a header.")

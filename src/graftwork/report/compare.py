@@ -13,8 +13,8 @@ from graftwork.grafting.trace import Observer
 from graftwork.report.compare_evaluate import evaluate
 from graftwork.report.compare_methods import check_options, make_entries, usual_entries
 from graftwork.report.compare_runs import Task, run_methods
-from graftwork.report.compare_truth import true_edges
 from graftwork.report.comparison import Comparison
+from graftwork.report.found_edges import true_edges
 
 
 def compare(
@@ -43,9 +43,10 @@ def compare(
     X : table
         As `MarkovNetwork.fit` takes it.
     methods : list or dict, optional
-        Names, recipes, or dicts of `MarkovNetwork`'s arguments; a dict {label: one of these}
-        labels them. Default: every method that goes with the options for up to 64 variables, and
-        best-choice, edge-grafting and first-hit beyond.
+        Names ("all" for every one), recipes, or dicts of `MarkovNetwork`'s arguments; a dict
+        {label: one of these} labels them. Default: what ends soon, which is every method for up
+        to 10 variables, best-choice, edge-grafting, first-hit and grafting-light for up to 64,
+        and best-choice and first-hit beyond.
     lam : float or "auto"
         Strength of the penalty, for all of them. "auto" chooses it in one run of its own.
     truth : networkx.Graph, model or iterable of pairs of names, optional
@@ -115,12 +116,11 @@ def make_task(
     table = as_table(X, states=options.pop("states", None), weights=sample_weight)
     seed = _seed(random_state)
     train, held = _held_out(table, test, seed)
-    n_pairs = table.n_variables * (table.n_variables - 1) // 2
     return Task(
         train,
         held,
         None if truth is None else true_edges(truth, table.names),
-        usual_entries(n_pairs) if entries is None else entries,
+        usual_entries(table.n_variables) if entries is None else entries,
         {**options, "lam": lam, "random_state": seed},
         chosen=entries is not None,
     )

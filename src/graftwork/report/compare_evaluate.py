@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,11 @@ from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.report.compare_files import plain
 from graftwork.report.compare_runs import Attempt, Task, Trial
-from graftwork.report.compare_truth import Recovery, recovery
-from graftwork.report.comparison import Comparison, MethodRun, Record
+from graftwork.report.comparison import COUNTERS, SHARES, Comparison, MethodRun, Record
+from graftwork.report.found_edges import EdgeScores, score_edges
 
 #: What a comparison keeps of a round.
-_TOLD = (
-    "seconds", "evaluations", "blocks_scored", "tables_counted", "objective", "loss", "edges",
-)  # fmt: skip
+_TOLD = (*COUNTERS, "objective", "loss", "edges")
 
 
 def evaluate(trial: Trial) -> Comparison:
@@ -60,10 +57,9 @@ def _evaluated(attempt: Attempt, task: Task, sample: Sample) -> MethodRun:
         net.certificate_,
         tuple(net.trace_),
         tuple(records),
-        attempt.totals,
         net.certificate_.loss if _loss_is_nlpl(net) else _nlpl(net.model_, task.table, net.n_jobs),
         None if task.test is None else _nlpl(net.model_, task.test, net.n_jobs),
-        _recovery(net.model_.potentials, task),
+        _found(net.model_.potentials, task),
     )
 
 
@@ -81,8 +77,8 @@ def _measure(task: Task, net: Any, sample: Sample, potentials: Potentials) -> Re
             record["nlpl"] = _nlpl(model, task.table, net.n_jobs)
         if task.test is not None:
             record["test_nlpl"] = _nlpl(model, task.test, net.n_jobs)
-    found = _recovery(potentials, task)
-    return record if found is None else record | asdict(found)
+    found = _found(potentials, task)
+    return record | ({name: getattr(found, name) for name in SHARES} if found else {})
 
 
 def _record(told: Round, measured: Record | None, task: Task, net: Any) -> Record:
@@ -92,7 +88,7 @@ def _record(told: Round, measured: Record | None, task: Task, net: Any) -> Recor
     if task.test is not None:
         record["test_nlpl"] = None
     if task.truth is not None:
-        record |= {"recall": None, "precision": None, "f1": None}
+        record |= dict.fromkeys(SHARES)
     return record | (measured or {})
 
 
@@ -102,10 +98,8 @@ def _nlpl(model: PairwiseMRF, table: Table, n_jobs: int | None) -> float:
     return -float(np.average(rows, weights=table.weights))
 
 
-def _recovery(potentials: Potentials, task: Task) -> Recovery | None:
-    if task.truth is None:
-        return None
-    return recovery({(i, j) for i, j in potentials.layout.edges.tolist()}, task.truth)
+def _found(potentials: Potentials, task: Task) -> EdgeScores | None:
+    return None if task.truth is None else score_edges(potentials.layout, task.truth)
 
 
 def _settings(net: Any) -> dict[str, Any]:

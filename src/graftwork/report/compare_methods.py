@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,13 @@ from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import Recipe
 from graftwork.recipes import RECIPES
 
-#: Compared when nothing is asked for and the space of pairs is large.
-USUAL_METHODS = ("best-choice", "edge-grafting", "first-hit")
-#: Up to so many pairs (64 variables) every method is compared when nothing is asked for.
-MOST_PAIRS_FOR_ALL = 2_016
+#: Compared when nothing is asked for, up to so many variables: what ends soon. Some solve to
+#: convergence for each feature, and some score every pair in every round.
+USUAL_METHODS: dict[float, tuple[str, ...]] = {
+    10: tuple(RECIPES),
+    64: ("best-choice", "edge-grafting", "first-hit", "grafting-light"),
+    math.inf: ("best-choice", "first-hit"),
+}
 
 #: What `compare` decides itself, with what to use instead.
 _RESERVED = {
@@ -39,8 +43,8 @@ def make_entries(methods: Any) -> tuple[Entry, ...]:
     Parameters
     ----------
     methods : str, Recipe, dict, Entry, or an iterable or mapping of these
-        A name, a recipe, or keyword arguments of `MarkovNetwork`; a mapping gives the labels, and
-        so does an entry.
+        A name ("all" for every one), a recipe, or keyword arguments of `MarkovNetwork`; a mapping
+        gives the labels, and so does an entry.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def make_entries(methods: Any) -> tuple[Entry, ...]:
     if isinstance(methods, Mapping):
         pairs = [(str(label), _settings(spec)) for label, spec in methods.items()]
     elif isinstance(methods, Iterable):
-        pairs = [_labelled(spec) for spec in methods]
+        pairs = [_labelled(each) for spec in methods for each in _spread(spec)]
     else:
         raise ParameterError(f"methods={methods!r} is no list of methods; name some of {_names()}.")
     if not pairs:
@@ -68,18 +72,15 @@ def make_entries(methods: Any) -> tuple[Entry, ...]:
     return tuple(Entry(label, each) for label, (_, each) in zip(labels, pairs, strict=True))
 
 
-def usual_entries(n_pairs: int) -> tuple[Entry, ...]:
-    """Return what is compared when nothing is asked for: everything there is, if that is quick.
-
-    Beyond `MOST_PAIRS_FOR_ALL` pairs only `USUAL_METHODS` are.
+def usual_entries(n_variables: int) -> tuple[Entry, ...]:
+    """Return what is compared when nothing is asked for: `USUAL_METHODS` for so many variables.
 
     Examples
     --------
-    >>> [entry.label for entry in usual_entries(10**6)]
-    ['best-choice', 'edge-grafting', 'first-hit']
+    >>> [entry.label for entry in usual_entries(1000)]
+    ['best-choice', 'first-hit']
     """
-    small = n_pairs <= MOST_PAIRS_FOR_ALL
-    return make_entries([name for name in RECIPES if small or name in USUAL_METHODS])
+    return make_entries(next(m for most, m in USUAL_METHODS.items() if n_variables <= most))
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -88,6 +89,10 @@ def check_options(options: Mapping[str, Any]) -> None:
         raise ParameterError("compare takes several methods: pass methods=[...].")
     for name in options:
         known("option", name, _parameters())
+
+
+def _spread(spec: Any) -> Iterable[Any]:
+    return RECIPES if isinstance(spec, str) and spec == "all" else [spec]
 
 
 def _labelled(spec: Any) -> tuple[str, dict[str, Any]]:

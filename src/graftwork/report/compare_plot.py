@@ -69,7 +69,7 @@ def plot_comparison(comparison: Comparison, path: str | PathLike[str] | None = N
         row[0].set_ylabel(title, color=_INK)
     for ax, (counter, title) in zip(axes[-1], _ACROSS, strict=True):
         ax.set_xlabel(title, color=_INK)
-        _scale(ax, [_totals(run, counter) for run in comparison.runs], comparison.runs, counter)
+        _scale(ax, comparison.runs, counter)
     _legend(figure, axes[0, 0], comparison)
     with warnings.catch_warnings():  # a font without a label's letters shows boxes instead
         warnings.filterwarnings("ignore", message="Glyph")
@@ -95,10 +95,8 @@ def _down(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _panel(ax: Any, runs: Sequence[MethodRun], counter: str, key: str) -> None:
     """Draw one line a method."""
-    drawn = 0
     for k, run in enumerate(runs):
         x, y = line_of(run, counter, key)
-        drawn += len(x)
         ax.plot(
             x,
             y,
@@ -110,8 +108,6 @@ def _panel(ax: Any, runs: Sequence[MethodRun], counter: str, key: str) -> None:
             linewidth=1.5,
             alpha=0.9,
         )
-    if not drawn:
-        ax.text(0.5, 0.5, "not defined", transform=ax.transAxes, ha="center", color=_INK)
     ax.grid(color=_GRID, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -119,17 +115,10 @@ def _panel(ax: Any, runs: Sequence[MethodRun], counter: str, key: str) -> None:
 
 
 def line_of(run: MethodRun, counter: str, key: str) -> tuple[Floats, Floats]:
-    """Return a run's line: the rounds in which the quantity is known, then the end of the run."""
-    known = [(r[counter], r[key]) for r in run.rounds if r[key] is not None and r[key] == r[key]]
-    if known:
-        # the search after the last round took its time too, and changed nothing
-        known.append((_totals(run, counter), known[-1][1]))
+    """Return a run's line: the rounds in which the quantity is known."""
+    known = [(r[counter], r[key]) for r in run.rounds if r[key] is not None]
     points = np.array(known, dtype=np.float64).reshape(-1, 2)
     return points[:, 0], points[:, 1]
-
-
-def _totals(run: MethodRun, counter: str) -> float:
-    return float(getattr(run.totals, counter))
 
 
 def _marks(size: int, k: int) -> list[int]:
@@ -138,9 +127,9 @@ def _marks(size: int, k: int) -> list[int]:
     return sorted({0, size - 1, *np.clip(inner.round(), 0, size - 1).astype(int)} - {-1})
 
 
-def _scale(ax: Any, ends: list[float], runs: Sequence[MethodRun], counter: str) -> None:
+def _scale(ax: Any, runs: Sequence[MethodRun], counter: str) -> None:
     """Make the axis logarithmic where it spans much; zero stays on it, at the left end."""
-    values = [float(record[counter]) for run in runs for record in run.rounds] + ends
+    values = [float(record[counter]) for run in runs for record in run.rounds]
     positive = [value for value in values if value > 0]
     if positive and max(positive) > _WIDE * min(positive):
         if min(values) > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.trace import Observer, Round, Silence
 from graftwork.inference.layout import Potentials
 from graftwork.report.compare_methods import Entry
-from graftwork.report.compare_truth import Pair
+from graftwork.report.found_edges import Edges
 
 #: A run on so many rows and columns compiles what the methods use.
 _WARM_ROWS, _WARM_COLUMNS, _WARM_LAM, _WARM_ROUNDS = 64, 8, 0.01, 3
@@ -32,7 +32,7 @@ class Task:
     ----------
     table, test : Table, Table or None
         Rows to learn from, and rows held out.
-    truth : frozenset of pairs or None
+    truth : frozenset of pairs of int or None
         The true edges.
     entries : tuple of Entry
         The methods.
@@ -44,38 +44,19 @@ class Task:
 
     table: Table
     test: Table | None
-    truth: frozenset[Pair] | None
+    truth: Edges | None
     entries: tuple[Entry, ...]
     options: Mapping[str, Any]
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What a whole run took, the last check included."""
-
-    seconds: float
-    evaluations: int
-    blocks_scored: int
-    tables_counted: int
-
-    @staticmethod
-    def of(trace: Sequence[Round]) -> Totals:
-        """Return the totals of a run: its last record has them."""
-        if not trace:
-            return Totals(0.0, 0, 0, 0)
-        last = trace[-1]
-        return Totals(last.seconds, last.evaluations, last.blocks_scored, last.tables_counted)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
-    """A method that was run: the estimator, and networks of some of its rounds."""
+    """A method that was run, a round at least: the estimator, and networks of some rounds."""
 
     label: str
     net: MarkovNetwork
     networks: tuple[tuple[int, Potentials], ...]
-    totals: Totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +129,8 @@ def run_methods(
 def choose_lam(task: Task, observer: Observer) -> tuple[float, str]:
     """Return lambda and how it came about: the number given, or one run with lam="auto"."""
     lam = task.options["lam"]
+    if task.options.get("penalty") == "none":
+        return 0.0, "there is no penalty."
     if not isinstance(lam, str):
         return float(lam), f"lambda {float(lam):g} was given."
     options = {name: value for name, value in task.options.items() if name != "method_options"}
@@ -227,9 +210,9 @@ def _attempt(task: Task, entry: Entry, lam: float, observer: Observer, most: int
         with _stalls_untold():
             net.fit(task.table)
     except KeyboardInterrupt:
-        if not hasattr(net, "model_"):
+        if not getattr(net, "trace_", None):
             raise
-    return Attempt(entry.label, net, album.networks(), Totals.of(net.trace_))
+    return Attempt(entry.label, net, album.networks())
 
 
 @contextmanager

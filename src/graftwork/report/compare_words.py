@@ -169,7 +169,7 @@ _TAKEN: tuple[Column, ...] = (
     ("rounds", "rounds", _whole),
     ("evaluations", "evaluations", _whole),
     ("blocks_scored", "blocks scored", _whole),
-    ("tables_counted", "tables counted", _whole),
+    ("tables_counted", "tables", _whole),
     ("seconds", "seconds", _decimals(2)),
     ("ended", "ended", str),
 )

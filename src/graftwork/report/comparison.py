@@ -11,11 +11,15 @@ from graftwork.grafting import Certificate, Round
 from graftwork.models import PairwiseMRF
 from graftwork.report.compare_files import write_comparison
 from graftwork.report.compare_plot import plot_comparison
-from graftwork.report.compare_runs import Totals
-from graftwork.report.compare_truth import Recovery
 from graftwork.report.compare_words import Agreement, agreements, comparison_words
+from graftwork.report.found_edges import EdgeScores
 
 Record = dict[str, Any]
+
+#: What a run takes, counted up to each round; the last round has the totals.
+COUNTERS = ("evaluations", "blocks_scored", "tables_counted", "seconds")
+#: How much of a network is true.
+SHARES = ("recall", "precision", "f1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,15 +36,14 @@ class MethodRun:
         The network at the end.
     certificate : Certificate
     trace : tuple of Round
+        One at least; the last one closes the account, with what the last check cost.
     rounds : tuple of dict
         One record a round: its counters, clock, objective, loss and edges; ``nlpl`` and, where
         there is something to compare with, ``test_nlpl``, ``recall``, ``precision`` and ``f1``.
         These are None in rounds that were not evaluated.
-    totals : Totals
-        What the whole run took, the search after its last round included.
     nlpl, test_nlpl : float, float or None
         Negative log pseudo-likelihood of a row at the end: of the rows learned from, of others.
-    recovery : Recovery or None
+    recovery : EdgeScores or None
         How much of the true structure was found at the end.
     """
 
@@ -50,10 +53,9 @@ class MethodRun:
     certificate: Certificate
     trace: tuple[Round, ...]
     rounds: tuple[Record, ...]
-    totals: Totals
     nlpl: float
     test_nlpl: float | None
-    recovery: Recovery | None
+    recovery: EdgeScores | None
 
     @property
     def problem(self) -> tuple[str, ...]:
@@ -152,7 +154,7 @@ class Comparison:
         return write_comparison(self, folder, plot=plot)
 
     def _record(self, run: MethodRun) -> Record:
-        certificate, totals, recovery = run.certificate, run.totals, run.recovery
+        certificate, last = run.certificate, run.trace[-1]
         rivals = [r.certificate.objective for r in self.runs if r.problem == run.problem]
         record: Record = {
             "method": run.label,
@@ -163,18 +165,11 @@ class Comparison:
         if self.n_test is not None:
             record["test_nlpl"] = run.test_nlpl
         record["edges"] = certificate.n_edges
-        if recovery is not None:
-            record |= {
-                "recall": recovery.recall,
-                "precision": recovery.precision,
-                "f1": recovery.f1,
-            }
+        if run.recovery is not None:
+            record |= {name: getattr(run.recovery, name) for name in SHARES}
         return record | {
             "rounds": len(run.trace),
-            "evaluations": totals.evaluations,
-            "blocks_scored": totals.blocks_scored,
-            "tables_counted": totals.tables_counted,
-            "seconds": totals.seconds,
+            **{name: getattr(last, name) for name in COUNTERS},
             "converged": certificate.converged,
             "stop": certificate.stop,
         }

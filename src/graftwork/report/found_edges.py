@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
 
 from graftwork.errors import DataError
+from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.inputs import find, number
 
-Edges = set[tuple[int, int]]
+#: Edges as the positions of their two variables, the smaller first.
+Edges = frozenset[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,19 @@ def compare_edges(network: Any, truth: Any) -> EdgeScores:
     0.0
     """
     model = the_model(network)
-    found = {(min(i, j), max(i, j)) for i, j in model.potentials.layout.edges.tolist()}
-    true = _true_edges(truth, model)
-    return EdgeScores(len(found), len(true), len(found & true))
+    return score_edges(model.potentials.layout, true_edges(truth, model.names))
+
+
+def score_edges(layout: Layout, true: Edges) -> EdgeScores:
+    """Return how the edges of a layout agree with the true ones.
+
+    Examples
+    --------
+    >>> score_edges(Layout.of([2, 2, 2], [(0, 1), (1, 2)]), frozenset({(0, 1)}))
+    EdgeScores(n_edges=2, n_true=1, n_hits=1)
+    """
+    hits = sum((i, j) in true for i, j in layout.edges.tolist())
+    return EdgeScores(layout.n_edges, len(true), hits)
 
 
 def the_model(network: Any) -> PairwiseMRF:
@@ -123,19 +135,25 @@ def the_model(network: Any) -> PairwiseMRF:
     raise DataError(f"the network is a {kind} without a model; {unfitted}.")
 
 
-def _true_edges(truth: Any, model: PairwiseMRF) -> Edges:
-    """Return the true edges by the variable numbers of the model."""
-    index = number(model.names)
-    out: Edges = set()
+def true_edges(truth: Any, names: Sequence[Any]) -> Edges:
+    """Return the edges of anything `compare_edges` takes as a truth, by variable numbers.
+
+    Examples
+    --------
+    >>> sorted(true_edges([("c", "a"), ("a", "b"), ("b", "a")], ["a", "b", "c"]))
+    [(0, 1), (0, 2)]
+    """
+    index = number(names)
+    out = set()
     for a, b in _pairs(truth):
         try:
-            i, j = (find(name, model.names, index) for name in (a, b))
+            i, j = (find(name, tuple(names), index) for name in (a, b))
         except DataError as error:
             raise DataError(f"the truth has an edge {a!r} - {b!r}, but {error}") from error
         if i == j:
             raise DataError(f"the truth has an edge from {a!r} to itself.")
         out.add((min(i, j), max(i, j)))
-    return out
+    return frozenset(out)
 
 
 def _pairs(truth: Any) -> list[tuple[Any, Any]]:

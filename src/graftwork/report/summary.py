@@ -53,7 +53,7 @@ def summary(
     model: PairwiseMRF = net.model_
     sections = [
         ("Data", _data_words(train)),
-        ("Network", network_words(model)),
+        ("Network", network_words(model) + _feature_words(net)),
         ("Lambda", _lambda_words(net)),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
@@ -202,6 +202,14 @@ def network_words(model: PairwiseMRF) -> str:
     return text
 
 
+def _feature_words(net: Any) -> str:
+    """Return how many single features a network learned feature by feature has."""
+    if net.certificate_.unit != "feature" or net.refitted_ or not net.certificate_.n_edges:
+        return ""
+    features = count(net.trace_[-1].blocks, "feature")
+    return f" The edges carry {features}, single entries of their tables."
+
+
 def _data_words(table: Table) -> str:
     text = f"{count(table.n_rows, 'row')} of {count(table.n_variables, 'variable')}"
     if table.weights is not None:
@@ -221,6 +229,8 @@ def _data_words(table: Table) -> str:
 
 
 def _lambda_words(net: Any) -> str:
+    if net.penalty == "none":
+        return "There is no penalty."
     text = net.lam_words_ or f"lambda is {net.lam_:.4g}."
     text = text[0].upper() + text[1:]
     if net.refitted_:

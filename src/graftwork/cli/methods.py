@@ -1,0 +1,104 @@
+"""A method and its options as text, NAME:OPTION=VALUE, for learn and compare."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.matching import near
+
+if TYPE_CHECKING:
+    from graftwork.report.compare_methods import Entry
+
+#: What a method may set besides options of its own, for itself alone.
+_SHARED = (
+    "loss", "inference", "pair-rule", "penalty", "l2", "anneal", "penalize-unary", "tol",
+    "max-edges", "max-tests", "max-seconds", "max-iter",
+)  # fmt: skip
+#: What an option takes, by the kind of its default.
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    NoneType: "a whole number, or none",
+}
+
+
+def parse_method(text: str) -> dict[str, Any]:
+    """Return the estimator's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for.
+
+    Examples
+    --------
+    >>> parse_method("grafting-light:count=10:max-edges=5")
+    {'method': 'grafting-light', 'max_edges': 5, 'method_options': {'count': 10}}
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method or option, or the option takes something else.
+    """
+    from graftwork.estimators.parts import ParameterError, make_recipe
+    from graftwork.recipes import RECIPES
+
+    name, *options = (part.strip() for part in text.split(":"))
+    if name not in RECIPES:
+        raise ParameterError(f"there is no method {name!r}{near(name, list(RECIPES), 'methods')}")
+    own = inspect.signature(RECIPES[name]).parameters
+    settings: dict[str, Any] = {"method": name}
+    special: dict[str, Any] = {}
+    for option in options:
+        key, mark, written = (part.strip() for part in option.partition("="))
+        if not mark or not key:
+            raise ParameterError(f"the method is {text!r}; write NAME:OPTION=VALUE.")
+        value, known = _value(written), key.replace("-", "_")
+        if known in own:
+            special[known] = _checked(name, key, value, own[known].default)
+        elif known.replace("_", "-") in _SHARED:
+            settings[known] = value
+        else:
+            listed = [*(each.replace("_", "-") for each in own), *_SHARED]
+            raise ParameterError(f"{name} has no option {key!r}{near(key, listed, 'options')}")
+    make_recipe(name, special)  # refuses numbers that mean nothing
+    return settings | ({"method_options": special} if special else {})
+
+
+def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:
+    """Return methods from texts NAME,NAME:OPTION=VALUE, which are their labels; all is every one.
+
+    Examples
+    --------
+    >>> light, first = parse_methods(["grafting-light:count=10,first-hit"])
+    >>> light.label, first.settings
+    ('grafting-light:count=10', {'method': 'first-hit'})
+    """
+    from graftwork.report.compare_methods import Entry, make_entries
+
+    texts = [text.strip() for word in words for text in word.split(",") if text.strip()]
+    return make_entries(
+        [text if text == "all" else Entry(text, parse_method(text)) for text in texts]
+    )
+
+
+def _value(text: str) -> Any:
+    """Return a number or a truth value where the text is one, else the text."""
+    if text.lower() in ("true", "false", "none"):
+        text = text.capitalize()
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value if value is None or isinstance(value, bool | int | float) else text
+
+
+def _checked(method: str, option: str, value: Any, default: Any) -> Any:
+    """Return the value of a method's own option if it is of the right kind."""
+    from graftwork.estimators.parts import ParameterError
+
+    kind = type(default)
+    taken = {float: (float, int), NoneType: (int, NoneType)}.get(kind, (kind,))
+    if type(value) not in taken:
+        raise ParameterError(f"{option} of {method} is {value!r}; it takes {_KINDS[kind]}.")
+    return value

@@ -1,0 +1,83 @@
+"""Methods as text: NAME:OPTION=VALUE."""
+
+import inspect
+
+import pytest
+
+from graftwork.cli.methods import _SHARED, parse_method, parse_methods
+from graftwork.cli.options import METHODS, Inference, PairRule, Penalty
+from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.parts import ENGINES, PENALTIES, RULES, ParameterError
+from graftwork.recipes import RECIPES
+
+
+def test_the_options_know_every_word_of_the_library():
+    assert tuple(RECIPES) == METHODS
+    assert [*Inference] == [*ENGINES]
+    assert [*Penalty] == [*PENALTIES]
+    assert {*PairRule} == {*RULES}
+    assert {name.replace("-", "_") for name in _SHARED} <= {*MarkovNetwork().get_params()}
+
+
+def test_help_lists_every_method(graftwork):
+    for command in ("learn", "compare"):
+        text = graftwork(command, "--help").out
+        assert "NAME:OPTION=VALUE" in text.replace("\n", "")
+    text = graftwork("learn", "--help").out
+    assert all(name in text for name in METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_option_of_every_method_can_be_set(name):
+    own = inspect.signature(RECIPES[name]).parameters
+    text = ":".join([name, *(f"{key}={each.default}" for key, each in own.items())])
+    options = {key: each.default for key, each in own.items()}
+    expected = {"method": name, "method_options": options} if own else {"method": name}
+    assert parse_method(text) == expected
+
+
+def test_values_of_options_have_types():
+    text = " best-choice : alpha=0.5: reservoir=7 :tests=none:structure=FALSE:max-edges=3:loss=x"
+    assert parse_method(text) == {
+        "method": "best-choice",
+        "max_edges": 3,
+        "loss": "x",
+        "method_options": {"alpha": 0.5, "reservoir": 7, "tests": None, "structure": False},
+    }
+    assert parse_method("best-choice:alpha=1")["method_options"] == {"alpha": 1}
+
+
+def test_several_methods_are_labelled_by_their_texts():
+    entries = parse_methods(["first-hit, best-choice:alpha=1", "first-hit"])
+    assert [entry.label for entry in entries] == [
+        "first-hit",
+        "best-choice:alpha=1",
+        "first-hit (2)",
+    ]
+    assert [entry.label for entry in parse_methods(["all"])] == [*METHODS]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "there is no method ''"),
+        ("priorty", "did you mean 'priority'"),
+        ("best-choice:alpha", "write NAME:OPTION=VALUE"),
+        ("best-choice:=3", "write NAME:OPTION=VALUE"),
+        ("best-choice:apha=1", "best-choice has no option 'apha'; did you mean 'alpha'"),
+        ("grafting-light:max_edge=1", "did you mean 'max-edges'"),
+        ("full:count=1", "full has no option 'count'"),
+        ("first-hit:alpha=1", "first-hit has no option 'alpha'"),
+        ("best-choice:lam=1", "no option 'lam'"),
+        ("best-choice:method=full", "no option 'method'"),
+        ("best-choice:alpha=much", "alpha of best-choice is 'much'; it takes a number"),
+        ("best-choice:alpha=2", "alpha must lie between 0 and 1"),
+        ("best-choice:structure=1", "it takes true or false"),
+        ("best-choice:reservoir=1.5", "it takes a whole number, or none"),
+        ("gain:count=true", "it takes a whole number"),
+        ("gain:count=0", "count must be at least 1"),
+    ],
+)
+def test_what_is_no_method_is_refused(text, told):
+    with pytest.raises(ParameterError, match=told):
+        parse_method(text)
