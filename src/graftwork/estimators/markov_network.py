@@ -350,12 +350,17 @@ class MarkovNetwork(BaseEstimator):
             "structure": bool(self.structure),
         }
         return {
-            "recipe": make_recipe(self.method, dict(self.method_options or {}), settings),
+            "recipe": make_recipe(self.method, self._method_options(settings)),
             "budget": Budget(self.max_edges, self.max_iter, self.max_tests, self.max_seconds),
             "tolerance": number("tol", self.tol, 0.0, above=True),
             "rng": np.random.default_rng(_seed(self.random_state)),
             "observer": self.observer or (_Lines() if self.verbose else Silence()),
         }
+
+    def _method_options(self, best_choice: dict[str, Any]) -> dict[str, Any]:
+        """Return the method's options; best-choice has parameters of its own here, too."""
+        own = dict(self.method_options or {})
+        return {**best_choice, **own} if self.method == "best-choice" else own
 
     def _note_feature_names(self, X: Any, table: Table) -> None:
         """Keep scikit-learn's record of column names, which it has for names of text only."""
@@ -415,7 +420,7 @@ class _Lines:
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Write the stage."""
-        sys.stderr.write(f"[{step}/{steps}] {text}\n")
+        sys.stderr.write(f"[{step + 1}/{steps}] {text}\n")
 
     def on_round(self, record: Round) -> None:
         """Write the round."""

@@ -44,9 +44,9 @@ def known(parameter: str, value: Any, choices: Collection[str]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     close = difflib.get_close_matches(str(value), choices, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     listed = ", ".join(repr(choice) for choice in choices)
-    raise ParameterError(f"{parameter}={value!r} is not known; {hint}The choices are {listed}.")
+    raise ParameterError(f"{parameter}={value!r} is not known{hint} The choices are {listed}.")
 
 
 def number(
@@ -74,21 +74,12 @@ def number(
     return result
 
 
-def make_recipe(
-    method: Any, options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
-) -> Recipe:
-    """Return the recipe of this name with these options.
-
-    Parameters
-    ----------
-    options : mapping
-        Refused where the recipe does not know them.
-    defaults : mapping
-        Used where the recipe knows them, and left alone otherwise.
+def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
+    """Return the recipe of this name with these options, which it must know.
 
     Examples
     --------
-    >>> make_recipe("grafting-light", {"count": 10}, {"alpha": 0.5}).name
+    >>> make_recipe("grafting-light", {"count": 10}).name
     'grafting-light'
     """
     if isinstance(method, Recipe):
@@ -99,9 +90,8 @@ def make_recipe(
     accepted = inspect.signature(factory).parameters
     for name in options:
         known(f"method_options of {method!r}: option", name, accepted)
-    chosen = {name: value for name, value in (defaults or {}).items() if name in accepted}
     try:
-        return factory(**{**chosen, **options})
+        return factory(**options)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"method {method!r}: {error}") from None
 

@@ -84,7 +84,7 @@ class Certificate:
             f"Optimal within {self.tolerance:g}"
             + ("." if self.exact else ", as far as approximate inference can tell.")
             if self.converged
-            else f"Not certified optimal: {STOPS[self.stop]}.",
+            else f"Not certified optimal: {self._reason()}.",
         ]
         if self.n_inactive == 0:
             parts.append(f"No {self.unit} was left out.")
@@ -116,6 +116,11 @@ class Certificate:
         )
         parts.append(self._words_of_inference())
         return " ".join(parts)
+
+    def _reason(self) -> str:
+        if self.stop == "stalled" and not self.exact and (self.n_untrusted or not self.trusted):
+            return "approximate inference did not converge, so that no step could be relied on"
+        return STOPS[self.stop]
 
     def _words_of_inference(self) -> str:
         if self.exact:

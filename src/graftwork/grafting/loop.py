@@ -271,6 +271,7 @@ class _Run:
             fresh,
             accuracy,
             steps,
+            self._late,
         )
         self.network = replace(self.network, solution=solution)
 
@@ -315,7 +316,10 @@ class _Run:
         return self.problem.penalty.scores(gradients, offsets, scale)
 
     def _stop_early(self) -> None:
-        """Solve what is active to the tolerance, and look again at pairs that cost little."""
+        """Solve what is active to the tolerance, and look again at pairs that cost little.
+
+        When the time is up there is none for either.
+        """
         self.accuracy = self.tolerance
         unsolved = self.solution.residual > self.tolerance
         if unsolved:
@@ -340,6 +344,11 @@ class _Run:
         """Record what the last look cost, if there was one since the last round."""
         if self.blocks_since_round:
             self._record(0, 0)
+
+    def _late(self) -> bool:
+        """Return whether the time is up."""
+        limit = self.budget.max_seconds
+        return limit is not None and time.monotonic() - self.started >= limit
 
     def _spent(self) -> str | None:
         """Return which budget has run out, if any."""

@@ -65,7 +65,7 @@ class Observer(Protocol):
     """Somebody who watches a run: a progress bar, a log, a test."""
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Take note that a stage of several begins: "lambda 0.012", step 3 of 8."""
+        """Take note that a stage begins, with ``step`` of ``steps`` stages done before it."""
         ...
 
     def on_round(self, record: Round) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.memory import Memory
-from graftwork.solvers.solution import Solution, Solver
+from graftwork.solvers.solution import Solution, Solver, never
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Forgetful:
         solution: Solution,
         tolerance: float,
         steps: int | None = None,
+        halted: Callable[[], bool] = never,
     ) -> Solution:
         """Return what the solver makes of the solution without its memory."""
         blank = replace(solution, memory=Memory())
-        return self.solver.improve(objective, penalty, blocks, blank, tolerance, steps)
+        return self.solver.improve(objective, penalty, blocks, blank, tolerance, steps, halted)

@@ -8,6 +8,7 @@ logistic regression; the baseline of Zhu, Lao and Xing (2010), Grafting-Light.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.orthant import OrthantWise
-from graftwork.solvers.solution import Solution, Solver, measure
+from graftwork.solvers.solution import Solution, Solver, measure, never
 from graftwork.solvers.stepping import take_steps
 
 # A few features are optimised to this share of what the whole was away from its optimum.
@@ -51,6 +52,7 @@ class GaussSeidel:
         solution: Solution,
         tolerance: float,
         steps: int | None = None,
+        halted: Callable[[], bool] = never,
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
 
@@ -58,11 +60,11 @@ class GaussSeidel:
             some = replace(blocks, free=self._furthest(penalty, blocks, current))
             part = replace(measure(current.point, penalty, some, 0), memory=Memory())
             accuracy = max(0.5 * tolerance, PART_ACCURACY * part.residual)
-            part = self.inner.improve(objective, penalty, some, part, accuracy)
+            part = self.inner.improve(objective, penalty, some, part, accuracy, None, halted)
             whole = measure(part.point, penalty, blocks, current.evaluations + part.evaluations)
             return replace(whole, stalled=part.stalled or part.evaluations == 0)
 
-        return take_steps(step, solution, tolerance, steps, self.max_evaluations)
+        return take_steps(step, solution, tolerance, steps, self.max_evaluations, halted)
 
     def _furthest(self, penalty: Penalty, blocks: Blocks, current: Solution) -> Bools:
         """Return the unaries and the ``count`` furthest features (or tables) as what may move."""

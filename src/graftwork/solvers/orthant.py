@@ -8,6 +8,7 @@ Andrew and Gao (2007), Scalable training of L1-regularized log-linear models. Zh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, ProximalQuasiNewton
-from graftwork.solvers.solution import Solution, measure
+from graftwork.solvers.solution import Solution, measure, never
 from graftwork.solvers.stepping import take_steps
 
 # A step must achieve this share of the decrease its slope promises.
@@ -54,14 +55,15 @@ class OrthantWise:
         solution: Solution,
         tolerance: float,
         steps: int | None = None,
+        halted: Callable[[], bool] = never,
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         if not penalty.separable:
             group = ProximalQuasiNewton(self.max_evaluations, self.memory)
-            return group.improve(objective, penalty, blocks, solution, tolerance, steps)
+            return group.improve(objective, penalty, blocks, solution, tolerance, steps, halted)
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
-        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations)
+        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ when it lowers the objective.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
 from graftwork.solvers.memory import Hessian, Memory
-from graftwork.solvers.solution import Solution, measure
+from graftwork.solvers.solution import Solution, measure, never
 from graftwork.solvers.stepping import take_steps
 
 # Objective values closer than this (relative) are equal up to rounding.
@@ -52,11 +53,12 @@ class ProximalQuasiNewton:
         solution: Solution,
         tolerance: float,
         steps: int | None = None,
+        halted: Callable[[], bool] = never,
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
-        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations)
+        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

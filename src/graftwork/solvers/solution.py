@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -9,6 +10,11 @@ from graftwork.objectives.protocol import Objective, Point
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty, residual
 from graftwork.solvers.memory import Memory
+
+
+def never() -> bool:
+    """Return False: nothing halts."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +57,12 @@ class Solver(Protocol):
         solution: Solution,
         tolerance: float,
         steps: int | None = None,
+        halted: Callable[[], bool] = never,
     ) -> Solution:
         """Return a solution no worse than the one given.
 
         ``steps`` is the most steps to take; None goes on until the residual is at most
-        ``tolerance``.
+        ``tolerance``. When ``halted`` says so, it stops where it is.
         """
         ...
 

@@ -14,13 +14,14 @@ def take_steps(
     tolerance: float,
     steps: int | None,
     max_evaluations: int,
+    halted: Callable[[], bool],
 ) -> Solution:
-    """Return where stepping ends: at the tolerance, after ``steps``, or when nothing helps.
+    """Return where stepping ends: at the tolerance, after ``steps``, when halted or stuck.
 
     A solution that used all its evaluations without reaching the tolerance is marked stalled.
     """
     current, taken = solution, 0
-    while current.residual > tolerance and not current.stalled and taken != steps:
+    while current.residual > tolerance and not current.stalled and taken != steps and not halted():
         if current.evaluations - solution.evaluations >= max_evaluations:
             return replace(current, stalled=True)
         current = step(current)

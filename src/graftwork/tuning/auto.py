@@ -87,19 +87,19 @@ def learn_without_lambda(
         The loss of another sample (used for permuted columns).
     """
     observer = observer or Silence()
-    observer.on_stage("looking for the range of lambda", 0, STEPS + 2)
+    observer.on_stage("looking for the range of lambda", 0, STEPS + 3)
     levels = find_levels(Problem(objective, penalty_at(1.0)), objective_of, rng)
     walk = _Walk(objective, penalty_at, recipe, budget, rng, observer)
     lams = path_values(levels)
     try:
         for step, lam in enumerate(lams):
-            observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 2)
+            observer.on_stage(f"lambda {lam:.4g}", step + 1, len(lams) + 3)
             walk.step(lam)
             if walk.full:
                 break
-        observer.on_stage("comparing refitted networks", len(lams) + 1, len(lams) + 2)
+        observer.on_stage("comparing refitted networks", len(lams) + 1, len(lams) + 3)
         best = walk.compare()
-        observer.on_stage(f"final fit, lambda {lams[best]:.4g}", len(lams) + 2, len(lams) + 2)
+        observer.on_stage(f"final fit, lambda {lams[best]:.4g}", len(lams) + 2, len(lams) + 3)
         walk.finish(best, tolerance)
     except _WalkEndedError:
         pass
