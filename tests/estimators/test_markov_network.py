@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import graftwork as gw
 from graftwork.estimators.parts import ParameterError
 from graftwork.inference import JunctionTree
-from graftwork.recipes import best_choice
+from graftwork.recipes import RECIPES, best_choice, grafting
 
 
 def waits_for_array_api(estimator):
@@ -152,6 +152,13 @@ def test_columns_are_found_by_name(frame):
         ({"max_edges": 1.5}, "max_edges must be"),
         ({"n_jobs": 0}, "n_jobs must"),
         ({"tests": 0}, "at least 1"),
+        ({"penalize_unary": -0.1}, "penalize_unary must be"),
+        ({"penalize_unary": "yes"}, "penalize_unary must be"),
+        ({"penalize_unary": float("nan")}, "penalize_unary must be"),
+        ({"penalty": "l2", "lam": "auto"}, "lam must be a number with penalty"),
+        ({"penalty": "l2", "lam": -1.0}, "lam must be a number at least 0"),
+        ({"penalty": "elastic-nett"}, "did you mean 'elastic-net'"),
+        ({"method_options": [1]}, "method_options"),
     ],
 )
 def test_bad_parameters_get_one_sentence(frame, options, words):
@@ -238,3 +245,217 @@ def test_odd_tables_are_learned(rows, lam):
     assert np.isfinite(net.score(rows))
     assert net.certificate_.converged
     assert net.graph_.number_of_nodes() == len(rows[0])
+
+
+STRENGTHS = {"group-l1": 0.03, "l1": 0.03, "elastic-net": 0.03, "l2": 0.05, "none": 0.0}
+
+
+def penalty_by_hand(net, penalty, lam, l2, unary):
+    """The penalty of a model's weights, from its tables and the definitions alone."""
+    own = lam if unary is True else float(unary)
+
+    def of(weights, strength, squared):
+        norms = {
+            "group-l1": np.sqrt(weights.size) * np.linalg.norm(weights),
+            "l1": np.abs(weights).sum(),
+            "elastic-net": np.abs(weights).sum(),
+            "l2": (weights**2).sum(),
+            "none": 0.0,
+        }
+        return strength * norms[penalty] + squared * (weights**2).sum() * (penalty != "none")
+
+    tables = [net.model_.table(a, b) for a, b in net.model_.edges]
+    unaries = [net.model_.unary(name) for name in net.names_] if own else []
+    return sum(of(t, lam, l2) for t in tables) + sum(of(u, own, l2) for u in unaries)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "unary"),
+    [(name, unary) for name in STRENGTHS for unary in (False, True, 0.01) if name != "none"]
+    + [("none", False)],
+)
+@pytest.mark.parametrize("l2", [0.0, 0.02])
+@pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
+def test_objective_is_loss_plus_the_penalty_asked_for(loss, penalty, l2, unary):
+    table, lam = random_table(45, n=4, rows=200, most=2), STRENGTHS[penalty]
+    net = gw.MarkovNetwork(
+        "grafting-light", loss=loss, penalty=penalty, lam=lam, l2=l2, penalize_unary=unary, tol=1e-7
+    ).fit(table)
+    assert net.certificate_.converged
+    mean = net.score(table) if loss == "pseudolikelihood" else net.model_.log_prob(table).mean()
+    by_hand = -mean + penalty_by_hand(net, penalty, lam, l2, unary)
+    assert np.isclose(net.objective_, by_hand, rtol=1e-10)
+    assert np.isclose(net.certificate_.loss, -mean, rtol=1e-10)
+    # and another way there ends at the same value
+    other = gw.MarkovNetwork(
+        "full", loss=loss, penalty=penalty, lam=lam, l2=l2, penalize_unary=unary, tol=1e-7
+    ).fit(table)
+    assert np.isclose(other.objective_, net.objective_, rtol=1e-9)
+
+
+def test_penalties_that_mean_the_same_agree():
+    table = random_table(46, n=4, rows=200, most=3)
+
+    def objective(**options):
+        return gw.MarkovNetwork("full", tol=1e-7, **options).fit(table).objective_
+
+    same = [
+        [
+            {"penalty": "l1", "lam": 0.03, "l2": 0.1},
+            {"penalty": "elastic-net", "lam": 0.03, "l2": 0.1},
+        ],
+        [{"penalty": "l2", "lam": 0.1}, {"penalty": "l2", "lam": 0.04, "l2": 0.06}],
+        [
+            {"penalty": kind, "lam": 0.03, "l2": 0.01, "penalize_unary": unary}
+            for kind, unary in (("group-l1", True), ("group-l1", 0.03))
+        ],
+        [{"penalty": "l1", "lam": 0.03, "penalize_unary": unary} for unary in (False, 0.0, 0)],
+    ]
+    for alike in same:
+        values = [objective(**options) for options in alike]
+        assert np.allclose(values, values[0], rtol=1e-9)
+    assert not np.isclose(objective(**same[0][0]), objective(penalty="l1", lam=0.03), rtol=1e-4)
+
+
+@pytest.mark.parametrize("penalty", ["group-l1", "l1", "l2"])
+def test_numpy_truths_are_truths(penalty):
+    """As a grid of parameters gives them."""
+    rows = np.random.default_rng(3).choice(3, (200, 3), p=[0.8, 0.15, 0.05])
+    values = [
+        gw.MarkovNetwork("full", penalty=penalty, lam=0.02, penalize_unary=unary)
+        .fit(rows)
+        .objective_
+        for unary in (True, np.True_, 1.0, False, np.False_)
+    ]
+    assert np.isclose(values[0], values[1], rtol=1e-8)
+    assert np.isclose(values[3], values[4], rtol=1e-8)
+    assert not np.isclose(values[0], values[2], rtol=1e-4)
+    assert not np.isclose(values[0], values[3], rtol=1e-4)
+
+
+def test_a_ridge_and_no_penalty_keep_every_edge():
+    table = random_table(47, n=4, rows=300, most=2)
+    for options in ({"penalty": "l2", "lam": 0.01}, {"penalty": "none"}):
+        net = gw.MarkovNetwork("full", loss="likelihood", **options).fit(table)
+        assert len(net.model_.edges) == 6
+        assert net.certificate_.converged
+    # without a penalty the model has the pair marginals of the data
+    joint = net.model_.pair_marginal("v0", "v3")
+    codes = table.codes.astype(int)
+    counts = np.bincount(codes[0] * joint.shape[1] + codes[3], minlength=joint.size) / 300
+    assert np.allclose(joint.ravel(), counts, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", sorted(RECIPES))
+def test_every_method_works_without_a_lambda(method):
+    table = random_table(48, n=5, rows=400, most=3)
+    net = gw.MarkovNetwork(method, random_state=0).fit(table)
+    reference = gw.MarkovNetwork("edge-grafting", random_state=0).fit(table)
+    assert net.certificate_.converged
+    assert net.refitted_
+    assert np.isclose(net.lam_, reference.lam_, rtol=1e-12)
+    assert np.isclose(net.objective_, reference.objective_, rtol=1e-6)
+    assert net.model_.edges == reference.model_.edges
+    assert net.model_.edges
+    assert np.isclose(net.score(table), reference.score(table), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name, factory in sorted(RECIPES.items()) if factory().features]
+)
+def test_methods_of_features_take_cells_or_whole_tables_as_the_penalty_has_it(method):
+    table = random_table(49, n=5, rows=300, most=3)
+    cells = gw.MarkovNetwork(method, penalty="l1", lam=0.05).fit(table)
+    tables = gw.MarkovNetwork(method, penalty="group-l1", lam=0.05).fit(table)
+    assert (cells.certificate_.unit, tables.certificate_.unit) == ("feature", "pair")
+    assert any((cells.model_.table(*edge) == 0).any() for edge in cells.model_.edges)
+    assert all((tables.model_.table(*edge) != 0).all() for edge in tables.model_.edges)
+    assert all(record.blocks == record.edges for record in tables.trace_)
+    assert any(record.blocks > record.edges for record in cells.trace_)
+    assert tables.model_.edges
+    reference = gw.MarkovNetwork("edge-grafting", lam=0.05).fit(table)
+    assert np.isclose(tables.objective_, reference.objective_, rtol=1e-8)
+
+
+def test_options_reach_the_method():
+    table = random_table(50, n=5, rows=300, most=3)
+    rounds = {
+        count: gw.MarkovNetwork(
+            "grafting-light", method_options={"count": count}, penalty="l1", lam=0.01
+        ).fit(table).n_iter_
+        for count in (1, 30)
+    }  # fmt: skip
+    assert rounds[30] < rounds[1]
+    nets = [
+        gw.MarkovNetwork(alpha=0.9, method_options=options, lam=0.01, random_state=1).fit(table)
+        for options in ({"alpha": 0.0, "tests": 40, "reservoir": 40}, None)
+    ]
+    direct = gw.MarkovNetwork(alpha=0.0, tests=40, reservoir=40, lam=0.01, random_state=1).fit(
+        table
+    )
+    told = [[(r.edges, r.objective) for r in net.trace_] for net in (*nets, direct)]
+    assert told[0] == told[2] != told[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("grafting-light", {"cuont": 3}, "did you mean 'count'"),
+        (
+            "grafting-light",
+            {"alpha": 0.5},
+            "The choices are 'count', 'steps', 'memory', 'features'",
+        ),
+        ("priority", {"centre": 3}, "did you mean 'central'"),
+        ("full", {"count": 3}, "'count' is not known"),
+        ("grafting", {"count": 0}, "count must be at least 1"),
+        ("grafting-light", {"steps": 0}, "steps must be at least 1"),
+        ("grafting", {"count": "3"}, "grafting"),
+        ("grafting", {"count": 2.5}, "count"),
+        ("grafting-light", {"steps": 1.5}, "steps"),
+        (grafting(), {"count": 3}, "this one is a Recipe"),
+    ],
+)
+def test_options_a_method_does_not_know_are_refused(frame, method, options, words):
+    with pytest.raises(ParameterError, match=words):
+        gw.MarkovNetwork(method, method_options=options, penalty="l1", lam=0.02).fit(frame)
+
+
+def test_tree_reweighted_inference_bounds_the_exact_loss():
+    table = random_table(51, n=5, rows=300, most=3)
+    net = gw.MarkovNetwork(loss="likelihood", inference="trw", lam=0.02, tol=1e-5).fit(table)
+    exact = -net.model_.log_prob(table).mean()
+    assert net.certificate_.converged
+    assert not net.certificate_.exact
+    assert "tree-reweighted" in net.certificate_.words()
+    assert len(net.model_.edges) > 4  # with cycles
+    assert net.certificate_.loss > exact
+    straight = gw.MarkovNetwork(loss="likelihood", inference="exact", lam=0.02, tol=1e-5).fit(table)
+    assert straight.objective_ <= net.objective_  # the bound is above the loss everywhere
+    assert straight.certificate_.exact
+
+
+def test_new_parameters_survive_clone_and_get_params():
+    options = {
+        "method": "grafting-light",
+        "method_options": {"count": 3, "memory": False},
+        "penalty": "elastic-net",
+        "penalize_unary": 0.5,
+        "anneal": [0.3, 0.2],
+        "arrivals": [["v0", "v1"], ["v2"]],
+        "inference": "trw",
+        "pair_rule": "product",
+        "lam": 0.1,
+        "l2": 0.25,
+    }
+    net = gw.MarkovNetwork(**options)
+    copy = clone(net)
+    for name, value in options.items():
+        assert net.get_params()[name] == copy.get_params()[name] == value
+    table = random_table(52, n=4, rows=200, most=2)
+    settings = {"loss": "pseudolikelihood", "inference": "auto", "arrivals": [["v0", "v1", "v2"]]}
+    fitted = copy.set_params(**settings).fit(table)
+    again = clone(fitted).fit(table)
+    assert fitted.get_params() == again.get_params()
+    assert fitted.objective_ == again.objective_
+    assert fitted.method_options == {"count": 3, "memory": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
 from os import PathLike
@@ -46,8 +46,8 @@ class MarkovNetwork(BaseEstimator):
     method : str or Recipe
         "best-choice" (default), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
         "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
-        ``graftwork.recipes``. All end at the same network; they differ in the way there, which
-        matters for time and when a budget stops them.
+        ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
+        network; they differ in the way there, which matters for time and when a budget stops them.
     method_options : dict, optional
         Options of the method, such as ``{"count": 10}`` for grafting-light.
     loss : {"pseudolikelihood", "likelihood"}
@@ -304,7 +304,7 @@ class MarkovNetwork(BaseEstimator):
         if self.arrivals is None:
             return None
         places = {name: place for place, name in enumerate(self.names_)}
-        groups = [[name] if isinstance(name, str) else list(name) for name in self.arrivals]
+        groups = [_group(entry, places) for entry in self.arrivals]
         unknown = [name for group in groups for name in group if name not in places]
         if unknown:
             raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
@@ -385,6 +385,16 @@ class MarkovNetwork(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
+    """Return a group of arriving variables; a name alone is a group of one."""
+    alone = (
+        isinstance(entry, str)
+        or not isinstance(entry, Iterable)
+        or (isinstance(entry, tuple) and entry in names)
+    )
+    return [entry] if alone else list(entry)
 
 
 def _check_schedule(lams: Any, last: Any) -> None:

@@ -6,13 +6,13 @@ does it know what a block is: that is the ``Space``'s business.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Budget, Problem, Recipe
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import PairSpace
@@ -25,6 +25,10 @@ from graftwork.solvers import Solution
 
 # The steps of an annealing schedule are solved to this share of their lambda.
 ANNEALING_ACCURACY = 0.1
+# So many rounds in a row that change nothing end a run, though something still seems to violate.
+MOST_FUTILE = 10
+# A run whose last clearing up brings new violators grows again, so many times at most.
+MOST_ENDINGS = 5
 # A run that ends on a budget looks again at (at most) so many pairs whose tables are counted.
 MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -85,8 +89,7 @@ def graft(
     )
     run.begin(start or independent_potentials(problem.objective.sample), arrivals)
     try:
-        run.anneal(schedule)
-        run.finish()
+        run.grow(schedule)
     except KeyboardInterrupt:
         run.interrupt()
     return run.outcome()
@@ -104,12 +107,10 @@ class _Run:
         rng: np.random.Generator,
         observer: Observer,
     ) -> None:
-        self.problem, self.recipe, self.budget = problem, recipe, budget
-        self.tolerance, self.rng, self.observer = tolerance, rng, observer
-        self.trace: list[Round] = []
-        self.started = time.monotonic()
-        self.blocks_scored = self.blocks_since_round = 0
-        self.scores_exact = True
+        self.problem, self.recipe = problem, recipe
+        self.tolerance, self.rng = tolerance, rng
+        self.ledger = Ledger(budget, observer)
+        self.futile, self.worst_futile = _EMPTY, 0.0
         self.stop: str | None = None
         self.arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
@@ -123,7 +124,8 @@ class _Run:
             variables = np.union1d(first, start.layout.edges)
         self.space = self.problem.space_for(self.recipe, variables)
         free = self.space.free(start.layout, start.weights)
-        self.network = Network(self.problem.solution(start, free=free), free)
+        network = Network(self.problem.solution(start, free=free), free)
+        self.network = network.shrink(self.problem, self.space, _EMPTY)  # tables of zeros go
         self._open()
 
     @property
@@ -131,36 +133,20 @@ class _Run:
         """The network's weights, evaluated."""
         return self.network.solution
 
-    def anneal(self, schedule: Sequence[float]) -> None:
+    def grow(self, schedule: Sequence[float]) -> None:
         """Go through the lambdas of a schedule, then solve at the problem's own."""
         final = self.problem
         for lam in schedule:
             self._change(final.at(lam))
             self._grow(ANNEALING_ACCURACY * lam)
-            if self.stop is not None:
+            if self.stop not in (None, "stalled"):
                 break
+            self.stop = None  # a stall on the way is not the end
         self._change(final)
         if self.stop is None:
-            self._grow(self.tolerance)
-        if self.stop not in (None, "stalled"):
+            self._finish()
+        if self.stop not in (None, "stalled", "pruned"):
             self._stop_early()
-
-    def finish(self) -> None:
-        """Drop what the pruner wants gone at the end, and look at the final point as it is."""
-        if self.stop not in (None, "stalled"):
-            return
-        gone = self._prune(final=True)
-        if len(gone) or self.solution.point is not evaluated(self.solution.point):
-            potentials, memory = self.solution.point.potentials, self.solution.memory
-            free = self.network.free
-            solution = self.problem.solution(potentials, memory, self.solution, free)
-            self.network = Network(solution, free)
-        if len(gone):
-            self._improve(self.tolerance, None)
-            self._record(0, len(gone))
-            self.choice = self._choose()
-            if self.stop is None and len(self.choice.keys):
-                self.stop = "pruned"
         self._close()
 
     def interrupt(self) -> None:
@@ -191,40 +177,38 @@ class _Run:
             n_edges=self.network.layout.n_edges,
             n_inactive=n_inactive,
             n_tested=min(self.choice.tested, n_inactive),
-            exact=point.exact and self.scores_exact,
+            exact=point.exact and self.ledger.scores_exact,
             converged=converged,
             stop="optimal" if converged else self.stop or "stalled",
             trusted=point.trusted,
-            n_untrusted=sum(not record.trusted for record in self.trace),
+            n_untrusted=sum(not record.trusted for record in self.ledger.trace),
             method=self.problem.objective.describe(),
             unit=self.space.unit,
         )
-        return Outcome(self.solution, certificate, tuple(self.trace))
+        return Outcome(self.solution, certificate, tuple(self.ledger.trace))
 
     def _grow(self, target: float) -> None:
         """Run rounds until nothing violates at the target accuracy, or a stop rule speaks."""
         self.accuracy = self.recipe.schedule.begin(self.problem.penalty.lam, target)
         if self.network.layout.n_edges:  # what is solved already is not solved loosely first
             self.accuracy = max(target, min(self.accuracy, self.solution.residual))
-        chosen, stuck = _EMPTY, False
+        chosen, tries, self.futile = _EMPTY, 0, _EMPTY
         while True:
             self._activate(chosen)
             before = self.solution.objective
             accuracy, steps = self.accuracy, None
-            if len(chosen) and not stuck:
+            if len(chosen) and not tries:
                 accuracy, steps = self.recipe.schedule.plan(accuracy, self.solution.residual)
             self._improve(accuracy, steps)
             self._record(len(chosen), len(self._prune()))
             self.stop = self._spent()
             if self.stop is not None:
                 return
+            tries = self._note_futile(chosen, tries, before)
             arrived = self._arrive()
-            # blocks that violated and then changed nothing would come back for ever
-            violated = len(chosen) > 0 and self.choice.worst > self.problem.penalty.lam
-            stuck = violated and not self.solution.objective < before
             self.choice = self._choose()
             chosen = self.choice.keys
-            if len(chosen) and not stuck:
+            if len(chosen) and tries < MOST_FUTILE:
                 continue
             if not len(chosen) and not self.choice.complete:  # the search itself was cut short
                 self.stop = self._spent() or "stalled"
@@ -233,13 +217,70 @@ class _Run:
             if arrived or unsolved:  # solved in a hurry so far, or by a few steps
                 continue
             if self.accuracy <= target:
-                self.stop = "stalled" if stuck else None
+                self.stop = "stalled" if len(chosen) else None
                 return
             self.accuracy = max(target, self.accuracy / 10.0)
+
+    def _note_futile(self, chosen: Ints, tries: int, before: float) -> int:
+        """Return how many rounds in a row changed nothing; their blocks are not chosen again.
+
+        What violates by less than rounding, or by a rule that the loss does not share (inactive
+        pairs under belief propagation), would come back for ever.
+        """
+        violated = len(chosen) > 0 and self.choice.worst > self.problem.penalty.lam
+        if violated and not self.solution.objective < before:
+            self.futile = np.union1d(self.futile, chosen)
+            return tries + 1
+        if self.solution.objective < before:
+            self.futile = _EMPTY
+        return 0
+
+    def _finish(self) -> None:
+        """Grow to the tolerance, and drop what the pruner wants gone at the end."""
+        for _ in range(MOST_ENDINGS):
+            self._grow(self.tolerance)
+            if self.stop not in (None, "stalled"):
+                return
+            small, gone = self._clear_up()
+            self._evaluate()
+            if not gone:
+                return
+            self._record(0, gone)
+            self.choice = self._choose()
+            if not len(self.choice.keys):
+                return
+            if small:
+                self.stop = "pruned"
+                return
+
+    def _clear_up(self) -> tuple[bool, int]:
+        """Drop what the pruner wants gone at the end; solve what is left, as often as it takes.
+
+        Return whether any weight was not zero, and how many blocks went.
+        """
+        small, count = False, 0
+        while True:
+            before = self.network
+            gone = self._prune(final=True)
+            if not len(gone):
+                return small, count
+            small |= bool(before.largest(self.space, gone).any())
+            count += len(gone)
+            self._evaluate()
+            self._improve(self.tolerance, None)
+
+    def _evaluate(self) -> None:
+        """Make sure that the final numbers are those of an evaluation at this very layout."""
+        point = self.solution.point
+        if point is not evaluated(point):
+            memory, free = self.solution.memory, self.network.free
+            solution = self.problem.solution(point.potentials, memory, self.solution, free)
+            self.network = Network(solution, free)
 
     def _open(self) -> None:
         """Begin to select from the space as it is now."""
         active = self.network.active(self.space)
+        self.futile = _EMPTY
         self.selection = self.recipe.selector.begin(self.space, active, self.rng)
 
     def _arrive(self) -> bool:
@@ -271,7 +312,7 @@ class _Run:
             fresh,
             accuracy,
             steps,
-            self._late,
+            self.ledger.late,
         )
         self.network = replace(self.network, solution=solution)
 
@@ -288,10 +329,11 @@ class _Run:
     def _choose(self) -> Choice:
         layout, lam = self.network.layout, self.problem.penalty.lam
         room = self.space.size
-        if self.budget.max_edges is not None:
-            room = max(0, self.budget.max_edges - layout.n_edges)
+        if self.ledger.budget.max_edges is not None:
+            room = max(0, self.ledger.budget.max_edges - layout.n_edges)
+        self.worst_futile = 0.0
         view = View(
-            score=self._score,
+            score=self._score_choosable,
             lam=lam,
             threshold=lam + self.accuracy,
             active=self.network.active(self.space),
@@ -302,17 +344,24 @@ class _Run:
             penalty=self.problem.penalty,
             sample=self.problem.objective.sample,
         )
-        return self.selection.choose(view)
+        choice = self.selection.choose(view)
+        return replace(choice, worst=max(choice.worst, self.worst_futile))
+
+    def _score_choosable(self, keys: Ints) -> Floats:
+        """Return the scores; blocks whose activation changed nothing do not seem to violate."""
+        scores = self._score(keys)
+        futile = np.isin(keys, self.futile)
+        if futile.any():
+            self.worst_futile = max(self.worst_futile, float(scores[futile].max()))
+            scores = np.where(futile, np.minimum(scores, self.problem.penalty.lam), scores)
+        return scores
 
     def _score(self, keys: Ints) -> Floats:
         if not len(keys):
             return np.zeros(0)
         gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
         scale = self.space.scales(self.problem.objective.sample.declared, keys)
-        self.scores_exact &= exact
-        self.blocks_scored += len(keys)
-        self.blocks_since_round += len(keys)
-        self.observer.on_search(self.blocks_since_round, self.space.size)
+        self.ledger.count_scores(len(keys), exact, self.space.size)
         return self.problem.penalty.scores(gradients, offsets, scale)
 
     def _stop_early(self) -> None:
@@ -333,58 +382,29 @@ class _Run:
             self.choice = Choice(_EMPTY, 0.0, 0, complete=True)
         elif self.stop in ("edges", "rounds") and isinstance(self.space, PairSpace):
             known = self.problem.objective.sample.counts.known_pairs(MOST_LAST_LOOKS)
+            known = known[np.isin(known, self.space.variables).all(axis=1)]
             keys = np.setdiff1d(self.space.keys(known), active)
             if len(keys):
                 worst = float(self._score(keys).max())
                 everything = len(keys) == self.space.size - len(active)
                 self.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
-        self._close()
 
     def _close(self) -> None:
         """Record what the last look cost, if there was one since the last round."""
-        if self.blocks_since_round:
+        if self.ledger.scored_since_round:
             self._record(0, 0)
-
-    def _late(self) -> bool:
-        """Return whether the time is up."""
-        limit = self.budget.max_seconds
-        return limit is not None and time.monotonic() - self.started >= limit
 
     def _spent(self) -> str | None:
         """Return which budget has run out, if any."""
-        budget = self.budget
-        spent = {
-            "edges": (self.network.layout.n_edges, budget.max_edges),
-            "rounds": (len(self.trace) - 1, budget.max_rounds),
-            "tests": (self.blocks_scored, budget.max_tests),
-            "seconds": (time.monotonic() - self.started, budget.max_seconds),
-        }
-        over = (
-            name for name, (used, limit) in spent.items() if limit is not None and used >= limit
-        )
-        return next(over, None)
+        return self.ledger.spent(self.network.layout.n_edges)
 
     def _record(self, activated: int, pruned: int) -> None:
-        solution = self.solution
-        record = Round(
-            index=len(self.trace),
-            edges=self.network.layout.n_edges,
-            blocks=len(self.network.active(self.space)),
+        self.ledger.record(
+            self.problem,
+            self.space,
+            self.network,
             activated=activated,
             pruned=pruned,
-            objective=solution.objective,
-            loss=solution.point.value,
-            violation=float(max(0.0, self.choice.worst - self.problem.penalty.lam)),
-            stationarity=solution.residual,
+            worst=self.choice.worst,
             accuracy=self.accuracy,
-            trusted=solution.point.trusted,
-            evaluations=self.problem.objective.evaluations,
-            blocks_scored=self.blocks_scored,
-            tables_counted=self.problem.objective.sample.counts.n_computed,
-            seconds=time.monotonic() - self.started,
-            lam=self.problem.penalty.lam,
         )
-        self.blocks_since_round = 0
-        self.trace.append(record)
-        self.observer.on_round(record)
-        self.observer.on_network(solution.point.potentials)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-NEWTON_STEPS = 30
+NEWTON_STEPS = 100
 TABLE_STEPS = 200
 # Frequencies closer than this to 0 or 1 are kept away from them.
 EDGE = 1e-12
@@ -35,47 +35,67 @@ def slice_mass(model, k, given, start, s_first, s_second, cell):
 
 
 @njit(cache=True, nogil=True)
-def best_weight(hits, wanted, trials, lam, l2):
-    """Return the weight a of one indicator that gains most, and the gain.
+def slope_and_bend(a, shares, masses, target, l2):
+    """Return slope and curvature of the gain at weight ``a``, its sign's toll in ``target``."""
+    slope, bend = target - 2.0 * l2 * a, 2.0 * l2
+    for k in range(len(shares)):
+        tilted = shares[k] * math.exp(a) / (1.0 + shares[k] * math.expm1(a))
+        slope -= masses[k] * tilted
+        bend += masses[k] * tilted * (1.0 - tilted)
+    return slope, bend
 
-    gain(a) = wanted a - trials log(1 + p (e^a - 1)) - lam |a| - l2 a^2 with p = hits / trials. The
-    slope at zero is wanted - hits, and a has its sign.
+
+@njit(cache=True, nogil=True)
+def best_weight(shares, masses, wanted, lam, l2):
+    """Return the weight a of one indicator that gains most.
+
+    gain(a) = wanted a - sum_k mass_k log(1 + p_k (e^a - 1)) - lam |a| - l2 a^2, with p_k the share
+    of distribution k's slice that has the indicator. With one distribution and no l2 it is a closed
+    form (Lee et al.); otherwise the root of the slope, by Newton steps kept in a bracket.
     """
-    p = min(max(hits / trials, EDGE), 1.0 - EDGE)
+    total, hits = masses.sum(), masses @ shares
     sign = 1.0 if wanted > hits else -1.0
-    target = min(max((wanted - lam * sign) / trials, EDGE), 1.0 - EDGE)
-    if (target - p) * sign <= 0.0:
-        return 0.0, 0.0
-    a = math.log(target * (1.0 - p) / (p * (1.0 - target)))
-    if l2 > 0.0:  # the closed form is an upper bound of |a|: bisect and Newton between it and 0
-        low, high = min(a, 0.0), max(a, 0.0)
-        a = 0.5 * (low + high)
-        for _ in range(NEWTON_STEPS):
-            tilted = p * math.exp(a) / (1.0 + p * math.expm1(a))
-            slope = trials * (target - tilted) - 2.0 * l2 * a
-            if slope > 0.0:
-                low = a
-            else:
-                high = a
-            step = a + slope / (trials * tilted * (1.0 - tilted) + 2.0 * l2)
-            a = step if low < step < high else 0.5 * (low + high)
-    gain = wanted * a - trials * math.log1p(p * math.expm1(a)) - lam * abs(a) - l2 * a * a
-    return a, gain
+    target = min(max(wanted - lam * sign, EDGE * total), (1.0 - EDGE) * total)
+    if (target - hits) * sign <= 0.0:
+        return 0.0
+    if len(shares) == 1 and l2 == 0.0:
+        p, q = shares[0], target / total
+        return math.log(q * (1.0 - p) / (p * (1.0 - q)))
+    near, far = 0.0, sign
+    while slope_and_bend(far, shares, masses, target, l2)[0] * sign > 0.0 and abs(far) < 64.0:
+        near, far = far, 2.0 * far
+    a = 0.5 * (near + far)
+    for _ in range(NEWTON_STEPS):
+        slope, bend = slope_and_bend(a, shares, masses, target, l2)
+        if slope * sign > 0.0:
+            near = a
+        else:
+            far = a
+        step = slope / bend
+        inside = min(near, far) < a + step < max(near, far)
+        a = a + step if inside else 0.5 * (near + far)
+        if abs(near - far) < 1e-15 or (inside and abs(step) < 1e-15):
+            break
+    return a
 
 
 @njit(cache=True, nogil=True)
 def cell_gains(which, cells, widths, offsets, model, given, data, lam, l2):
     """Return the gain of each cell ``cells[t]`` of table ``which[t]``."""
     gains = np.zeros(len(which))
+    shares, masses = np.empty(len(given)), np.empty(len(given))
     for t in range(len(which)):
         start, width = offsets[which[t]], widths[which[t]]
         height = (offsets[which[t] + 1] - start) // width
-        hits, trials = 0.0, 0.0
         for k in range(len(given)):
-            hits += model[k, start + cells[t]]
-            trials += slice_mass(model, k, given[k], start, height, width, cells[t])
+            masses[k] = slice_mass(model, k, given[k], start, height, width, cells[t])
+            share = model[k, start + cells[t]] / masses[k] if masses[k] > 0.0 else 0.0
+            shares[k] = min(max(share, EDGE), 1.0 - EDGE)
         wanted = len(given) * data[start + cells[t]]
-        _, gains[t] = best_weight(hits, wanted, trials, lam, l2)
+        a = best_weight(shares, masses, wanted, lam, l2)
+        gains[t] = wanted * a - lam * abs(a) - l2 * a * a
+        for k in range(len(given)):
+            gains[t] -= masses[k] * math.log1p(shares[k] * math.expm1(a))
     return gains
 
 

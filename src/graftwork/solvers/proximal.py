@@ -134,6 +134,8 @@ class _Model:
             move = after - ahead
             length = float(move @ (metric * move))
             ratio = float(move @ (bent_after - bent_ahead)) / max(length, 1e-300)
+            if (after - self.centre) @ bent_after < 0:
+                return self.centre  # a model that bends down tells nothing: the caller forgets it
             if ratio > scale:  # the step was too bold for the model's curvature
                 scale, momentum, factor = 1.5 * ratio, 1.0, 0.0
                 continue

@@ -1,0 +1,80 @@
+"""What a run has used so far, and what it has told: counters, clock, budget, trace."""
+
+from __future__ import annotations
+
+import time
+
+from graftwork.grafting.problem import Budget, Problem
+from graftwork.grafting.space import Space
+from graftwork.grafting.support import Network
+from graftwork.grafting.trace import Observer, Round
+
+
+class Ledger:
+    """The books of one run."""
+
+    def __init__(self, budget: Budget, observer: Observer) -> None:
+        self.budget, self.observer = budget, observer
+        self.trace: list[Round] = []
+        self.started = time.monotonic()
+        self.blocks_scored = self.scored_since_round = 0
+        self.scores_exact = True
+
+    def count_scores(self, count: int, exact: bool, total: int) -> None:
+        """Note that so many blocks of all were scored."""
+        self.scores_exact &= exact
+        self.blocks_scored += count
+        self.scored_since_round += count
+        self.observer.on_search(self.scored_since_round, total)
+
+    def late(self) -> bool:
+        """Return whether the time is up."""
+        limit = self.budget.max_seconds
+        return limit is not None and time.monotonic() - self.started >= limit
+
+    def spent(self, n_edges: int) -> str | None:
+        """Return which budget has run out, if any."""
+        budget = self.budget
+        used = {
+            "edges": (n_edges, budget.max_edges),
+            "rounds": (len(self.trace) - 1, budget.max_rounds),
+            "tests": (self.blocks_scored, budget.max_tests),
+        }
+        over = (name for name, (have, limit) in used.items() if limit is not None and have >= limit)
+        return next(over, "seconds" if self.late() else None)
+
+    def record(
+        self,
+        problem: Problem,
+        space: Space,
+        network: Network,
+        *,
+        activated: int,
+        pruned: int,
+        worst: float,
+        accuracy: float,
+    ) -> None:
+        """Write down a round, and tell the observer."""
+        solution, lam = network.solution, problem.penalty.lam
+        record = Round(
+            index=len(self.trace),
+            edges=network.layout.n_edges,
+            blocks=len(network.active(space)),
+            activated=activated,
+            pruned=pruned,
+            objective=solution.objective,
+            loss=solution.point.value,
+            violation=float(max(0.0, worst - lam)),
+            stationarity=solution.residual,
+            accuracy=accuracy,
+            trusted=solution.point.trusted,
+            evaluations=problem.objective.evaluations,
+            blocks_scored=self.blocks_scored,
+            tables_counted=problem.objective.sample.counts.n_computed,
+            seconds=time.monotonic() - self.started,
+            lam=lam,
+        )
+        self.scored_since_round = 0
+        self.trace.append(record)
+        self.observer.on_round(record)
+        self.observer.on_network(solution.point.potentials)
