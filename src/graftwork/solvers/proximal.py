@@ -85,6 +85,8 @@ class _Problem:
             damped = replace(hessian, diagonal=hessian.diagonal + damping * metric)
             model = _Model(self, damped, gradient, weights, self.blocks.largest(metric))
             after = model.minimise(MODEL_ACCURACY * current.residual)
+            if after is weights:  # no way down by this model: forget it, or give up
+                return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
             promised = model.value(after) - model.value(weights)
             trial = self.evaluate(self.coordinates.leave(after), spent)
             allowed = 1e-4 * promised + ROUNDING * abs(current.objective)
