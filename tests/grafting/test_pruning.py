@@ -8,7 +8,7 @@ import pytest
 from problems import random_table
 
 from graftwork.data.compact import prepare
-from graftwork.grafting import AtTheEnd, Problem, Zeros, graft
+from graftwork.grafting import AtTheEnd, Budget, Problem, Zeros, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import full, grafting, grafting_light, priority
@@ -167,3 +167,14 @@ def test_a_threshold_above_everything_leaves_the_independent_network():
     assert tables[-1] == {}
     assert outcome.certificate.stop == "pruned"
     assert np.isclose(outcome.certificate.objective, outcome.trace[0].objective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("budget", [Budget(max_edges=8), Budget(max_rounds=6)], ids=str)
+@pytest.mark.parametrize("epsilon", [0.1, 0.3])
+def test_what_a_budget_leaves_is_solved_after_small_tables_went(budget, epsilon):
+    outcome, tables = watch("l1", priority(epsilon=epsilon), budget=budget)
+    certificate = outcome.certificate
+    assert certificate.stop in ("edges", "rounds")
+    assert certificate.stationarity <= certificate.tolerance
+    assert 0 < certificate.n_edges == len(tables[-1]) <= 8
+    assert not certificate.converged

@@ -47,7 +47,6 @@ PENALTIES = {
     "l1": ("l1", 0.03, 0.0, False),
     "elastic net": ("l1", 0.03, 0.02, False),
     "group": ("group-l1", 0.02, 0.0, False),
-    "group and l2": ("group-l1", 0.02, 0.02, False),
     "ridge": ("l1", 0.0, 0.05, False),
     "l1 on unaries": ("l1", 0.03, 0.0, True),
     "group on unaries": ("group-l1", 0.02, 0.02, True),

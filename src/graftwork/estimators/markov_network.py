@@ -286,7 +286,12 @@ class MarkovNetwork(BaseEstimator):
         return outcome, outcome.potentials
 
     def _penalty_at(self, lam: float) -> Penalty:
-        return make_penalty(self.penalty, lam, float(self.l2), self.penalize_unary)
+        return make_penalty(self.penalty, lam, float(self.l2), self._unary())
+
+    def _unary(self) -> bool | float:
+        """Return whether unaries are penalised, or by how much."""
+        given = self.penalize_unary
+        return bool(given) if isinstance(given, bool | np.bool_) else float(given)
 
     def _schedule(self, problem: Problem, rng: np.random.Generator) -> list[float]:
         """Return the lambdas to go through before the one asked for."""
@@ -359,7 +364,12 @@ class MarkovNetwork(BaseEstimator):
 
     def _method_options(self, best_choice: dict[str, Any]) -> dict[str, Any]:
         """Return the method's options; best-choice has parameters of its own here, too."""
-        own = dict(self.method_options or {})
+        options = {} if self.method_options is None else self.method_options
+        if not isinstance(options, Mapping):
+            raise ParameterError(
+                f"method_options must be a dict of the method's options, got {options!r}."
+            )
+        own = dict(options)
         return {**best_choice, **own} if self.method == "best-choice" else own
 
     def _note_feature_names(self, X: Any, table: Table) -> None:

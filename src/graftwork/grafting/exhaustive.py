@@ -11,6 +11,7 @@ from graftwork.grafting.scorers import Scorer, Violation
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
+from graftwork.settings import check_whole
 
 # Blocks scored in one batch: enough to keep the kernels busy, little enough to react to Ctrl-C.
 BATCH = 16384
@@ -48,8 +49,8 @@ class Exhaustive:
     scorer: Scorer = field(default_factory=Violation)
 
     def __post_init__(self) -> None:
-        if self.count is not None and self.count < 1:
-            raise ValueError(f"count must be at least 1, got {self.count}")
+        if self.count is not None:
+            check_whole("count", self.count, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
         """Return a fresh selection; it remembers nothing between points."""

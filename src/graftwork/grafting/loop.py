@@ -373,9 +373,10 @@ class _Run:
         unsolved = self.solution.residual > self.tolerance
         if unsolved:
             self._improve(self.tolerance, None)
-        gone = self._prune(final=True)
-        if unsolved or len(gone):
-            self._record(0, len(gone))
+        _, gone = self._clear_up()
+        self._evaluate()
+        if unsolved or gone:
+            self._record(0, gone)
         self.choice = Choice(_EMPTY, float("nan"), 0, complete=False)
         active = self.network.active(self.space)
         if len(active) == self.space.size:

@@ -13,6 +13,7 @@ import numpy as np
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import PairSpace, Space, list_keys, pairs_only
 from graftwork.inference.layout import Ints
+from graftwork.settings import check_amount, check_whole
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
 FIRST_BATCH, LARGEST_BATCH = 1, 16384
@@ -40,6 +41,10 @@ class PriorityQueue:
 
     central: int = 4
     density: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_whole("central", self.central, 0)
+        check_amount("density", self.density)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _PrioritySearch:
         """Return a fresh queue in which all inactive pairs have the same priority."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from graftwork.inference.layout import Floats
 from graftwork.penalties.blocks import Bools
+from graftwork.settings import check_amount
 
 
 class Pruner(Protocol):
@@ -33,6 +34,9 @@ class Zeros:
     """
 
     epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_amount("epsilon", self.epsilon)
 
     def leaving(self, largest: Floats, final: bool) -> Bools:
         """Return the blocks of zeros, at the end also the small ones."""

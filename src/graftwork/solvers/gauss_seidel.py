@@ -16,6 +16,7 @@ import numpy as np
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
+from graftwork.settings import check_whole
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.orthant import OrthantWise
 from graftwork.solvers.solution import Solution, Solver, measure, never
@@ -43,6 +44,9 @@ class GaussSeidel:
     count: int = 1
     inner: Solver = field(default_factory=OrthantWise)
     max_evaluations: int = 50_000
+
+    def __post_init__(self) -> None:
+        check_whole("count", self.count, 1)
 
     def improve(
         self,

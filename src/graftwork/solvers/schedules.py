@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from graftwork.settings import check_whole
+
 
 class Schedule(Protocol):
     """Says how accurately a round is solved, or in how many steps.
@@ -80,8 +82,7 @@ class Steps:
     share_of_lam: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise ValueError(f"steps must be at least 1, got {self.count}")
+        check_whole("steps", self.count, 1)
 
     def begin(self, lam: float, target: float) -> float:
         """Return a share of lambda."""

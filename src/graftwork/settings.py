@@ -1,0 +1,38 @@
+"""Checks of the numbers that configure a part; what means nothing is refused with a sentence."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse what is no whole number of at least ``least``.
+
+    Examples
+    --------
+    >>> check_whole("count", 0, 1)
+    Traceback (most recent call last):
+    ...
+    ValueError: count must be at least 1, got 0
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if int(value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def check_amount(name: str, value: Any) -> None:
+    """Refuse what is no finite number of at least 0.
+
+    Examples
+    --------
+    >>> check_amount("epsilon", -1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a finite number of at least 0, got -1.0
+    """
+    fits = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not fits or float(value) < 0:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
