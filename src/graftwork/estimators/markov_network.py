@@ -273,8 +273,9 @@ class MarkovNetwork(BaseEstimator):
             self.path_ = list(result.path)
             self.refitted_ = True
             return result.outcome, result.refitted.point.potentials
-        self.lam_ = 0.0 if isinstance(self.lam, str) else float(self.lam)
-        self.lam_words_ = f"lambda {self.lam_:g} was given."
+        free = self.penalty == "none"
+        self.lam_ = 0.0 if free else float(self.lam)
+        self.lam_words_ = "There is no penalty." if free else f"lambda {self.lam_:g} was given."
         self.path_, self.refitted_ = [], False
         problem = Problem(objective_of(sample), self._penalty_at(self.lam_))
         outcome = graft(
