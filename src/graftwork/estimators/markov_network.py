@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
 from os import PathLike
@@ -309,9 +309,14 @@ class MarkovNetwork(BaseEstimator):
         """Return the groups of variables as positions, or refuse names that are no columns."""
         if self.arrivals is None:
             return None
+        if isinstance(self.arrivals, str | Mapping) or not isinstance(self.arrivals, Iterable):
+            raise ParameterError(
+                f"arrivals must be a sequence of groups of column names, got {self.arrivals!r}."
+            )
         places = {name: place for place, name in enumerate(self.names_)}
         groups = [_group(entry, places) for entry in self.arrivals]
-        unknown = [name for group in groups for name in group if name not in places]
+        listed = [name for group in groups for name in group]
+        unknown = [n for n in listed if not isinstance(n, Hashable) or n not in places]
         if unknown:
             raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
         return [[places[name] for name in group] for group in groups]
@@ -329,6 +334,10 @@ class MarkovNetwork(BaseEstimator):
                 raise ParameterError(f"lam must be a number with {what}, got {self.lam!r}.")
         else:
             number("lam", self.lam, 0.0, above=self.penalty not in ("none", "l2"))
+        if self.anneal is not None and self.penalty in ("l2", "none"):
+            raise ParameterError(
+                f"anneal walks lambda of a sparse penalty down; penalty={self.penalty!r} has none."
+            )
         if isinstance(self.anneal, Integral):
             number("anneal", self.anneal, 0, whole=True)
         elif self.anneal is not None:

@@ -12,7 +12,7 @@ STOPS = {
     "tests": "the budget of tests was reached",
     "seconds": "the time budget was reached",
     "interrupted": "it was interrupted",
-    "stalled": "no step improves it any more at this precision",
+    "stalled": "no step improved it any further before the solver gave up",
     "pruned": "small weights that the optimum has were dropped at the end",
 }
 
@@ -45,6 +45,8 @@ class Certificate:
         How the loss and the scores were computed, in words.
     unit : str
         What a block is: "pair" or "feature".
+    n_absent : int
+        Variables that never arrived (see ``arrivals``): their pairs do not count above.
     converged : bool
         Everything was checked and is within the tolerance.
     stop : str
@@ -67,6 +69,7 @@ class Certificate:
     n_untrusted: int = 0
     method: str = ""
     unit: str = "pair"
+    n_absent: int = 0
 
     @property
     def coverage(self) -> float:
@@ -114,12 +117,19 @@ class Certificate:
             if self.n_edges
             else f"The unaries are stationary to {self.stationarity:.2g}."
         )
+        if self.n_absent:
+            parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
         parts.append(self._words_of_inference())
         return " ".join(parts)
 
     def _reason(self) -> str:
         if self.stop == "stalled" and not self.exact and (self.n_untrusted or not self.trusted):
             return "approximate inference did not converge, so that no step could be relied on"
+        if self.stop == "stalled" and not self.exact and self.stationarity <= self.tolerance:
+            return (
+                "what violates by the rule for inactive pairs does not lower the loss, because "
+                "the two approximate inference in different ways"
+            )
         return STOPS[self.stop]
 
     def _words_of_inference(self) -> str:

@@ -160,9 +160,9 @@ class _Run:
         point, lam = self.solution.point, self.problem.penalty.lam
         violation = float(np.maximum(0.0, self.choice.worst - lam))  # stays NaN where unknown
         n_inactive = self.space.size - len(self.network.active(self.space))
-        converged = (
+        converged = (  # whatever budget was touched on the way: everything was tested and holds
             self.choice.complete
-            and self.stop is None
+            and self.stop not in ("interrupted", "stalled", "pruned")
             and point.trusted
             and violation <= self.tolerance
             and self.solution.residual <= self.tolerance
@@ -184,6 +184,7 @@ class _Run:
             n_untrusted=sum(not record.trusted for record in self.ledger.trace),
             method=self.problem.objective.describe(),
             unit=self.space.unit,
+            n_absent=len(self.problem.variables) - len(self.space.variables),
         )
         return Outcome(self.solution, certificate, tuple(self.ledger.trace))
 

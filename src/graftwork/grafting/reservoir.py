@@ -14,6 +14,7 @@ from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import PairSpace, Space, pairs_only
 from graftwork.grafting.stream import PairStream
 from graftwork.inference.layout import Floats, Ints
+from graftwork.settings import check_whole
 
 # With nothing found, batches double up to this size: the point stays the same, so scoring ahead
 # changes nothing but the number of calls.
@@ -55,8 +56,9 @@ class Reservoir:
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha <= 1.0:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha}")
-        if (self.size is not None and self.size < 1) or (self.tests is not None and self.tests < 1):
-            raise ValueError("the reservoir's size and its tests a round must be at least 1")
+        for name, value in (("reservoir", self.size), ("tests", self.tests)):
+            if value is not None:
+                check_whole(name, value, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ReservoirSearch:
         """Return a fresh selection with an empty reservoir."""

@@ -8,7 +8,7 @@ Chaabene and Huang (2016), Priority grafting: prioritizing edge selection with s
 from __future__ import annotations
 
 from graftwork.grafting import PriorityQueue, Recipe, Zeros
-from graftwork.solvers import OrthantWise, Steps
+from graftwork.solvers import ProximalQuasiNewton, Steps
 
 
 def priority(
@@ -34,4 +34,6 @@ def priority(
     5
     """
     selector = PriorityQueue(central, density)
-    return Recipe("priority", selector, OrthantWise(), Steps(steps, 0.0), Zeros(epsilon))
+    return Recipe(
+        "priority", selector, ProximalQuasiNewton(5000), Steps(steps, 0.0), Zeros(epsilon)
+    )

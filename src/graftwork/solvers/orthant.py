@@ -26,6 +26,12 @@ from graftwork.solvers.stepping import take_steps
 # A step must achieve this share of the decrease its slope promises.
 SUFFICIENT = 1e-4
 SHORTEST = 1e-12
+# No weight moves further in one step: log-potentials that overshoot land where probabilities are
+# saturated, gradients flat, and the way back long.
+LONGEST = 2.0
+# Nearly deterministic data can keep weights in the wrong orthant for thousands of steps. After so
+# many evaluations proximal steps, which cross zero freely, take over.
+PATIENCE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,13 @@ class OrthantWise:
             return group.improve(objective, penalty, blocks, solution, tolerance, steps, halted)
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
-        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
+        end = take_steps(problem.step, solution, tolerance, steps, PATIENCE, halted)
+        if steps is not None or end.residual <= tolerance or halted():
+            return end
+        left = self.max_evaluations - (end.evaluations - solution.evaluations)
+        other = ProximalQuasiNewton(max(left, 0), self.memory)
+        fresh = replace(end, stalled=False, memory=Memory())
+        return other.improve(objective, penalty, blocks, fresh, tolerance, None, halted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +97,8 @@ class _Problem:
         direction = _align(
             current.memory.direction(-descent, metric, self._ridge()), descent, weights, orthant
         )
-        length, spent = 1.0, current
+        longest = float(np.abs(direction).max(initial=0.0))
+        length, spent = min(1.0, LONGEST / max(longest, 1e-300)), current
         while True:
             after = _stay(weights + length * direction, orthant)
             point = self.objective.at(

@@ -15,6 +15,7 @@ import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
+from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.objectives.protocol import Objective, Point
@@ -217,6 +218,11 @@ class _Walk:
             outcome = replace(outcome, certificate=stopped)
         path = tuple(replace(p, chosen=k == best) for k, p in enumerate(self._points))
         words = words_of_choice(path, best, levels, planned)
+        if outcome.certificate.stop not in ("optimal", "stalled", "edges"):
+            words = (
+                f"The search for lambda was cut short ({STOPS[outcome.certificate.stop]}); "
+                f"it stood at {self._points[best].lam:.4g}."
+            )
         if self._refitted is not None:
             words += words_of_revision(outcome.potentials.layout, refitted.point.potentials.layout)
         outcome = replace(outcome, trace=tuple(self._trace))
