@@ -69,7 +69,8 @@ class OrthantWise:
             return group.improve(objective, penalty, blocks, solution, tolerance, steps, halted)
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
-        end = take_steps(problem.step, solution, tolerance, steps, PATIENCE, halted)
+        patience = min(PATIENCE, self.max_evaluations)
+        end = take_steps(problem.step, solution, tolerance, steps, patience, halted)
         if steps is not None or end.residual <= tolerance or halted():
             return end
         left = self.max_evaluations - (end.evaluations - solution.evaluations)

@@ -211,7 +211,8 @@ class _Walk:
                 budget=Budget(max_rounds=0),
                 tolerance=tolerance,
             )
-            outcome = replace(outcome, certificate=replace(outcome.certificate, stop=reason))
+            cut = replace(outcome.certificate, stop=reason, converged=False)
+            outcome = replace(outcome, certificate=cut)
         refitted = self._refitted or self._refits.get(best) or outcome.solution
         if self._interrupted:
             stopped = replace(outcome.certificate, stop="interrupted", converged=False)
