@@ -10,7 +10,7 @@ from problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
-from graftwork.inference import JunctionTree, LoopyBP
+from graftwork.inference import JunctionTree, LoopyBP, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES, best_choice, edge_grafting
@@ -233,3 +233,21 @@ def test_what_was_not_tested_is_not_called_zero():
     certificate = graft(problem, best_choice(), budget=Budget(max_edges=2)).certificate
     assert certificate.n_tested > 0
     assert certificate.max_violation > 0
+
+
+@pytest.mark.parametrize("path", ["grafting", "grafting-light", "gauss-seidel"])
+@pytest.mark.parametrize("most", [1, 3])
+def test_an_edge_budget_does_not_keep_cells_of_its_edges_out(path, most):
+    """What features end at is what whole tables end at, on the same edges."""
+    problems = [make(*PROBLEMS[2])[1] for _ in range(2)]
+    budget = Budget(max_edges=most)
+    cells = graft(problems[0], PATHS[path], budget=budget)
+    layout = cells.potentials.layout
+    start = Potentials(layout, np.where(np.arange(layout.size) < layout.n_unary, 0.0, 1e-3))
+    tables = graft(problems[1], edge_grafting(), start=start, budget=budget)
+    assert cells.certificate.stop == "edges"
+    assert cells.certificate.n_edges == most
+    assert cells.certificate.n_tested == cells.certificate.n_inactive
+    assert cells.certificate.max_violation > 0
+    assert cells.certificate.stationarity <= 1e-6
+    assert np.isclose(cells.certificate.objective, tables.certificate.objective, rtol=1e-9)

@@ -19,6 +19,7 @@ from graftwork.grafting.space import PairSpace
 from graftwork.grafting.support import Network
 from graftwork.grafting.trace import Observer, Round, Silence
 from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
@@ -110,7 +111,7 @@ class _Run:
         self.problem, self.recipe = problem, recipe
         self.tolerance, self.rng = tolerance, rng
         self.ledger = Ledger(budget, observer)
-        self.futile, self.worst_futile = _EMPTY, 0.0
+        self.futile, self.worst_barred = _EMPTY, 0.0
         self.stop: str | None = None
         self.arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
@@ -179,7 +180,7 @@ class _Run:
             n_tested=min(self.choice.tested, n_inactive),
             exact=point.exact and self.ledger.scores_exact,
             converged=converged,
-            stop="optimal" if converged else self.stop or "stalled",
+            stop="optimal" if converged else self.stop or ("edges" if self._full() else "stalled"),
             trusted=point.trusted,
             n_untrusted=sum(not record.trusted for record in self.ledger.trace),
             method=self.problem.objective.describe(),
@@ -329,10 +330,11 @@ class _Run:
 
     def _choose(self) -> Choice:
         layout, lam = self.network.layout, self.problem.penalty.lam
-        room = self.space.size
-        if self.ledger.budget.max_edges is not None:
-            room = max(0, self.ledger.budget.max_edges - layout.n_edges)
-        self.worst_futile = 0.0
+        limit = self.ledger.budget.max_edges
+        room = self.space.size  # also of a full network: it takes cells of its own edges
+        if limit is not None and not self._full():
+            room = limit - layout.n_edges
+        self.worst_barred = 0.0
         view = View(
             score=self._score_choosable,
             lam=lam,
@@ -346,15 +348,20 @@ class _Run:
             sample=self.problem.objective.sample,
         )
         choice = self.selection.choose(view)
-        return replace(choice, worst=max(choice.worst, self.worst_futile))
+        return replace(choice, worst=max(choice.worst, self.worst_barred))
 
     def _score_choosable(self, keys: Ints) -> Floats:
-        """Return the scores; blocks whose activation changed nothing do not seem to violate."""
-        scores = self._score(keys)
-        futile = np.isin(keys, self.futile)
-        if futile.any():
-            self.worst_futile = max(self.worst_futile, float(scores[futile].max()))
-            scores = np.where(futile, np.minimum(scores, self.problem.penalty.lam), scores)
+        """Return the scores; blocks that must not be chosen do not seem to violate.
+
+        Those are blocks whose activation changed nothing and, once there are as many edges as may
+        be, cells of other tables.
+        """
+        scores, barred = self._score(keys), np.isin(keys, self.futile)
+        if self._full():
+            barred |= find_edges(self.network.layout, self.space.pairs(keys)) < 0
+        if barred.any():
+            self.worst_barred = max(self.worst_barred, float(scores[barred].max()))
+            scores = np.where(barred, np.minimum(scores, self.problem.penalty.lam), scores)
         return scores
 
     def _score(self, keys: Ints) -> Floats:
@@ -397,8 +404,17 @@ class _Run:
             self._record(0, 0)
 
     def _spent(self) -> str | None:
-        """Return which budget has run out, if any."""
-        return self.ledger.spent(self.network.layout.n_edges)
+        """Return which budget has run out, if any.
+
+        Edges are a reason to stop where blocks are whole tables; cells of those there may follow.
+        """
+        tables = isinstance(self.space, PairSpace)
+        return self.ledger.spent(self.network.layout.n_edges if tables else 0)
+
+    def _full(self) -> bool:
+        """Return whether there are as many edges as may be."""
+        limit = self.ledger.budget.max_edges
+        return limit is not None and self.network.layout.n_edges >= limit
 
     def _record(self, activated: int, pruned: int) -> None:
         self.ledger.record(
