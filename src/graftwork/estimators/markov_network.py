@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from numbers import Integral
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -20,6 +17,8 @@ from graftwork.data import Table, align, as_table
 from graftwork.data.compact import Sample, prepare
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.course import annealing_schedule, arriving_variables, check_annealing
+from graftwork.estimators.lines import Lines
 from graftwork.estimators.parts import (
     PENALTIES,
     ParameterError,
@@ -29,13 +28,12 @@ from graftwork.estimators.parts import (
     make_recipe,
     number,
 )
-from graftwork.grafting import Budget, Outcome, Problem, Recipe, Round, graft
+from graftwork.grafting import Budget, Outcome, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
 from graftwork.tuning import learn_without_lambda
-from graftwork.tuning.levels import largest_score
 
 
 class MarkovNetwork(BaseEstimator):
@@ -251,9 +249,14 @@ class MarkovNetwork(BaseEstimator):
         check_is_fitted(self)
         return {
             "method": self.method if isinstance(self.method, str) else self.method.name,
+            "method_options": {k: _plain(v) for k, v in (self.method_options or {}).items()},
             "loss": self.loss,
+            "inference": _plain(self.inference),
+            "pair_rule": self.pair_rule,
             "penalty": self.penalty,
             "l2": float(self.l2),
+            "penalize_unary": self._unary(),
+            "anneal": _plain(self.anneal),
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
@@ -281,8 +284,8 @@ class MarkovNetwork(BaseEstimator):
         outcome = graft(
             problem,
             **options,
-            schedule=self._schedule(problem, options["rng"]),
-            arrivals=self._arrivals(),
+            schedule=annealing_schedule(self.anneal, problem, options["rng"]),
+            arrivals=arriving_variables(self.arrivals, self.names_),
         )
         return outcome, outcome.potentials
 
@@ -293,33 +296,6 @@ class MarkovNetwork(BaseEstimator):
         """Return whether unaries are penalised, or by how much."""
         given = self.penalize_unary
         return bool(given) if isinstance(given, bool | np.bool_) else float(given)
-
-    def _schedule(self, problem: Problem, rng: np.random.Generator) -> list[float]:
-        """Return the lambdas to go through before the one asked for."""
-        if self.anneal is None:
-            return []
-        if isinstance(self.anneal, int | Integral):
-            top, lam = largest_score(problem, rng), problem.penalty.lam
-            if not 0 < lam < top:
-                return []
-            return [float(x) for x in np.geomspace(top, lam, int(self.anneal) + 1)[:-1]]
-        return [float(lam) for lam in self.anneal]
-
-    def _arrivals(self) -> list[list[int]] | None:
-        """Return the groups of variables as positions, or refuse names that are no columns."""
-        if self.arrivals is None:
-            return None
-        if isinstance(self.arrivals, str | Mapping) or not isinstance(self.arrivals, Iterable):
-            raise ParameterError(
-                f"arrivals must be a sequence of groups of column names, got {self.arrivals!r}."
-            )
-        places = {name: place for place, name in enumerate(self.names_)}
-        groups = [_group(entry, places) for entry in self.arrivals]
-        listed = [name for group in groups for name in group]
-        unknown = [n for n in listed if not isinstance(n, Hashable) or n not in places]
-        if unknown:
-            raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
-        return [[places[name] for name in group] for group in groups]
 
     def _check_parameters(self) -> dict[str, Any]:
         """Return the loop's options, or refuse a parameter that means nothing."""
@@ -338,10 +314,7 @@ class MarkovNetwork(BaseEstimator):
             raise ParameterError(
                 f"anneal walks lambda of a sparse penalty down; penalty={self.penalty!r} has none."
             )
-        if isinstance(self.anneal, Integral):
-            number("anneal", self.anneal, 0, whole=True)
-        elif self.anneal is not None:
-            _check_schedule(self.anneal, self.lam)
+        check_annealing(self.anneal, self.lam)
         budgets = {
             "max_edges": (self.max_edges, 0, True),
             "max_tests": (self.max_tests, 1, True),
@@ -369,7 +342,7 @@ class MarkovNetwork(BaseEstimator):
             "budget": Budget(self.max_edges, self.max_iter, self.max_tests, self.max_seconds),
             "tolerance": number("tol", self.tol, 0.0, above=True),
             "rng": np.random.default_rng(_seed(self.random_state)),
-            "observer": self.observer or (_Lines() if self.verbose else Silence()),
+            "observer": self.observer or (Lines() if self.verbose else Silence()),
         }
 
     def _method_options(self, best_choice: dict[str, Any]) -> dict[str, Any]:
@@ -407,29 +380,11 @@ class MarkovNetwork(BaseEstimator):
             )
 
 
-def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
-    """Return a group of arriving variables; a name alone is a group of one."""
-    alone = (
-        isinstance(entry, str)
-        or not isinstance(entry, Iterable)
-        or (isinstance(entry, tuple) and entry in names)
-    )
-    return [entry] if alone else list(entry)
-
-
-def _check_schedule(lams: Any, last: Any) -> None:
-    """Refuse a schedule that does not fall to the last lambda."""
-    try:
-        falling = [number("anneal", lam, 0.0, above=True) for lam in lams]
-    except TypeError:
-        raise ParameterError(
-            f"anneal must be a whole number or falling values of lambda, got {lams!r}."
-        ) from None
-    ends = falling if isinstance(last, str) else [*falling, float(last)]
-    if any(later > earlier for earlier, later in pairwise(ends)):
-        raise ParameterError(
-            f"anneal must fall from large to small and end at lam or above it, got {lams!r}."
-        )
+def _plain(value: Any) -> Any:
+    """Return a value as a file can hold it: numbers and texts as they are, the rest in words."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, bool | int | float | str | None) else repr(value)
 
 
 def _seed(random_state: Any) -> Any:
@@ -443,24 +398,3 @@ def _seed(random_state: Any) -> Any:
             f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
         ) from None
     return random_state
-
-
-class _Lines:
-    """An observer that writes a line a round to standard error."""
-
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Write the stage."""
-        sys.stderr.write(f"[{step + 1}/{steps}] {text}\n")
-
-    def on_round(self, record: Round) -> None:
-        """Write the round."""
-        sys.stderr.write(
-            f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
-            f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
-        )
-
-    def on_network(self, potentials: Potentials) -> None:
-        """Write nothing: the round has been told."""
-
-    def on_search(self, tested: int, total: int) -> None:
-        """Write nothing: searches are many."""

@@ -1,0 +1,29 @@
+"""What verbose=1 shows."""
+
+from __future__ import annotations
+
+import sys
+
+from graftwork.grafting import Round
+from graftwork.inference.layout import Potentials
+
+
+class Lines:
+    """An observer that writes a line a round to standard error."""
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Write the stage."""
+        sys.stderr.write(f"[{step + 1}/{steps}] {text}\n")
+
+    def on_round(self, record: Round) -> None:
+        """Write the round."""
+        sys.stderr.write(
+            f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
+            f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
+        )
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Write nothing: the round has been told."""
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Write nothing: searches are many."""
