@@ -14,18 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graftwork.inference.beliefs import Beliefs
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.inference.messages import (
-    SECOND_DAMPING,
-    Attempt,
-    Tables,
-    attempt,
-    better,
-    exact_sweep,
-    read,
-    ready,
-    warm_messages,
-)
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.messages import read, ready, settle, warm_messages
 from graftwork.inference.rules import Rule, check_rule, describe_rule, marginals_by_rule
 from graftwork.inference.wiring import wire
 
@@ -90,10 +80,7 @@ class LoopyBP:
         wiring = wire(layout)
         start = warm_messages(layout, wiring, warm)
         tables = ready(potentials)
-        if wiring.forest:
-            done = exact_sweep(layout, tables, start)
-        else:
-            done = self._attempts(layout, tables, start)
+        done = settle(layout, tables, start, self.max_sweeps, self.tol, self.damping, restart=True)
         values, log_partition = read(layout, tables, done.messages)
         return Beliefs(
             layout, values, log_partition, wiring.forest, done.residual <= self.tol,
@@ -105,11 +92,3 @@ class LoopyBP:
     ) -> tuple[Floats, bool]:
         """Return the joint marginals of any pairs by `rule`, and whether they are exact."""
         return marginals_by_rule(self.rule, potentials, beliefs, pairs)
-
-    def _attempts(self, layout: Layout, tables: Tables, start: Floats) -> Attempt:
-        """Return the better of a run and, where it did not converge, a damped one."""
-        first = attempt(layout, tables, start, self.max_sweeps, self.tol, self.damping)
-        if first.residual <= self.tol or self.damping > 0.0:
-            return first
-        second = attempt(layout, tables, start, self.max_sweeps, self.tol, SECOND_DAMPING)
-        return better(first, second)

@@ -110,6 +110,28 @@ def better(first: Attempt, second: Attempt) -> Attempt:
     return Attempt(chosen.messages, first.sweeps + second.sweeps, chosen.residual)
 
 
+def settle(
+    layout: Layout,
+    tables: Tables,
+    start: Floats,
+    sweeps: int,
+    tol: float,
+    damping: float,
+    restart: bool,
+) -> Attempt:
+    """Return settled messages: one sweep on a forest, else a run and, if need be, a damped one.
+
+    ``restart`` begins the damped run where the first one began; otherwise it goes on from there.
+    """
+    if wire(layout).forest:
+        return exact_sweep(layout, tables, start)
+    first = attempt(layout, tables, start, sweeps, tol, damping)
+    if first.residual <= tol or damping > 0.0:
+        return first
+    again = start if restart else first.messages
+    return better(first, attempt(layout, tables, again, sweeps, tol, SECOND_DAMPING))
+
+
 def read(layout: Layout, tables: Tables, messages: Floats) -> tuple[Floats, float]:
     """Return the beliefs these messages give, and the Bethe log Z (reweighted by the shares).
 

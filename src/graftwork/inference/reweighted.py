@@ -26,17 +26,7 @@ import numpy as np
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.forests import Forests, spanning_forests
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.inference.messages import (
-    SECOND_DAMPING,
-    Attempt,
-    Tables,
-    attempt,
-    better,
-    exact_sweep,
-    read,
-    ready,
-    warm_messages,
-)
+from graftwork.inference.messages import Tables, read, ready, settle, warm_messages
 from graftwork.inference.rules import Rule, check_rule, describe_rule, marginals_by_rule
 from graftwork.inference.wiring import wire
 from graftwork.kernels.forests import forest_log_partitions
@@ -102,10 +92,8 @@ class TreeReweighted:
         wiring, forests = wire(layout), spanning_forests(layout)
         start = warm_messages(layout, wiring, warm)
         tables = ready(potentials, forests.shares, forests.slot_shares)
-        if wiring.forest:
-            done = exact_sweep(layout, tables, start)
-        else:
-            done = self._attempts(layout, tables, start)
+        # There is one fixed point only: a damped run may go on from what the first one found.
+        done = settle(layout, tables, start, self.max_sweeps, self.tol, self.damping, restart=False)
         values, _ = read(layout, tables, done.messages)
         log_partition = upper_bound(layout, tables, forests, done.messages)
         if log_partition == -np.inf:
@@ -120,15 +108,6 @@ class TreeReweighted:
     ) -> tuple[Floats, bool]:
         """Return the joint marginals of any pairs by `rule`, and whether they are exact."""
         return marginals_by_rule(self.rule, potentials, beliefs, pairs)
-
-    def _attempts(self, layout: Layout, tables: Tables, start: Floats) -> Attempt:
-        """Return the better end of a run and, where it did not converge, of going on damped."""
-        first = attempt(layout, tables, start, self.max_sweeps, self.tol, self.damping)
-        if first.residual <= self.tol or self.damping > 0.0:
-            return first
-        # There is one fixed point only: what the first run found is a fair start.
-        second = attempt(layout, tables, first.messages, self.max_sweeps, self.tol, SECOND_DAMPING)
-        return better(first, second)
 
 
 def upper_bound(layout: Layout, tables: Tables, forests: Forests, messages: Floats) -> float:
