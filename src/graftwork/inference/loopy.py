@@ -44,6 +44,7 @@ class LoopyBP:
     Examples
     --------
     >>> import numpy as np
+    >>> from graftwork.inference.layout import Layout
     >>> layout = Layout.of([2, 2], [(0, 1)])
     >>> weights = np.array([0.0, 0.0, 0.0, 0.0, np.log(3), 0.0, 0.0, np.log(3)])
     >>> beliefs = LoopyBP().infer(Potentials(layout, weights))
