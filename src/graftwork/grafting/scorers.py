@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from graftwork.grafting.cells import CellSpace
+from graftwork.grafting.chow_liu import table_information
 from graftwork.grafting.selection import View
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
@@ -83,25 +84,8 @@ class MutualInformation:
     def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
         """Return the mutual information, in nats."""
         pairs, which = _distinct(space.pairs(keys), len(view.sample.cards))
-        return mutual_information(view, pairs)[which]
-
-
-def mutual_information(view: View, pairs: Ints) -> Floats:
-    """Return the mutual information of pairs of variables in the data, in nats, shape (k,)."""
-    sample = view.sample
-    counts, starts = sample.counts.tables(pairs)
-    joint = counts / sample.total_weight
-    margins = np.asarray(sample.counts.margins) / sample.total_weight
-    begins = np.cumsum(sample.cards) - sample.cards
-    width = np.repeat(sample.cards[pairs[:, 1]], np.diff(starts))
-    within = np.arange(len(joint)) - np.repeat(starts[:-1], np.diff(starts))
-    first = np.repeat(begins[pairs[:, 0]], np.diff(starts)) + within // width
-    second = np.repeat(begins[pairs[:, 1]], np.diff(starts)) + within % width
-    seen = joint > 0
-    terms = np.zeros(len(joint))
-    terms[seen] = joint[seen] * np.log(joint[seen] / (margins[first] * margins[second])[seen])
-    information: Floats = np.add.reduceat(terms, starts[:-1])
-    return information
+        counts, starts = view.sample.counts.tables(pairs)
+        return table_information(view.sample, pairs, counts, starts)[which]
 
 
 def _distinct(pairs: Ints, n: int) -> tuple[Ints, Ints]:

@@ -1,0 +1,189 @@
+"""The best tree: the spanning tree of largest mutual information, and its weights.
+
+References
+----------
+Chow and Liu (1968), Approximating discrete probability distributions with dependence trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from graftwork.data.compact import Sample
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.inference.ragged import offsets
+from graftwork.kernels.information import information_of_tables
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.protocol import independent_potentials, states_of_entries
+from graftwork.solvers.solution import never
+
+# Pairs with less mutual information than this (in nats) count as independent. Whole counts that fit
+# independence give exactly 0; sums of weights are off by rounding, whose information is smaller.
+INDEPENDENT = 1e-20
+# A tree's pair frequencies are mixed with independence, as if it had been seen so many times.
+PSEUDO_COUNT = 0.5
+# Tables of at most so many cells are held at once, and fewer are not worth a second thread.
+MOST_CELLS = 2**22
+THREAD_CELLS = 2**14
+
+
+def pair_information(sample: Sample, pairs: Ints) -> Floats:
+    """Return the mutual information of pairs of variables in the data, in nats, shape (k,).
+
+    The tables are counted for this alone and not kept. The number is the same whatever the order of
+    states, and exactly 0 where whole counts fit independence.
+
+    Parameters
+    ----------
+    pairs : (k, 2) int64
+        Pairs of variables, ``i < j`` in each row.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> codes = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
+    >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, codes))
+    >>> pair_information(sample, np.array([[0, 1], [0, 2]])).round(4)
+    array([0.6931, 0.    ])
+    """
+    information = np.empty(len(pairs))
+    for part in _batches(sample.cards, pairs):
+        counts, starts = sample.counts.compute(pairs[part])
+        information[part] = table_information(sample, pairs[part], counts, starts)
+    return information
+
+
+def table_information(sample: Sample, pairs: Ints, counts: Floats | Ints, starts: Ints) -> Floats:
+    """Return the mutual information of pairs whose tables of counts are at hand, shape (k,).
+
+    Parameters
+    ----------
+    counts, starts : arrays
+        As ``sample.counts`` gives them: the tables one after the other, and where each starts.
+    """
+    information, margins = np.empty(len(pairs)), sample.counts.margins
+    places = offsets(sample.cards)
+
+    def fill(part: slice) -> None:
+        information_of_tables(
+            pairs[part], sample.cards, counts, starts[part.start : part.stop + 1], margins, places,
+            sample.total_weight, information[part],
+        )  # fmt: skip
+
+    threads = sample.counts.n_threads if len(counts) > THREAD_CELLS else 1
+    run_chunks(fill, cut_evenly(np.diff(starts).astype(np.float64), threads), threads)
+    return information
+
+
+def chow_liu_edges(sample: Sample, halted: Callable[[], bool] = never) -> tuple[Ints, Floats]:
+    """Return the spanning tree of largest mutual information, and the information of its edges.
+
+    A forest where variables are independent: pairs without any mutual information (up to rounding)
+    and constant columns have no edge. Of equally informative pairs the first goes first, in the
+    order (0, 1), (0, 2), ..., (1, 2), ...; with that rule there is exactly one tree.
+
+    Prim's algorithm: it asks for the pairs of one variable at a time and keeps one number for each
+    variable, so that memory does not grow with the number of pairs.
+
+    Parameters
+    ----------
+    halted : function
+        True when there is no time left: the edges found until then are part of the tree.
+
+    Returns
+    -------
+    edges : (k, 2) int64
+        ``i < j`` in each row; the strongest first.
+    information : (k,) float64
+        In nats.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> codes = [[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [2, 2, 2, 2, 2]]
+    >>> table = Table(("a", "b", "c", "d"), ((0, 1), (0, 1), (0, 1), (0, 1, 2)), codes)
+    >>> edges, information = chow_liu_edges(prepare(table))
+    >>> edges.tolist(), information.round(3).tolist()
+    ([[0, 1], [0, 2]], [0.673, 0.223])
+    """
+    outside = np.flatnonzero(sample.cards > 1)
+    best, partner = np.zeros(len(outside)), np.full(len(outside), -1)
+    found: list[tuple[int, int]] = []
+    strengths: list[float] = []
+    while len(outside) and not halted():
+        numbers = _numbers(outside, partner, len(sample.cards))
+        place = int(np.lexsort((numbers, -best))[0])
+        new, edge, strength = int(outside[place]), int(partner[place]), float(best[place])
+        if edge >= 0:
+            found.append((min(edge, new), max(edge, new)))
+            strengths.append(strength)
+        outside, best, partner = (np.delete(a, place) for a in (outside, best, partner))
+        pairs = np.stack([np.minimum(outside, new), np.maximum(outside, new)], axis=1)
+        information = pair_information(sample, pairs)
+        better = information > np.maximum(best, INDEPENDENT)
+        earlier = _numbers(outside, new, len(sample.cards)) < np.delete(numbers, place)
+        better |= (information == best) & (partner >= 0) & earlier
+        best, partner = np.where(better, information, best), np.where(better, new, partner)
+    edges, weights = np.array(found, dtype=np.int64).reshape(-1, 2), np.array(strengths)
+    order = np.lexsort((edges[:, 1], edges[:, 0], -weights))
+    return edges[order], weights[order]
+
+
+def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_COUNT) -> Potentials:
+    """Return the maximum-likelihood weights of a forest, in closed form.
+
+    Unaries are log p_i, tables log p_ij / (p_i p_j). So that cells without counts stay finite, the
+    frequencies are those of the data mixed with independence, as if a fraction
+    ``pseudo_count / (rows + pseudo_count)`` of the rows had been shuffled: the pair tables become
+    positive, and the variables' own frequencies stay as they are.
+
+    Parameters
+    ----------
+    edges : (k, 2) int64
+        Edges without a cycle, ``i < j`` in each row.
+    pseudo_count : float
+        With 0 the fit is exact, and cells without counts have minus infinity.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> sample = prepare(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 0, 1, 1], [0, 1, 0, 0]]))
+    >>> fit = tree_potentials(sample, np.array([[0, 1]]), 0.4)
+    >>> np.exp(fit.layout.unary(fit.weights, 1)).round(2)
+    array([0.75, 0.25])
+    >>> np.exp(fit.layout.table(fit.weights, 0)).round(2)
+    array([[0.7 , 1.91],
+           [1.3 , 0.09]])
+    """
+    edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
+    share = pseudo_count / (sample.total_weight + pseudo_count)
+    alone = np.exp(independent_potentials(sample).weights)  # positive also where nothing occurs
+    margins = (1.0 - share) * sample.frequencies + share * alone
+    layout = Layout.of(sample.cards, edges)
+    counts, _ = sample.counts.tables(edges)
+    first, second = states_of_entries(layout, edges)
+    joint = (1.0 - share) * counts / sample.total_weight + share * alone[first] * alone[second]
+    with np.errstate(divide="ignore"):
+        tables = np.log(joint / (margins[first] * margins[second]))
+        return Potentials(layout, np.concatenate([np.log(margins), tables]))
+
+
+def _numbers(variables: Ints, partner: Ints | int, n: int) -> Ints:
+    """Return numbers in the order of the pairs; variables without a partner (-1) come first."""
+    numbers: Ints = np.minimum(variables, partner) * n + np.maximum(variables, partner)
+    return numbers
+
+
+def _batches(cards: Ints, pairs: Ints) -> Iterator[slice]:
+    """Yield slices of the pairs whose tables fit in memory together."""
+    ends = np.cumsum(cards[pairs[:, 0]] * cards[pairs[:, 1]])
+    start, held = 0, 0
+    while start < len(pairs):
+        stop = max(start + 1, int(np.searchsorted(ends, held + MOST_CELLS, side="right")))
+        yield slice(start, stop)
+        start, held = stop, int(ends[stop - 1])
