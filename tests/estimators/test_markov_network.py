@@ -346,7 +346,7 @@ def test_a_ridge_and_no_penalty_keep_every_edge():
     assert np.allclose(joint.ravel(), counts, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", sorted(RECIPES))
+@pytest.mark.parametrize("method", sorted(n for n, make in RECIPES.items() if not make().sized))
 def test_every_method_works_without_a_lambda(method):
     table = random_table(48, n=5, rows=400, most=3)
     net = gw.MarkovNetwork(method, random_state=0).fit(table)

@@ -16,7 +16,7 @@ from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES, best_choice, edge_grafting
 
 PATHS = {
-    **{name: factory() for name, factory in RECIPES.items()},
+    **{name: factory() for name, factory in RECIPES.items() if not factory().sized},
     "edge-grafting-3": edge_grafting(3),
     "best-choice-0": best_choice(0.0),
     "best-choice-1": best_choice(1.0, structure=False),

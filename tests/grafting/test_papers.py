@@ -21,7 +21,7 @@ from graftwork.recipes import RECIPES, gain, grafting, grafting_light
 from graftwork.solvers import OrthantWise, ToConvergence
 
 LEARNERS = {
-    **{name: factory() for name, factory in RECIPES.items()},
+    **{name: factory() for name, factory in RECIPES.items() if not factory().sized},
     "grafting-light-10": grafting_light(count=10),
     "grafting-light-50": grafting_light(count=50),
     "grafting-tables": grafting(features=False),

@@ -65,7 +65,8 @@ def test_finds_planted_edges_and_says_how(planted):
 
 def test_every_method_ends_at_the_same_answer(planted):
     _, table = planted
-    answers = [learn(table, recipe=make()) for make in RECIPES.values()]
+    recipes = [make() for make in RECIPES.values()]
+    answers = [learn(table, recipe=recipe) for recipe in recipes if not recipe.sized]
     for answer in answers[1:]:
         assert edges_of(answer.refitted.point.potentials) == edges_of(
             answers[0].refitted.point.potentials

@@ -2,16 +2,19 @@
 
 from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.everything import Everything
 from graftwork.grafting.exhaustive import Exhaustive
+from graftwork.grafting.given import GivenEdges
 from graftwork.grafting.loop import Outcome, graft
 from graftwork.grafting.priority import PriorityQueue
-from graftwork.grafting.problem import Budget, Problem, Recipe
+from graftwork.grafting.problem import Budget, Problem, Recipe, Start
 from graftwork.grafting.pruning import AtTheEnd, Pruner, Zeros
 from graftwork.grafting.reservoir import Reservoir
 from graftwork.grafting.scorers import Gain, MutualInformation, Scorer, Violation
 from graftwork.grafting.selection import Choice, Selection, Selector, View
 from graftwork.grafting.space import PairSpace, Space
+from graftwork.grafting.starts import ChowLiu, Given
 from graftwork.grafting.trace import Observer, Round
 from graftwork.grafting.working_set import WorkingSet
 
@@ -21,9 +24,12 @@ __all__ = [
     "CellSpace",
     "Certificate",
     "Choice",
+    "ChowLiu",
     "Everything",
     "Exhaustive",
     "Gain",
+    "Given",
+    "GivenEdges",
     "MutualInformation",
     "Observer",
     "Outcome",
@@ -38,9 +44,12 @@ __all__ = [
     "Selection",
     "Selector",
     "Space",
+    "Start",
     "View",
     "Violation",
     "WorkingSet",
     "Zeros",
+    "chow_liu_edges",
     "graft",
+    "tree_potentials",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 STOPS = {
     "optimal": "nothing more is wanted",
     "edges": "the edge budget was reached",
+    "given": "its edges were given, by a tree or another start, and no others were looked for",
     "rounds": "the round budget was reached",
     "tests": "the budget of tests was reached",
     "seconds": "the time budget was reached",

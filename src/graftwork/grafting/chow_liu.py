@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from graftwork.data.compact import Sample
+from graftwork.data.counts import Numbers
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.information import information_of_tables
@@ -56,7 +57,7 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     return information
 
 
-def table_information(sample: Sample, pairs: Ints, counts: Floats | Ints, starts: Ints) -> Floats:
+def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
     """Return the mutual information of pairs whose tables of counts are at hand, shape (k,).
 
     Parameters

@@ -23,6 +23,7 @@ from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
+from graftwork.solvers.coordinates import searchable
 
 # The steps of an annealing schedule are solved to this share of their lambda.
 ANNEALING_ACCURACY = 0.1
@@ -66,7 +67,9 @@ def graft(
     rng: np.random.Generator | None = None,
     observer: Observer | None = None,
 ) -> Outcome:
-    """Return the network grown from ``start`` (default: no edges) until nothing more is wanted.
+    """Return the network grown from ``start`` until nothing more is wanted.
+
+    The default is the recipe's own start, or else no edges.
 
     An interrupt (Ctrl-C) ends the run with the last finished round.
 
@@ -88,7 +91,7 @@ def graft(
         rng or np.random.default_rng(0),
         observer or Silence(),
     )
-    run.begin(start or independent_potentials(problem.objective.sample), arrivals)
+    run.begin(start or run.first_network(), arrivals)
     try:
         run.grow(schedule)
     except KeyboardInterrupt:
@@ -116,6 +119,13 @@ class _Run:
         self.arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
 
+    def first_network(self) -> Potentials:
+        """Return what the recipe starts from: a network without edges, unless it says more."""
+        if self.recipe.start is None:
+            return independent_potentials(self.problem.objective.sample)
+        ledger = self.ledger
+        return self.recipe.start.begin(self.problem, ledger.budget, self.rng, ledger.late)
+
     def begin(self, start: Potentials, arrivals: Iterable[Sequence[int]] | None) -> None:
         """Evaluate the start, and open the space of the variables that are there."""
         variables = self.problem.variables
@@ -123,6 +133,7 @@ class _Run:
             self.arrivals = iter(arrivals)
             first = np.asarray(next(self.arrivals, ()), dtype=np.int64)
             variables = np.union1d(first, start.layout.edges)
+        start = searchable(self.problem.penalty, start)
         self.space = self.problem.space_for(self.recipe, variables)
         free = self.space.free(start.layout, start.weights)
         network = Network(self.problem.solution(start, free=free), free)
@@ -213,7 +224,7 @@ class _Run:
             if len(chosen) and tries < MOST_FUTILE:
                 continue
             if not len(chosen) and not self.choice.complete:  # the search itself was cut short
-                self.stop = self._spent() or "stalled"
+                self.stop = self._spent() or self.choice.stop or "stalled"
                 return
             unsolved = self.solution.residual > self.accuracy and not self.solution.stalled
             if arrived or unsolved:  # solved in a hurry so far, or by a few steps

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +27,23 @@ from graftwork.solvers import (
 )
 
 
+class Start(Protocol):
+    """Makes the network that a run begins with."""
+
+    def begin(
+        self,
+        problem: Problem,
+        budget: Budget,
+        rng: np.random.Generator,
+        halted: Callable[[], bool],
+    ) -> Potentials:
+        """Return a network over all variables of the problem's sample.
+
+        ``halted`` says when there is no time left: what is there by then must do.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A published algorithm as a choice of parts.
@@ -43,6 +62,11 @@ class Recipe:
     features : bool
         Activate single table cells where the penalty allows it (where it is separable); otherwise,
         and by default, whole tables.
+    start : Start, optional
+        The network to begin with; by default one without edges.
+    sized : bool
+        The number of edges is given (by the start, or by ``max_edges``): nothing has to be found
+        out by a penalty, so lam="auto" means no sparsity penalty.
     """
 
     name: str
@@ -51,6 +75,8 @@ class Recipe:
     schedule: Schedule = field(default_factory=Lazy)
     pruner: Pruner = field(default_factory=Zeros)
     features: bool = False
+    start: Start | None = None
+    sized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

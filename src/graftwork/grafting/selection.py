@@ -69,12 +69,15 @@ class Choice:
         How many different inactive blocks were scored at this point.
     complete : bool
         Whether that was every inactive block.
+    stop : str, optional
+        Why a search that is not complete will not go on: a key of ``certificate.STOPS``.
     """
 
     keys: Ints
     worst: float
     tested: int
     complete: bool
+    stop: str | None = None
 
 
 class Selection(Protocol):

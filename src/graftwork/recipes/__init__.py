@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from graftwork.grafting import Recipe
 from graftwork.recipes.best_choice import best_choice
+from graftwork.recipes.chow_liu import chow_liu
 from graftwork.recipes.edge_grafting import edge_grafting
 from graftwork.recipes.first_hit import first_hit
 from graftwork.recipes.full import full
@@ -25,11 +26,13 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
     "gauss-seidel": gauss_seidel,
     "full": full,
     "priority": priority,
+    "chow-liu": chow_liu,
 }
 
 __all__ = [
     "RECIPES",
     "best_choice",
+    "chow_liu",
     "edge_grafting",
     "first_hit",
     "full",

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from graftwork.inference.layout import Floats
+from graftwork.inference.layout import Floats, Potentials
 from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties.blocks import Blocks
@@ -46,6 +46,31 @@ def choose_coordinates(objective: Objective, penalty: Penalty, blocks: Blocks) -
         return Plain(blocks)
     centred = penalty.centres and bool(blocks.free.all())
     return Decoupled(blocks, objective.sample.frequencies, centred)
+
+
+def searchable(penalty: Penalty, potentials: Potentials) -> Potentials:
+    """Return the same network where a solver can begin: with double-centred tables, if it must.
+
+    Row and column means move into the unaries, which changes nothing but a constant. A penalty that
+    centres (see ``choose_coordinates``) is never raised by that.
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> from graftwork.penalties import GroupL1
+    >>> layout = Layout.of([2, 2], [(0, 1)])
+    >>> searchable(GroupL1(0.1), Potentials(layout, np.r_[np.zeros(4), 4, 0, 2, 2])).weights
+    array([ 2.,  2.,  3.,  1.,  1., -1., -1.,  1.])
+    """
+    if not penalty.centres or penalty.unary_lam or penalty.unary_l2:
+        return potentials
+    layout, weights = potentials.layout, potentials.weights.copy()
+    even = np.repeat(1.0 / layout.cards, layout.cards)
+    add_mean_rows(
+        weights, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets, even, 1.0
+    )
+    centre_tables(weights, layout.cards, layout.edges, layout.edge_offsets)
+    return Potentials(layout, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.penalties import GroupL1
 from graftwork.solvers import ProximalQuasiNewton, Solution
+from graftwork.solvers.coordinates import searchable
 
 
 def refit(
@@ -30,6 +31,7 @@ def refit(
     unshrunk = Problem(problem.objective, ridge)
     if before is not None:
         start = _carry(before.point.potentials, start)
+    start = searchable(ridge, start)
     return ProximalQuasiNewton().improve(
         problem.objective,
         ridge,
