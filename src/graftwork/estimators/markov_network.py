@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -17,23 +18,16 @@ from graftwork.data import Table, align, as_table
 from graftwork.data.compact import Sample, prepare
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.course import annealing_schedule, arriving_variables, check_annealing
-from graftwork.estimators.lines import Lines
-from graftwork.estimators.parts import (
-    PENALTIES,
-    ParameterError,
-    known,
-    make_objective,
-    make_penalty,
-    make_recipe,
-    number,
-)
-from graftwork.grafting import Budget, Outcome, Problem, Recipe, graft
-from graftwork.grafting.trace import Observer, Silence
+from graftwork.estimators.checks import loop_options
+from graftwork.estimators.course import annealing_schedule, arriving_variables
+from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.starts import make_start, words_of_start
+from graftwork.grafting import Outcome, Problem, Recipe, graft
+from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
-from graftwork.tuning import learn_without_lambda
+from graftwork.tuning import learn_without_lambda, normal_prior
 
 
 class MarkovNetwork(BaseEstimator):
@@ -46,6 +40,7 @@ class MarkovNetwork(BaseEstimator):
         "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
         ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
         network; they differ in the way there, which matters for time and when a budget stops them.
+        "chow-liu" is another thing: the best tree, with weights fitted by the loss.
     method_options : dict, optional
         Options of the method, such as ``{"count": 10}`` for grafting-light.
     loss : {"pseudolikelihood", "likelihood"}
@@ -65,7 +60,9 @@ class MarkovNetwork(BaseEstimator):
         activate single features do so for all but group-l1, where a feature is a whole table.
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
-        network (see ``lam_words_``) and refits its weights without the penalty.
+        network (see ``lam_words_``) and refits its weights without the penalty. Methods that know
+        their number of edges ("chow-liu") need no sparsity: "auto" then means the refit's mild
+        prior alone.
     l2 : float
         Strength of the squared norm added to the penalty.
     penalize_unary : bool or float
@@ -75,6 +72,12 @@ class MarkovNetwork(BaseEstimator):
         Go through larger lambdas first, from large to small, each from the network of the one
         before: so many, evenly spaced on a log scale from where the first edge appears, or these.
         It keeps belief propagation healthy. (lam="auto" walks such a path anyway.)
+    start : optional
+        The network to begin with, for any method: "chow-liu", a networkx.Graph or a list of pairs
+        of names (weights are fitted first), a PairwiseMRF, or a fitted MarkovNetwork. Default: the
+        method's own, or no edges. A convex problem ends at the same optimum from anywhere. With
+        fewer ``max_edges`` the strongest edges stay. Methods that look for their edges need a
+        number for lam: the path of lam="auto" begins without edges.
     arrivals : sequence of groups of names, optional
         Variables that become available over time: the first group before the first round, another
         before each later one. Edges are only looked for among those that are there.
@@ -139,6 +142,7 @@ class MarkovNetwork(BaseEstimator):
         l2: float = 0.0,
         penalize_unary: bool | float = False,
         anneal: int | Sequence[float] | None = None,
+        start: Any = None,
         arrivals: Sequence[Sequence[Any]] | None = None,
         max_edges: int | None = None,
         max_tests: int | None = None,
@@ -165,6 +169,7 @@ class MarkovNetwork(BaseEstimator):
         self.l2 = l2
         self.penalize_unary = penalize_unary
         self.anneal = anneal
+        self.start = start
         self.arrivals = arrivals
         self.max_edges = max_edges
         self.max_tests = max_tests
@@ -180,6 +185,12 @@ class MarkovNetwork(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.observer = observer
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy; a fitted network to start from stays fitted."""
+        twin: Self = super().__sklearn_clone__()
+        twin.start = self.start
+        return twin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -200,12 +211,15 @@ class MarkovNetwork(BaseEstimator):
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
         """
-        options = self._check_parameters()
+        options = loop_options(self)
         table = as_table(X, states=self.states, weights=sample_weight)
         self._note_feature_names(X, table)
         self.n_features_in_ = table.n_variables
         self.names_ = table.names
         sample = prepare(table, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
+        if self.start is not None:
+            start = make_start(self.start, table, sample)
+            options["recipe"] = replace(options["recipe"], start=start)
         outcome, potentials = self._learn(sample, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
@@ -257,6 +271,7 @@ class MarkovNetwork(BaseEstimator):
             "l2": float(self.l2),
             "penalize_unary": self._unary(),
             "anneal": _plain(self.anneal),
+            "start": words_of_start(self.start),
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
@@ -267,7 +282,8 @@ class MarkovNetwork(BaseEstimator):
     def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
         objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
-        if isinstance(self.lam, str) and self.penalty != "none":
+        search = isinstance(self.lam, str) and self.penalty != "none"
+        if search and not options["recipe"].sized:
             result = learn_without_lambda(
                 objective_of(sample), self._penalty_at, objective_of, **options
             )
@@ -276,11 +292,12 @@ class MarkovNetwork(BaseEstimator):
             self.path_ = list(result.path)
             self.refitted_ = True
             return result.outcome, result.refitted.point.potentials
-        free = self.penalty == "none"
-        self.lam_ = 0.0 if free else float(self.lam)
-        self.lam_words_ = "There is no penalty." if free else f"lambda {self.lam_:g} was given."
         self.path_, self.refitted_ = [], False
-        problem = Problem(objective_of(sample), self._penalty_at(self.lam_))
+        self.lam_, self.lam_words_ = self._given_lambda()
+        penalty = self._penalty_at(self.lam_)
+        if search:
+            penalty = make_ridge(penalty, normal_prior(sample), self._unary())
+        problem = Problem(objective_of(sample), penalty)
         outcome = graft(
             problem,
             **options,
@@ -289,6 +306,17 @@ class MarkovNetwork(BaseEstimator):
         )
         return outcome, outcome.potentials
 
+    def _given_lambda(self) -> tuple[float, str]:
+        """Return the lambda that is not searched for, and how it came about."""
+        if self.penalty == "none":
+            return 0.0, "There is no penalty."
+        if isinstance(self.lam, str):
+            return 0.0, (
+                "There is no sparsity penalty, because the method gives the number of edges; a "
+                "standard normal prior keeps the weights finite."
+            )
+        return float(self.lam), f"lambda {float(self.lam):g} was given."
+
     def _penalty_at(self, lam: float) -> Penalty:
         return make_penalty(self.penalty, lam, float(self.l2), self._unary())
 
@@ -296,64 +324,6 @@ class MarkovNetwork(BaseEstimator):
         """Return whether unaries are penalised, or by how much."""
         given = self.penalize_unary
         return bool(given) if isinstance(given, bool | np.bool_) else float(given)
-
-    def _check_parameters(self) -> dict[str, Any]:
-        """Return the loop's options, or refuse a parameter that means nothing."""
-        known("penalty", self.penalty, PENALTIES)
-        number("l2", self.l2, 0.0)
-        if not isinstance(self.penalize_unary, bool | np.bool_):
-            number("penalize_unary", self.penalize_unary, 0.0)
-        if isinstance(self.lam, str):
-            known("lam", self.lam, ["auto"])
-            if self.penalty == "l2" or self.arrivals is not None:
-                what = 'penalty="l2"' if self.penalty == "l2" else "arrivals"
-                raise ParameterError(f"lam must be a number with {what}, got {self.lam!r}.")
-        else:
-            number("lam", self.lam, 0.0, above=self.penalty not in ("none", "l2"))
-        if self.anneal is not None and self.penalty in ("l2", "none"):
-            raise ParameterError(
-                f"anneal walks lambda of a sparse penalty down; penalty={self.penalty!r} has none."
-            )
-        check_annealing(self.anneal, self.lam)
-        budgets = {
-            "max_edges": (self.max_edges, 0, True),
-            "max_tests": (self.max_tests, 1, True),
-            "max_seconds": (self.max_seconds, 0, False),
-            "max_iter": (self.max_iter, 0, True),
-        }
-        for name, (value, low, whole) in budgets.items():
-            if value is not None:
-                number(name, value, low, whole=whole)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, int) or self.n_jobs == 0):
-            raise ParameterError(
-                f"n_jobs must be a whole number other than 0, got {self.n_jobs!r}."
-            )
-        for name, value in (("reservoir", self.reservoir), ("tests", self.tests)):
-            if value is not None:
-                number(name, value, 1, whole=True)
-        settings = {
-            "alpha": number("alpha", self.alpha, 0.0),
-            "reservoir": self.reservoir,
-            "tests": self.tests,
-            "structure": bool(self.structure),
-        }
-        return {
-            "recipe": make_recipe(self.method, self._method_options(settings)),
-            "budget": Budget(self.max_edges, self.max_iter, self.max_tests, self.max_seconds),
-            "tolerance": number("tol", self.tol, 0.0, above=True),
-            "rng": np.random.default_rng(_seed(self.random_state)),
-            "observer": self.observer or (Lines() if self.verbose else Silence()),
-        }
-
-    def _method_options(self, best_choice: dict[str, Any]) -> dict[str, Any]:
-        """Return the method's options; best-choice has parameters of its own here, too."""
-        options = {} if self.method_options is None else self.method_options
-        if not isinstance(options, Mapping):
-            raise ParameterError(
-                f"method_options must be a dict of the method's options, got {options!r}."
-            )
-        own = dict(options)
-        return {**best_choice, **own} if self.method == "best-choice" else own
 
     def _note_feature_names(self, X: Any, table: Table) -> None:
         """Keep scikit-learn's record of column names, which it has for names of text only."""
@@ -385,16 +355,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, bool | int | float | str | None) else repr(value)
-
-
-def _seed(random_state: Any) -> Any:
-    """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    try:
-        np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
-        ) from None
-    return random_state

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 from graftwork.data.compact import Sample
@@ -121,6 +122,21 @@ def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penal
         return L1(0.0, lam + l2, 0.0, own + l2 if own else 0.0)
     kind = GroupL1 if name == "group-l1" else L1
     return kind(lam, l2, own, l2 if own else 0.0)
+
+
+def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:
+    """Return a penalty without sparsity on tables as one with this ridge on them, too.
+
+    Unaries that were to be penalised with the same strength get the same ridge.
+
+    Examples
+    --------
+    >>> make_ridge(make_penalty("group-l1", 0.0, 0.1, True), 0.4, True)
+    GroupL1(lam=0.0, l2=0.5, unary_lam=0.0, unary_l2=0.5)
+    """
+    before = penalty.l2 if unary is True else penalty.unary_l2
+    own = before + prior if unary else 0.0
+    return replace(penalty, l2=penalty.l2 + prior, unary_l2=own)  # type: ignore[type-var]
 
 
 def make_objective(

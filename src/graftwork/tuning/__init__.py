@@ -4,14 +4,17 @@ from graftwork.tuning.auto import AutoResult, learn_without_lambda
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.path import PathPoint
 from graftwork.tuning.prices import edge_prices
-from graftwork.tuning.refit import refit
+from graftwork.tuning.refit import normal_prior, refit
+from graftwork.tuning.starts import Refitted
 
 __all__ = [
     "AutoResult",
     "Levels",
     "PathPoint",
+    "Refitted",
     "edge_prices",
     "find_levels",
     "learn_without_lambda",
+    "normal_prior",
     "refit",
 ]

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from graftwork.data.compact import Sample
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.penalties import GroupL1
 from graftwork.solvers import ProximalQuasiNewton, Solution
 from graftwork.solvers.coordinates import searchable
+from graftwork.solvers.solution import never
+
+
+def normal_prior(sample: Sample) -> float:
+    """Return the ridge on the mean loss that a standard normal prior on every entry amounts to.
+
+    It keeps weights finite where the data separate: a state that never meets another, an exact copy
+    of a column.
+    """
+    return 0.5 / sample.total_weight
 
 
 def refit(
-    problem: Problem, start: Potentials, tolerance: float, before: Solution | None = None
+    problem: Problem,
+    start: Potentials,
+    tolerance: float,
+    before: Solution | None = None,
+    halted: Callable[[], bool] = never,
 ) -> Solution:
     """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
 
-    A standard normal prior on every table entry (a ridge of 1/N on the mean loss) keeps the weights
-    finite where the data separate: a state that never meets another, an exact copy of a column.
+    A standard normal prior on every table entry keeps them finite (see ``normal_prior``).
 
     Parameters
     ----------
     before : Solution, optional
         An earlier refit with some of these edges: their weights are better starts.
+    halted : function
+        True when there is no time left.
     """
-    prior = 0.5 / problem.objective.sample.total_weight
+    prior = normal_prior(problem.objective.sample)
     penalised = problem.penalty.unary_lam > 0 or problem.penalty.unary_l2 > 0
     ridge = GroupL1(0.0, prior, unary_l2=prior if penalised else 0.0)
     unshrunk = Problem(problem.objective, ridge)
@@ -38,6 +56,7 @@ def refit(
         unshrunk.blocks(start.layout),
         unshrunk.solution(start),
         tolerance,
+        halted=halted,
     )
 
 
