@@ -118,7 +118,7 @@ def test_without_a_penalty_no_lambda_is_needed(graftwork, chain_csv, tmp_path):
     result = graftwork("learn", chain_csv, *words)
     assert result.code == 0, result.err
     assert load(tmp_path / "model.gw").n_edges == 6
-    assert "Lambda\n  There is no penalty." in result.out
+    assert "Penalty\n  There is no penalty." in result.out
     assert "lambda " not in graftwork("show", tmp_path / "model.gw").out.split("certificate")[0]
 
 

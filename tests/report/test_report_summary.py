@@ -64,7 +64,7 @@ def test_features_and_no_penalty_are_said(train, model):
     net.penalty = "none"
     text = " ".join(summary(net, train).split())
     assert "The edges carry 3 features, single entries of their tables." in text
-    assert "Lambda There is no penalty." in text
+    assert "Penalty There is no penalty." in text
     assert "All 2 features left out were tested" in text
     net.refitted_ = True
     assert "carry" not in summary(net, train)

@@ -16,6 +16,7 @@ from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.methods import parse_method
 from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.starts import check_start, read_start
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ graftwork learn data.csv --out run --holdout 0.2 --jobs 2
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
+graftwork learn data.csv --method chow-liu --loss likelihood
+graftwork learn data.csv --start out/model.gw --lam 0.01
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
@@ -83,6 +86,7 @@ def learn(
     penalize_unary: opt.PenalizeUnary = False,
     unary_lam: opt.UnaryLam = None,
     anneal: opt.Anneal = None,
+    start: opt.StartOption = None,
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
@@ -99,6 +103,9 @@ def learn(
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
     settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
+    check_start(start)
+    if start is not None:
+        settings["start"] = start
     settings |= parse_method(method)  # a wrong name is refused before a long file is read
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
@@ -120,7 +127,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             source = read_source(plan.data, plan.reading)
             train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
             progress.note(f"learning from {size_of(train)}")
-            net = fit(train, settings, progress, interrupts)
+            start = read_start(settings.get("start"), train.names)
+            net = fit(train, settings | {"start": start}, progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)

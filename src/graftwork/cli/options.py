@@ -14,7 +14,7 @@ import typer
 #: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
 METHODS = (
     "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
-    "grafting-light", "gauss-seidel", "full", "priority",
+    "grafting-light", "gauss-seidel", "full", "priority", "chow-liu",
 )  # fmt: skip
 
 
@@ -238,6 +238,15 @@ Anneal = Annotated[
         metavar="N",
         help="Go through so many larger lambdas first; it keeps bp healthy.",
         min=0,
+        rich_help_panel=_LEARN,
+    ),
+]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="chow-liu|FILE",
+        help="The network to begin with: the best tree, a model file, or a table of edges.",
         rich_help_panel=_LEARN,
     ),
 ]

@@ -122,6 +122,7 @@ def _history(info: dict[str, Any]) -> list[str]:
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
         "method": _method(info),
+        "start": info.get("start"),
         "loss": info.get("loss"),
         "penalty": info.get("penalty"),
         "lambda": _lambda(info),
@@ -153,7 +154,7 @@ def _method(info: dict[str, Any]) -> str | None:
 
 def _lambda(info: dict[str, Any]) -> str | None:
     lam = info.get("lam")
-    return f"{lam:.4g}" if isinstance(lam, float) and info.get("penalty") != "none" else None
+    return f"{lam:.4g}" if isinstance(lam, float) and lam > 0 else None
 
 
 def _held(held: Any) -> str | None:

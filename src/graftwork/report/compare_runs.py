@@ -133,7 +133,8 @@ def choose_lam(task: Task, observer: Observer) -> tuple[float, str]:
         return 0.0, "there is no penalty."
     if not isinstance(lam, str):
         return float(lam), f"lambda {float(lam):g} was given."
-    options = {name: value for name, value in task.options.items() if name != "method_options"}
+    left_out = ("method_options", "start")  # lambda is chosen by a path that begins without edges
+    options = {name: value for name, value in task.options.items() if name not in left_out}
     with _stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
     return net.lam_, f"{net.lam_words_} Compared are the penalised networks, without any refit."
@@ -167,7 +168,12 @@ def warm_up(task: Task) -> tuple[Entry, ...]:
 
 
 def _rehearsals(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the settings as they are, but ending at once; then such that edges are grafted."""
+    """Return the settings as they are, but ending at once; then such that edges are grafted.
+
+    A start may name columns that a corner of the table does not have: a tree stands in for it.
+    """
+    if settings.get("start") is not None:
+        settings = {**settings, "start": "chow-liu"}
     lam = _WARM_LAM if settings["lam"] == "auto" else settings["lam"]
     check = {**settings, "lam": lam, "max_iter": settings.get("max_iter") or 0}
     warm = {**settings, **_NO_BUDGET, "lam": _WARM_LAM, "max_iter": _WARM_ROUNDS}

@@ -112,7 +112,8 @@ def _sentences(comparison: Comparison) -> list[str]:
     for run in comparison.runs:
         if not run.certificate.converged:
             stop = run.certificate.stop
-            out.append(f"{run.label} did not converge: {STOPS.get(stop, stop)}.")
+            what = "is no optimum" if stop == "given" else "did not converge"
+            out.append(f"{run.label} {what}: {STOPS.get(stop, stop)}.")
     inexact = [run.label for run in comparison.runs if not run.certificate.exact]
     if inexact:
         out.append(f"Approximate inference is in the objectives of {names(inexact)}.")

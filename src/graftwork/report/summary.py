@@ -54,7 +54,7 @@ def summary(
     sections = [
         ("Data", _data_words(train)),
         ("Network", network_words(model) + _feature_words(net)),
-        ("Lambda", _lambda_words(net)),
+        ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
     parts = [_section(title, text) for title, text in sections]
