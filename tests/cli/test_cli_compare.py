@@ -67,8 +67,11 @@ def test_all_methods_can_be_asked_for(graftwork, chain_csv, tmp_path):
     assert result.code == 0, result.err
     rows = table_of(tmp_path)
     assert [row["method"] for row in rows] == [*METHODS, "grafting-light:count=3"]
-    assert {row["converged"] for row in rows} == {"True"}
+    assert {row["method"] for row in rows if row["converged"] != "True"} == {"chow-liu"}
     assert "The 11 methods that converged agree" in result.out
+    assert "chow-liu is not certified optimal: its edges were given" in result.out.replace(
+        "\n", " "
+    )
 
 
 def test_methods_have_options_of_their_own(graftwork, chain_csv, tmp_path):
@@ -238,3 +241,18 @@ def test_interrupt_before_comparing(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("graftwork.cli.compare.read_source", interrupted)
     assert main(["compare", "mushroom"]) == 130
     assert "interrupted before there was anything to compare" in capsys.readouterr().err
+
+
+def test_methods_may_have_starts_of_their_own(graftwork, chain_csv, tmp_path):
+    methods = "best-choice,best-choice:start=chow-liu,chow-liu:max-edges=1"
+    result = graftwork("compare", chain_csv, "-m", methods, "--out", tmp_path, "--no-plot", *FAST)
+    assert result.code == 0, result.err
+    stored = json.loads((tmp_path / "comparison.json").read_text())["methods"]
+    assert [record["settings"]["start"] for record in stored] == [None, "chow-liu", None]
+    assert abs(stored[0]["objective"] - stored[1]["objective"]) < 1e-6
+    assert stored[2]["edges"] == 1
+    wrong = graftwork(
+        "compare", chain_csv, "-m", "best-choice:start=tree", "--out", tmp_path, *FAST
+    )
+    assert wrong.code != 0
+    assert "--start tree is not known" in wrong.err

@@ -224,3 +224,58 @@ def test_learn_refuses_in_one_sentence(graftwork, chain_csv, tmp_path, words, to
     assert errors == result.lines[-1:]
     assert told in errors[0]
     assert "Traceback" not in result.err
+
+
+def test_a_tree_is_learned_and_told_as_one(graftwork, chain_csv, tmp_path):
+    words = ["learn", chain_csv, "--out", tmp_path, "--no-plot", "--jobs", "1"]
+    result = graftwork(*words, "--method", "chow-liu", "--loss", "likelihood")
+    assert result.code == 0, result.err
+    assert load(tmp_path / "model.gw").n_edges == 3
+    assert "Lambda" not in result.out
+    assert "no sparsity penalty" in " ".join(result.out.split())
+    assert "its edges were given" in " ".join(result.out.split())
+    shown = graftwork("show", tmp_path / "model.gw").out
+    assert "chow-liu" in shown
+    assert "lambda" not in shown
+
+
+def test_learning_starts_from_a_tree_a_model_or_edges(graftwork, chain_csv, tmp_path):
+    words = ["learn", chain_csv, "--no-plot", *FAST]
+    assert graftwork(*words, "--out", tmp_path / "cold").code == 0
+    (tmp_path / "edges.csv").write_text("first,second\na,d\nc,b\n")
+    starts = {
+        "chow-liu": "chow-liu",
+        tmp_path / "cold" / "model.gw": " of a model",
+        tmp_path / "edges.csv": "2 given edges",
+        tmp_path / "cold" / "edges.csv": " given edges",
+    }
+    cold = read_info(tmp_path / "cold" / "model.gw")
+    assert "start" not in cold["settings"]
+    for start, told in starts.items():
+        result = graftwork(*words, "--out", tmp_path / "warm", "--start", start)
+        assert result.code == 0, result.err
+        info = read_info(tmp_path / "warm" / "model.gw")
+        assert told in info["start"]
+        assert info["settings"]["start"] == str(start)
+        assert abs(info["objective"] - cold["objective"]) < 1e-6
+        first = (tmp_path / "warm" / "trace.jsonl").read_text().splitlines()[0]
+        assert json.loads(first)["edges"] > 0
+    assert "given edges" in graftwork("show", tmp_path / "warm" / "model.gw").out
+
+
+@pytest.mark.parametrize(
+    ("start", "lam", "words"),
+    [
+        ("chowliu", "0.05", "neither chow-liu nor a file"),
+        ("chow-liu", "auto", "begins without edges"),
+        ("edges.csv", "0.05", "no variable"),
+        ("empty.csv", "0.05", "the file is empty"),
+    ],
+)
+def test_wrong_starts_are_refused(graftwork, chain_csv, tmp_path, monkeypatch, start, lam, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges.csv").write_text("a,b\na,nobody\n")
+    (tmp_path / "empty.csv").write_text("")
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--start", start, "--lam", lam)
+    assert result.code == 2
+    assert words in " ".join(result.err.replace("│", " ").split())

@@ -9,6 +9,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.starts import words_of_start
 from graftwork.grafting import Recipe, Round
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
@@ -107,5 +108,6 @@ def _settings(net: Any) -> dict[str, Any]:
     settings = {k: v for k, v in net.get_params(deep=False).items() if k != "observer"}
     if isinstance(net.method, Recipe):
         settings["method"] = net.method.name
+    settings["start"] = words_of_start(net.start)
     plain_settings: dict[str, Any] = plain(settings)
     return plain_settings
