@@ -28,7 +28,8 @@ def tree(table):
     return sorted((table.names[i], table.names[j]) for i, j in edges)
 
 
-def starts_of(table):
+@pytest.fixture(scope="module")
+def starts(table):
     """One start of every kind."""
     net = gw.MarkovNetwork(lam=0.05).fit(table)
     pairs = [("v3", "v0"), ("v1", "v2"), ("v2", "v1")]
@@ -105,8 +106,8 @@ def test_a_penalty_with_a_number_shrinks_the_tree(table):
 @pytest.mark.parametrize("kind", ["tree", "graph", "pairs", "array", "model", "network"])
 @pytest.mark.parametrize("method", ["best-choice", "grafting"])
 @pytest.mark.parametrize("penalty", ["group-l1", "l1"])
-def test_every_kind_of_start_ends_at_the_same_optimum(table, kind, method, penalty):
-    start = starts_of(table)[kind]
+def test_every_kind_of_start_ends_at_the_same_optimum(table, starts, kind, method, penalty):
+    start = starts[kind]
     options = {"method": method, "penalty": penalty, "lam": 0.02, "random_state": 0, "tol": 1e-7}
     cold = gw.MarkovNetwork(**options).fit(table)
     warm = gw.MarkovNetwork(**options, start=start).fit(table)
@@ -136,8 +137,8 @@ def test_the_weights_of_a_graph_can_be_fitted_alone(table):
 
 
 @pytest.mark.parametrize("kind", ["tree", "graph", "model"])
-def test_an_edge_budget_keeps_the_strongest(table, kind):
-    start = starts_of(table)[kind]
+def test_an_edge_budget_keeps_the_strongest(table, starts, kind):
+    start = starts[kind]
     net = gw.MarkovNetwork("edge-grafting", lam=1e-3, start=start, max_edges=1).fit(table)
     assert net.model_.n_edges == 1
     assert net.certificate_.stop == "edges"
@@ -237,8 +238,8 @@ def test_variables_of_a_start_are_there_before_others_arrive(table):
     assert np.isclose(net.objective_, cold.objective_, rtol=1e-7)
 
 
-def test_parameters_are_kept_as_they_are(table):
-    for start in starts_of(table).values():
+def test_parameters_are_kept_as_they_are(table, starts):
+    for start in starts.values():
         net = gw.MarkovNetwork(lam=0.1, start=start)
         assert net.get_params()["start"] is start
         twin = clone(net)

@@ -133,6 +133,22 @@ def test_no_time_leaves_a_network_without_edges():
     assert outcome.certificate.n_edges == 0
 
 
+class Interrupting:
+    """An observer that presses Ctrl-C at the first look, and counts."""
+
+    def on_search(self, tested, total):
+        self.seen = (tested, total)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_is_heard_while_the_tree_is_sought():
+    table = random_table(37, n=8, rows=300, most=3)
+    observer = Interrupting()
+    with pytest.raises(KeyboardInterrupt):
+        graft(problem_of(table, "pseudo", GroupL1(0.0)), chow_liu(), observer=observer)
+    assert observer.seen == (0, 28)
+
+
 def test_filling_draws_absent_pairs_of_varying_variables():
     table = random_table(38, n=7, rows=200, most=3)
     codes = np.concatenate([table.codes, np.zeros((1, 200), dtype=np.uint8)])

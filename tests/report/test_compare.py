@@ -464,3 +464,14 @@ def test_the_pieces_are_told_of_every_method(table):
     trial = run_methods(task, finished=lambda attempt: told.append(attempt.label))
     assert tuple(told) == TRIO
     assert repr(evaluate(trial)) == "Comparison: best-choice, edge-grafting, first-hit; lambda 0.05"
+
+
+def test_methods_may_start_from_columns_that_no_corner_has():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (200, 12))
+    codes[:, 11] = codes[:, 10]
+    compared = gw.compare(codes, ["best-choice", "edge-grafting"], start=[("x10", "x11")], n_jobs=1)
+    assert not compared.missing
+    assert [record["converged"] for record in compared.table()] == [True, True]
+    assert [run.rounds[0]["edges"] for run in compared.runs] == [1, 1]
+    assert {run.settings["start"] for run in compared.runs} == {"1 given edge"}

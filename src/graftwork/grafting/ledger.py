@@ -27,6 +27,11 @@ class Ledger:
         self.scored_since_round += count
         self.observer.on_search(self.scored_since_round, total)
 
+    def pause(self, looked_at: int, total: int) -> bool:
+        """Tell how many of all pairs a start has looked at; return whether the time is up."""
+        self.observer.on_search(min(looked_at, total), total)
+        return self.late()
+
     def late(self) -> bool:
         """Return whether the time is up."""
         limit = self.budget.max_seconds

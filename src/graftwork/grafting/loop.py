@@ -121,10 +121,15 @@ class _Run:
 
     def first_network(self) -> Potentials:
         """Return what the recipe starts from: a network without edges, unless it says more."""
+        problem, ledger = self.problem, self.ledger
+        sample, total = problem.objective.sample, problem.space.size
         if self.recipe.start is None:
-            return independent_potentials(self.problem.objective.sample)
-        ledger = self.ledger
-        return self.recipe.start.begin(self.problem, ledger.budget, self.rng, ledger.late)
+            return independent_potentials(sample)
+
+        def halted() -> bool:
+            return ledger.pause(sample.counts.n_computed, total)
+
+        return self.recipe.start.begin(problem, ledger.budget, self.rng, halted)
 
     def begin(self, start: Potentials, arrivals: Iterable[Sequence[int]] | None) -> None:
         """Evaluate the start, and open the space of the variables that are there."""
