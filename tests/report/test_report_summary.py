@@ -61,7 +61,7 @@ def test_features_and_no_penalty_are_said(train, model):
     net = fitted(model)
     net.certificate_ = replace(net.certificate_, unit="feature")
     net.trace_ = [SimpleNamespace(blocks=3)]
-    net.penalty = "none"
+    net.penalty, net.lam_ = "none", 0.0
     text = " ".join(summary(net, train).split())
     assert "The edges carry 3 features, single entries of their tables." in text
     assert "Penalty There is no penalty." in text
