@@ -74,6 +74,27 @@ def test_inactive_gradient_is_the_tail_after_activation(loss, table):
     assert np.abs(tables - tail).max() < 1e-10
 
 
+@pytest.mark.parametrize("memory", [2 * 2**30, 4000])
+def test_removal_costs_are_what_an_evaluation_without_the_edge_says(loss, table, memory):
+    make, dense = loss
+    objective = make(prepare(table))
+    objective.memory = memory
+    potentials = random_potentials(objective.sample, EDGES, 11)
+    point = objective.at(potentials)
+    frequencies = np.split(objective.sample.frequencies, np.cumsum(objective.sample.cards)[:-1])
+    costs = []
+    for e, (i, j) in enumerate(EDGES):
+        without = Layout.of(objective.sample.cards, np.delete(EDGES, e, axis=0))
+        moved = potentials.weights.copy()
+        removed = potentials.layout.table(moved, e)
+        potentials.layout.unary(moved, i)[:] += removed @ frequencies[j]
+        potentials.layout.unary(moved, j)[:] += frequencies[i] @ removed
+        kept = np.delete(np.arange(potentials.layout.size), potentials.layout.entries([e]))
+        value, _ = dense(table, moved[kept], without.edges)
+        costs.append(value - point.value)
+    assert np.allclose(point.removal_costs(), costs, atol=1e-12)
+
+
 def test_inactive_gradients_do_not_depend_on_batches_or_memory(table):
     sample = prepare(table)
     potentials = random_potentials(sample, EDGES, 5)

@@ -3,10 +3,13 @@
 from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
+from graftwork.grafting.deletions import Greedy, Rejection
 from graftwork.grafting.everything import Everything
+from graftwork.grafting.exchange import Exchange, Rule, Tally
 from graftwork.grafting.exhaustive import Exhaustive
 from graftwork.grafting.given import GivenEdges
 from graftwork.grafting.loop import Outcome, graft
+from graftwork.grafting.metropolis import Metropolis
 from graftwork.grafting.priority import PriorityQueue
 from graftwork.grafting.problem import Budget, Problem, Recipe, Start
 from graftwork.grafting.pruning import AtTheEnd, Pruner, Zeros
@@ -26,10 +29,13 @@ __all__ = [
     "Choice",
     "ChowLiu",
     "Everything",
+    "Exchange",
     "Exhaustive",
     "Gain",
     "Given",
     "GivenEdges",
+    "Greedy",
+    "Metropolis",
     "MutualInformation",
     "Observer",
     "Outcome",
@@ -38,13 +44,16 @@ __all__ = [
     "Problem",
     "Pruner",
     "Recipe",
+    "Rejection",
     "Reservoir",
     "Round",
+    "Rule",
     "Scorer",
     "Selection",
     "Selector",
     "Space",
     "Start",
+    "Tally",
     "View",
     "Violation",
     "WorkingSet",

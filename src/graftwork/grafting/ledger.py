@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from graftwork.grafting.problem import Budget, Problem
 from graftwork.grafting.space import Space
@@ -31,6 +32,11 @@ class Ledger:
         """Tell how many of all pairs a start has looked at; return whether the time is up."""
         self.observer.on_search(min(looked_at, total), total)
         return self.late()
+
+    def limit_edges(self, count: int | None) -> None:
+        """Take so many edges for the budget, if it does not say."""
+        if self.budget.max_edges is None:
+            self.budget = replace(self.budget, max_edges=count)
 
     def late(self) -> bool:
         """Return whether the time is up."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graftwork.grafting.bench import ACCURACY, Bench
 from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.exchange import Tally
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Budget, Problem, Recipe
 from graftwork.grafting.selection import Choice, View
@@ -43,6 +45,7 @@ class Outcome:
     solution: Solution
     certificate: Certificate
     trace: tuple[Round, ...]
+    exchange: Tally | None = None
 
     @property
     def potentials(self) -> Potentials:
@@ -118,6 +121,7 @@ class _Run:
         self.stop: str | None = None
         self.arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
+        self.tally: Tally | None = None
 
     def first_network(self) -> Potentials:
         """Return what the recipe starts from: a network without edges, unless it says more."""
@@ -139,6 +143,7 @@ class _Run:
             first = np.asarray(next(self.arrivals, ()), dtype=np.int64)
             variables = np.union1d(first, start.layout.edges)
         start = searchable(self.problem.penalty, start)
+        self.ledger.limit_edges(start.layout.n_edges if self.recipe.exchange else None)
         self.space = self.problem.space_for(self.recipe, variables)
         free = self.space.free(start.layout, start.weights)
         network = Network(self.problem.solution(start, free=free), free)
@@ -162,6 +167,8 @@ class _Run:
         self._change(final)
         if self.stop is None:
             self._finish()
+        if self.stop == "edges":
+            self._exchange()
         if self.stop not in (None, "stalled", "pruned"):
             self._stop_early()
         self._close()
@@ -203,7 +210,7 @@ class _Run:
             unit=self.space.unit,
             n_absent=len(self.problem.variables) - len(self.space.variables),
         )
-        return Outcome(self.solution, certificate, tuple(self.ledger.trace))
+        return Outcome(self.solution, certificate, tuple(self.ledger.trace), self.tally)
 
     def _grow(self, target: float) -> None:
         """Run rounds until nothing violates at the target accuracy, or a stop rule speaks."""
@@ -238,6 +245,22 @@ class _Run:
                 self.stop = "stalled" if len(chosen) else None
                 return
             self.accuracy = max(target, self.accuracy / 10.0)
+
+    def _exchange(self) -> None:
+        """Exchange edges of the full network, if the recipe does; keep the best one seen."""
+        limit = self.ledger.budget.max_edges
+        if self.recipe.exchange is None or not isinstance(self.space, PairSpace) or limit is None:
+            return
+        bench = Bench(self.problem, self.space, self.recipe.solver, self.ledger, limit)
+        search = self.recipe.exchange.begin(bench, self.network, self.rng)
+        self.tally, self.accuracy = search.tally, ACCURACY
+        while (spent := self.ledger.spent(0)) is None:
+            step = search.step()
+            if step is None:
+                return
+            self.network = search.best
+            self._record(step.came, step.gone, step.network)
+        self.stop = spent
 
     def _note_futile(self, chosen: Ints, tries: int, before: float) -> int:
         """Return how many rounds in a row changed nothing; their blocks are not chosen again.
@@ -432,11 +455,11 @@ class _Run:
         limit = self.ledger.budget.max_edges
         return limit is not None and self.network.layout.n_edges >= limit
 
-    def _record(self, activated: int, pruned: int) -> None:
+    def _record(self, activated: int, pruned: int, network: Network | None = None) -> None:
         self.ledger.record(
             self.problem,
             self.space,
-            self.network,
+            network or self.network,
             activated=activated,
             pruned=pruned,
             worst=self.choice.worst,

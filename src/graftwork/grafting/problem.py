@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from graftwork.solvers import (
     Solver,
     measure,
 )
+
+if TYPE_CHECKING:
+    from graftwork.grafting.exchange import Exchange
 
 
 class Start(Protocol):
@@ -67,6 +70,9 @@ class Recipe:
     sized : bool
         The number of edges is given (by the start, or by ``max_edges``): nothing has to be found
         out by a penalty, so lam="auto" means no sparsity penalty.
+    exchange : Exchange, optional
+        What becomes of a network with as many edges as it may have: edges are exchanged for better
+        ones. Without ``max_edges`` it may have as many as it starts with.
     """
 
     name: str
@@ -77,6 +83,7 @@ class Recipe:
     features: bool = False
     start: Start | None = None
     sized: bool = False
+    exchange: Exchange | None = None
 
 
 @dataclass(frozen=True, slots=True)

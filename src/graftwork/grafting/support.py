@@ -10,6 +10,7 @@ from graftwork.grafting.problem import Problem
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.kernels.tables import add_mean_rows
 from graftwork.objectives.reshaped import reshape
 from graftwork.penalties.blocks import Bools
 from graftwork.solvers import Solution, measure
@@ -57,12 +58,16 @@ class Network:
         return self._moved(problem, layout, free)
 
     def shrink(self, problem: Problem, space: Space, keys: Ints) -> Network:
-        """Return the network without these blocks; tables without any entry left go."""
-        free, weights = self.free.copy(), self.weights.copy()
-        places = space.entries(self.layout, keys)[0]
+        """Return the network without these blocks; tables without any entry left go.
+
+        What they added to their variables on average stays, in unaries that are free.
+        """
+        free, weights, old = self.free.copy(), self.weights.copy(), self.layout
+        places = space.entries(old, keys)[0]
         dropped = weights[places].any()
+        if dropped and not (problem.penalty.unary_lam or problem.penalty.unary_l2):
+            weights[: old.n_unary] += _averages(old, weights, places, problem)
         free[places], weights[places] = False, 0.0
-        old = self.layout
         kept = (
             np.logical_or.reduceat(free[old.n_unary :], old.edge_offsets[:-1] - old.n_unary)
             if old.n_edges
@@ -103,3 +108,14 @@ class Network:
         blocks = problem.blocks(layout, free)
         measured = measure(point, problem.penalty, blocks, 0, memory)
         return Network(replace(measured, stalled=solution.stalled), free)
+
+
+def _averages(layout: Layout, weights: Floats, places: Ints, problem: Problem) -> Floats:
+    """Return what some table entries add to the unaries on average over the data."""
+    alone = np.zeros_like(weights)
+    alone[places] = weights[places]
+    add_mean_rows(
+        alone, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
+        problem.objective.sample.frequencies, 1.0,
+    )  # fmt: skip
+    return alone[: layout.n_unary]

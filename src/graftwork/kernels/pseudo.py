@@ -346,3 +346,31 @@ def spread_of_edges(edges, offsets, slots, codes, cards, weights, probabilities,
                     square += p * value * value
                 if weight > 0.0:
                     spread[e] += square - mean * mean / weight
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def removal_sums(edges, offsets, slots, codes, cards, weights, probabilities, shrunk, sums):
+    """Fill ``sums[e]`` with sum_m log E_i[shrunk(., x_j)] + log E_j[shrunk(x_i, .)].
+
+    The expectations are under the conditionals of the edge's two variables; ``shrunk[side]`` holds
+    the factors by which each table entry's weight changes for that variable. The conditionals carry
+    the row weights, without their last state.
+    """
+    n_rows = codes.shape[1]
+    for e in range(len(edges)):
+        s_j = cards[edges[e, 1]]
+        for side in range(2):
+            node, other = edges[e, side], edges[e, 1 - side]
+            s = cards[node]
+            own, step = (s_j, 1) if side == 0 else (1, s_j)
+            factors = shrunk[side]
+            for r in range(n_rows):
+                weight = weights[r] if weights.size else 1.0
+                start = offsets[e] + codes[other, r] * step
+                left, mean = weight, 0.0
+                for a in range(s):
+                    p = probabilities[slots[node] + a, r] if a < s - 1 else left
+                    left -= p
+                    mean += max(p, 0.0) * factors[start + a * own]
+                if weight > 0.0:
+                    sums[e] += weight * np.log(mean / weight)

@@ -13,6 +13,7 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
+    averages_apart,
     quadratic_gains,
     states_of_entries,
 )
@@ -81,6 +82,24 @@ class LikelihoodPoint:
         mean = np.add.reduceat(values * tables, starts)
         spread: Floats = np.add.reduceat(values * tables**2, starts) - mean**2
         return spread
+
+    def removal_costs(self) -> Floats:
+        """Return log E[e^-V] + <V, data> of each edge, V its table without averages.
+
+        Exact where the edge's joint marginal is.
+        """
+        layout = self.potentials.layout
+        if not layout.n_edges:
+            return np.zeros(0)
+        values = self.beliefs.values[layout.n_unary :]
+        tables = self.potentials.weights[layout.n_unary :]
+        without = averages_apart(layout, tables, self._objective.sample.frequencies)
+        apart = without[0] + without[1] - tables
+        starts = layout.edge_offsets[:-1] - layout.n_unary
+        raised = np.add.reduceat(values * np.exp(-apart), starts)
+        linear = np.add.reduceat((values - self.gradient[layout.n_unary :]) * apart, starts)
+        costs: Floats = np.log(raised) + linear
+        return costs
 
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return about twice what the loss would fall if each pair's table were optimised alone."""

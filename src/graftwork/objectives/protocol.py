@@ -98,6 +98,14 @@ class Point(Protocol):
         """Return w' H w of each edge, H being its own block of the loss's Hessian."""
         ...
 
+    def removal_costs(self) -> Floats:
+        """Return by how much the loss would rise if each edge left alone.
+
+        What its table adds to its variables on average over the data goes into their unaries, no
+        other weight moves: an upper bound of the rise once all weights are fitted again.
+        """
+        ...
+
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return g' H^-1 g of inactive pairs, H approximated by the spreads of the two variables.
 
@@ -141,6 +149,28 @@ def states_of_entries(layout: Layout, pairs: Ints) -> tuple[Ints, Ints]:
     width = np.repeat(s_j, sizes)
     first = np.repeat(starts[:, 0], sizes) + within // width
     return first, np.repeat(starts[:, 1], sizes) + within % width
+
+
+def averages_apart(layout: Layout, tables: Floats, frequencies: Floats) -> tuple[Floats, Floats]:
+    """Return edge tables without what they add to the first, and to the second variable's unary.
+
+    That is sum_b f_j(b) W(a, b) for the first, sum_a f_i(a) W(a, b) for the second.
+
+    Examples
+    --------
+    >>> layout = Layout.of([2, 2], [(0, 1)])
+    >>> averages_apart(layout, np.array([4.0, 0, 0, 0]), np.array([0.25, 0.75, 0.5, 0.5]))
+    (array([ 2., -2.,  0.,  0.]), array([ 3.,  0., -1.,  0.]))
+    """
+    first, second = states_of_entries(layout, layout.edges)
+    if not len(tables):
+        return tables, tables
+    edge = np.repeat(np.arange(layout.n_edges), layout.edge_sizes) * layout.n_unary
+    means = []
+    for own, other in ((first, second), (second, first)):
+        _, group = np.unique(edge + own, return_inverse=True)
+        means.append(np.bincount(group, weights=tables * frequencies[other])[group])
+    return tables - means[0], tables - means[1]
 
 
 def quadratic_gains(

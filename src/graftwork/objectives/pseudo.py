@@ -18,6 +18,7 @@ from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
+    averages_apart,
     quadratic_gains,
     states_of_entries,
 )
@@ -235,6 +236,21 @@ class PseudoPoint:
             spread[group] = some
         return spread / sample.total_weight
 
+    def removal_costs(self) -> Floats:
+        """Return by how much the loss would rise if each edge left alone, exactly."""
+        layout, sample = self.potentials.layout, self._objective.sample
+        tables = _parts(self.potentials)[1]
+        apart = averages_apart(layout, tables, sample.frequencies)
+        shrunk = np.exp(-np.stack(apart)).reshape(2, -1)
+        offsets, sums = layout.edge_offsets - layout.n_unary, np.zeros(layout.n_edges)
+        for group, slots, conditionals in self._groups(layout.edges):
+            edges, starts = layout.edges[group], offsets[:-1][group]
+            sums[group] = self._removal_sums(edges, starts, slots, conditionals, shrunk)
+        counts, _ = sample.counts.tables(layout.edges)
+        terms = (apart[0] + apart[1]) * counts
+        linear = np.add.reduceat(terms, offsets[:-1]) if len(terms) else sums
+        return (sums + linear) / sample.total_weight
+
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return about twice what the loss would fall if each pair's table were optimised alone."""
         gradients, offsets, _ = self.pair_gradients(pairs)
@@ -264,6 +280,22 @@ class PseudoPoint:
             )  # fmt: skip
 
         run_chunks(run, cut_evenly(busy, objective.n_threads), objective.n_threads)
+
+    def _removal_sums(
+        self, edges: Ints, starts: Ints, slots: Ints, conditionals: Floats, shrunk: Floats
+    ) -> Floats:
+        objective, layout = self._objective, self.potentials.layout
+        sums = np.zeros(len(edges))
+
+        def run(part: slice) -> None:
+            kernel.removal_sums(
+                edges[part], starts[part], slots, objective.sample.codes, layout.cards,
+                objective.row_weights, conditionals, shrunk, sums[part],
+            )  # fmt: skip
+
+        costs = layout.cards[edges].sum(axis=1).astype(np.float64)
+        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+        return sums
 
     def _groups(self, pairs: Ints) -> list[tuple[Ints | slice, Ints, Floats]]:
         """Return pairs grouped so that the conditionals of each group fit in memory.

@@ -54,6 +54,11 @@ class Reshaped:
         spreads = np.append(self.base.edge_spreads(), 0.0)
         return spreads[places]
 
+    def removal_costs(self) -> Floats:
+        """Return what the removal of each edge costs: nothing for those without weights."""
+        places = find_edges(self.base.potentials.layout, self.potentials.layout.edges)
+        return np.append(self.base.removal_costs(), 0.0)[places]
+
     def _ask_gradients(self, pairs: Ints) -> Floats:
         gradients, _, exact = self.base.pair_gradients(pairs)
         self._pairs_exact &= exact

@@ -7,6 +7,7 @@ from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.chow_liu import chow_liu
 from graftwork.recipes.edge_grafting import edge_grafting
 from graftwork.recipes.first_hit import first_hit
+from graftwork.recipes.forced_pruning import forced_pruning
 from graftwork.recipes.full import full
 from graftwork.recipes.gain import gain
 from graftwork.recipes.gauss_seidel import gauss_seidel
@@ -26,6 +27,7 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
     "gauss-seidel": gauss_seidel,
     "full": full,
     "priority": priority,
+    "forced-pruning": forced_pruning,
     "chow-liu": chow_liu,
 }
 
@@ -35,6 +37,7 @@ __all__ = [
     "chow_liu",
     "edge_grafting",
     "first_hit",
+    "forced_pruning",
     "full",
     "gain",
     "gauss_seidel",

@@ -5,13 +5,14 @@ from graftwork.solvers.gauss_seidel import GaussSeidel
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.orthant import OrthantWise
 from graftwork.solvers.proximal import ProximalQuasiNewton
-from graftwork.solvers.schedules import Lazy, Schedule, Steps, ToConvergence
+from graftwork.solvers.schedules import Lazy, Loose, Schedule, Steps, ToConvergence
 from graftwork.solvers.solution import Solution, Solver, measure
 
 __all__ = [
     "Forgetful",
     "GaussSeidel",
     "Lazy",
+    "Loose",
     "Memory",
     "OrthantWise",
     "ProximalQuasiNewton",

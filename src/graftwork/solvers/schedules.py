@@ -67,6 +67,26 @@ class ToConvergence:
 
 
 @dataclass(frozen=True, slots=True)
+class Loose:
+    """Solve to one loose accuracy until the end: for networks that will change much.
+
+    Parameters
+    ----------
+    accuracy : float
+    """
+
+    accuracy: float = 1e-4
+
+    def begin(self, lam: float, target: float) -> float:
+        """Return the loose accuracy."""
+        return max(target, self.accuracy)
+
+    def plan(self, accuracy: float, residual: float) -> tuple[float, int | None]:
+        """Return the run's accuracy."""
+        return accuracy, None
+
+
+@dataclass(frozen=True, slots=True)
 class Steps:
     """Take a few steps a round.
 

@@ -1,0 +1,133 @@
+"""What an exchange of edges works with: tables out, tables in, weights solved again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graftwork.grafting.ledger import Ledger
+from graftwork.grafting.problem import Problem
+from graftwork.grafting.scorers import block_gains
+from graftwork.grafting.space import PairSpace, list_keys
+from graftwork.grafting.support import Network
+from graftwork.inference.layout import Floats, Ints
+from graftwork.solvers import Solver
+
+# Networks on the way are solved to this accuracy; the last one to the run's tolerance.
+ACCURACY = 1e-4
+# Cheap estimates say who is looked at closely: so many more than are wanted.
+MORE_OUT, MORE_IN = 20, 10
+# A close look is so many solver steps of the whole network, from where it was solved.
+LOOK_STEPS = 2
+# The one-block gains of no more pairs than this are solved; a quadratic model chooses them.
+MOST_SOLVED = 10_000
+BATCH = 16384
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bench:
+    """The problem, its solver, and how many edges there may be.
+
+    Attributes
+    ----------
+    most : int
+        Edges of a full network.
+    """
+
+    problem: Problem
+    space: PairSpace
+    solver: Solver
+    ledger: Ledger
+    most: int
+
+    def solve(
+        self, network: Network, accuracy: float = ACCURACY, steps: int | None = None
+    ) -> Network:
+        """Return the network with better weights: to the accuracy, or so many steps."""
+        solution = self.solver.improve(
+            self.problem.objective,
+            self.problem.penalty,
+            self.problem.blocks(network.layout, network.free),
+            replace(network.solution, evaluations=0, stalled=False),
+            accuracy,
+            steps,
+            self.ledger.late,
+        )
+        return replace(network, solution=solution)
+
+    def without(self, network: Network, keys: Ints) -> Network:
+        """Return the network without these edges, its other weights as they were."""
+        return network.shrink(self.problem, self.space, keys)
+
+    def joined(self, network: Network, keys: Ints) -> Network:
+        """Return the network with these pairs as edges, solved; those left at zero go again."""
+        solved = self.solve(network.grow(self.problem, self.space, keys))
+        active = solved.active(self.space)
+        idle = active[solved.largest(self.space, active) == 0]
+        return self.without(solved, idle) if len(idle) else solved
+
+    def absent(self, network: Network) -> Ints:
+        """Return the keys of all pairs that are not edges."""
+        return np.setdiff1d(list_keys(self.space, "an exchange"), network.active(self.space))
+
+    def costs(self, network: Network) -> Floats:
+        """Return by how much the objective would rise if each edge left, estimated.
+
+        No other weight follows. The penalty's own part: at the optimum what a norm saves is what
+        the loss's slope costs, and of a squared norm half of it is left.
+        """
+        layout = network.layout
+        squares = network.weights[layout.n_unary :] ** 2
+        sums = np.add.reduceat(squares, layout.edge_offsets[:-1] - layout.n_unary)
+        return network.solution.point.removal_costs() + self.problem.penalty.l2 * sums
+
+    def gains(self, network: Network, keys: Ints) -> Floats:
+        """Return by how much the objective would fall if each pair's table were added, estimated.
+
+        The pair's own table is optimised, all others stay. Of very many pairs only those that look
+        best by a quadratic model; the others' gain counts as none.
+        """
+        point, penalty = network.solution.point, self.problem.penalty
+        sample = self.problem.objective.sample
+        self.ledger.count_scores(len(keys), point.exact, self.space.size)
+        gains, chosen = np.zeros(len(keys)), np.arange(len(keys))
+        if len(keys) > MOST_SOLVED:
+            rough = [
+                point.pair_gains(self.space.pairs(keys[start : start + BATCH]))
+                for start in range(0, len(keys), BATCH)
+            ]
+            order = np.argsort(-np.concatenate(rough), kind="stable")
+            chosen = np.sort(order[:MOST_SOLVED])
+        gains[chosen] = block_gains(self.space, point, penalty, sample, keys[chosen])
+        return gains
+
+    def cheapest(self, network: Network, count: int) -> Ints:
+        """Return edges by what their removal costs, the cheapest first: ``count`` or some more.
+
+        Estimates say which; each of those is taken out and the others' weights follow a little.
+        """
+        keys = network.active(self.space)
+        if len(keys) <= count:
+            return keys
+        few = keys[np.argsort(self.costs(network), kind="stable")[: count + MORE_OUT]]
+        costs = [
+            self.solve(self.without(network, key[None]), 0.0, LOOK_STEPS).solution.objective
+            for key in few
+        ]
+        return few[np.argsort(costs, kind="stable")]
+
+    def best(self, network: Network, count: int, barred: Ints) -> Ints:
+        """Return the (at most) ``count`` pairs that gain most, without the barred ones."""
+        keys = np.setdiff1d(self.absent(network), barred)
+        gains = self.gains(network, keys)
+        order = np.argsort(-gains, kind="stable")[: count + MORE_IN]
+        few = keys[order[gains[order] > 0]]
+        if len(few) <= count:
+            return few
+        values = [
+            self.solve(network.grow(self.problem, self.space, key[None]), 0.0, LOOK_STEPS)
+            for key in few
+        ]
+        order = np.argsort([looked.solution.objective for looked in values], kind="stable")
+        return few[order[:count]]
