@@ -143,6 +143,17 @@ def test_the_smallest_dependence_of_whole_counts_is_found():
     assert np.isclose(information[0], 8e-16, rtol=1e-6)  # 8 / rows^4 of the determinant -1
 
 
+@pytest.mark.parametrize("scale", [1e-200, 2.0**-40, 1e90])
+def test_the_unit_of_weights_does_not_matter(scale):
+    weights = np.random.default_rng(0).integers(1, 5, 200).astype(float)
+    table = random_table(6, n=8, rows=200, most=4, weights=weights)
+    scaled = Table(table.names, table.states, table.codes, weights * scale)
+    (edges, information), (same, close) = (chow_liu_edges(prepare(t)) for t in (table, scaled))
+    assert len(edges) == 7
+    assert (edges == same).all()
+    assert np.allclose(information, close, rtol=1e-12)
+
+
 def test_a_halt_leaves_part_of_the_tree():
     table = random_table(3, n=12, rows=300, most=3)
     whole = as_pairs(chow_liu_edges(prepare(table))[0])

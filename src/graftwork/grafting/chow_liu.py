@@ -8,8 +8,10 @@ Chow and Liu (1968), Approximating discrete probability distributions with depen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import Numbers
@@ -65,13 +67,17 @@ def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints
     counts, starts : arrays
         As ``sample.counts`` gives them: the tables one after the other, and where each starts.
     """
-    information, margins = np.empty(len(pairs)), sample.counts.margins
-    places = offsets(sample.cards)
+    information, places = np.empty(len(pairs)), offsets(sample.cards)
+    margins: NDArray[Any] = sample.counts.margins
+    total = sample.total_weight
+    if counts.dtype == np.float64:  # a power of two: tiny weights must not vanish when multiplied
+        scale = 2.0 ** -int(np.frexp(total)[1])
+        counts, margins, total = counts * np.float64(scale), margins * scale, total * scale
 
     def fill(part: slice) -> None:
         information_of_tables(
             pairs[part], sample.cards, counts, starts[part.start : part.stop + 1], margins, places,
-            sample.total_weight, information[part],
+            total, information[part],
         )  # fmt: skip
 
     threads = sample.counts.n_threads if len(counts) > THREAD_CELLS else 1
