@@ -38,6 +38,7 @@ graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
 graftwork learn data.csv --method chow-liu --loss likelihood
+graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
 graftwork learn data.csv --start out/model.gw --lam 0.01
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
@@ -77,6 +78,8 @@ def learn(
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
     method: opt.Method = "best-choice",
+    exchange: opt.ExchangeOption = None,
+    delete: opt.Delete = None,
     lam: opt.Lam = "auto",
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
@@ -106,7 +109,9 @@ def learn(
     check_start(start)
     if start is not None:
         settings["start"] = start
-    settings |= parse_method(method)  # a wrong name is refused before a long file is read
+    settings |= parse_method(
+        method, exchange=exchange, delete=delete
+    )  # a wrong name is refused before a long file is read
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
     try:

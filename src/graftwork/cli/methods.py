@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +24,24 @@ _KINDS = {
     int: "a whole number",
     float: "a number",
     NoneType: "a whole number, or none",
+    str: "a word",
 }
 
 
-def parse_method(text: str) -> dict[str, Any]:
+def parse_method(text: str, **apart: Any) -> dict[str, Any]:
     """Return the estimator's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for.
+
+    Parameters
+    ----------
+    apart
+        Options of the method that came on their own; None is not given.
 
     Examples
     --------
     >>> parse_method("grafting-light:count=10:max-edges=5")
     {'method': 'grafting-light', 'max_edges': 5, 'method_options': {'count': 10}}
+    >>> parse_method("forced-pruning", exchange=5, delete=None)
+    {'method': 'forced-pruning', 'method_options': {'exchange': 5}}
 
     Raises
     ------
@@ -61,8 +69,25 @@ def parse_method(text: str) -> dict[str, Any]:
         else:
             listed = [*(each.replace("_", "-") for each in own), *_SHARED]
             raise ParameterError(f"{name} has no option {key!r}{near(key, listed, 'options')}")
+    _join(special, apart, own, text)
     make_recipe(name, special)  # refuses numbers that mean nothing
     return settings | ({"method_options": special} if special else {})
+
+
+def _join(
+    special: dict[str, Any], apart: Mapping[str, Any], own: Mapping[str, Any], text: str
+) -> None:
+    """Add the options that came on their own, if the method has them."""
+    from graftwork.estimators.parts import ParameterError
+
+    for key, value in apart.items():
+        if value is None:
+            continue
+        if key not in own:
+            raise ParameterError(f"--{key} is not for method {text}; leave it out.")
+        if key in special:
+            raise ParameterError(f"{key} is given twice: as --{key} and in --method {text}.")
+        special[key] = value
 
 
 def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:

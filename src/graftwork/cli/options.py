@@ -14,7 +14,7 @@ import typer
 #: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
 METHODS = (
     "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
-    "grafting-light", "gauss-seidel", "full", "priority", "chow-liu",
+    "grafting-light", "gauss-seidel", "full", "priority", "chow-liu", "forced-pruning",
 )  # fmt: skip
 
 
@@ -178,6 +178,23 @@ Method = Annotated[
         rich_help_panel=_LEARN,
     ),
 ]
+ExchangeOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K",
+        help="Of forced-pruning: edges exchanged at once (default a quarter of them).",
+        min=1,
+        rich_help_panel=_LEARN,
+    ),
+]
+Delete = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Of forced-pruning: how edges to delete are found: greedy, rejection or mcmc.",
+        rich_help_panel=_LEARN,
+    ),
+]
 Lam = Annotated[
     str,
     typer.Option(
@@ -278,7 +295,14 @@ Jobs = Annotated[
 _LIMITS = "Limits"
 MaxEdges = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Stop at so many edges.", min=0, rich_help_panel=_LIMITS),
+    typer.Option(
+        "--max-edges",
+        "--edges",
+        metavar="N",
+        help="Stop at so many edges; of forced-pruning, exactly so many.",
+        min=0,
+        rich_help_panel=_LIMITS,
+    ),
 ]
 MaxSeconds = Annotated[
     float | None,

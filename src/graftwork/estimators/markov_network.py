@@ -40,7 +40,9 @@ class MarkovNetwork(BaseEstimator):
         "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
         ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
         network; they differ in the way there, which matters for time and when a budget stops them.
-        "chow-liu" is another thing: the best tree, with weights fitted by the loss.
+        "chow-liu" is another thing: the best tree, with weights fitted by the loss; and
+        "forced-pruning" looks for the best network with exactly ``max_edges`` edges (default: as
+        many as it starts with) by exchanging edges.
     method_options : dict, optional
         Options of the method, such as ``{"count": 10}`` for grafting-light.
     loss : {"pseudolikelihood", "likelihood"}
@@ -61,8 +63,8 @@ class MarkovNetwork(BaseEstimator):
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
         network (see ``lam_words_``) and refits its weights without the penalty. Methods that know
-        their number of edges ("chow-liu") need no sparsity: "auto" then means the refit's mild
-        prior alone.
+        their number of edges ("chow-liu", "forced-pruning") need no sparsity: "auto" then means
+        the refit's mild prior alone.
     l2 : float
         Strength of the squared norm added to the penalty.
     penalize_unary : bool or float
@@ -117,6 +119,8 @@ class MarkovNetwork(BaseEstimator):
         Every lambda tried; empty for a given one.
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
+    exchange_ : Tally or None
+        What the exchanges of "forced-pruning" did, with ``words()``.
     names_, n_features_in_, n_iter_
 
     Examples
@@ -226,6 +230,7 @@ class MarkovNetwork(BaseEstimator):
         self.trace_ = list(outcome.trace)
         self.objective_ = outcome.solution.objective
         self.n_iter_ = len(outcome.trace)
+        self.exchange_ = outcome.exchange
         if outcome.interrupted:
             raise KeyboardInterrupt
         self._warn_if_stalled()
@@ -277,6 +282,7 @@ class MarkovNetwork(BaseEstimator):
             "refitted": self.refitted_,
             "objective": self.objective_,
             "certificate": self.certificate_.to_dict(),
+            "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
         }
 
     def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:

@@ -7,8 +7,8 @@ Abdelatty, Sahoo and Roy, Structure learning using forced pruning, Algorithm 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class Tally:
     ended: str = "a budget was reached"
     first: float = float("nan")
     best: float = float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tally as a plain dictionary."""
+        return asdict(self)
 
     def words(self) -> str:
         """Return the tally in plain words.

@@ -53,10 +53,12 @@ def summary(
     model: PairwiseMRF = net.model_
     sections = [
         ("Data", _data_words(train)),
-        ("Network", network_words(model) + _feature_words(net)),
+        ("Network", network_words(model) + _feature_words(net) + _size_words(net)),
         ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
+    if getattr(net, "exchange_", None) is not None:
+        sections.insert(2, ("Exchange", net.exchange_.words()))
     parts = [_section(title, text) for title, text in sections]
     strongest = describe_network(model, meanings=meanings, top=top, unseen=unseen_states(train))
     if strongest:
@@ -208,6 +210,20 @@ def _feature_words(net: Any) -> str:
         return ""
     features = count(net.trace_[-1].blocks, "feature")
     return f" The edges carry {features}, single entries of their tables."
+
+
+def _size_words(net: Any) -> str:
+    """Return why a network that was to have so many edges has fewer."""
+    wanted, found = getattr(net, "max_edges", None), net.certificate_.n_edges
+    if net.method != "forced-pruning" or wanted is None or found >= wanted:
+        return ""
+    why = {
+        "optimal": "no further pair improves it",
+        "edges": "no further pair improves it",
+    }.get(net.certificate_.stop, "the search was cut short")
+    if not net.certificate_.n_inactive:
+        why = "there are no more pairs of variables that vary"
+    return f" It has fewer than the {wanted:,} edges asked for: {why}."
 
 
 def _data_words(table: Table) -> str:
