@@ -267,8 +267,8 @@ def test_inconsistent_arrays_are_refused(tmp_path, case):
 def test_a_newer_format_says_what_to_install(tmp_path):
     path = tmp_path / "m.gw"
     PairwiseMRF({"a": [0, 1]}).save(path)
-    rewrite(path, lambda h: {**h, "version": 2, "library": "9.0"})
-    with pytest.raises(ModelFileError, match=r"format version 2.*reads up to 1.*graftwork 9.0"):
+    rewrite(path, lambda h: {**h, "version": 3, "library": "9.0"})
+    with pytest.raises(ModelFileError, match=r"format version 3.*reads up to 2.*graftwork 9.0"):
         load(path)
 
 

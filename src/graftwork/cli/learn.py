@@ -36,6 +36,7 @@ graftwork learn data.csv --out run --holdout 0.2 --jobs 2
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
+graftwork learn data.csv --tie 10
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
@@ -86,6 +87,7 @@ def learn(
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
+    tie: opt.Tie = None,
     jobs: opt.Jobs = None,
     max_edges: opt.MaxEdges = None,
     max_seconds: opt.MaxSeconds = None,

@@ -27,13 +27,14 @@ from graftwork.estimators.parts import (
     make_penalty,
     make_recipe,
     number,
+    whole_number,
 )
 from graftwork.grafting import Budget, Outcome, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
-from graftwork.tuning import learn_without_lambda
+from graftwork.tuning import Tying, learn_without_lambda, tie
 
 
 class MarkovNetwork(BaseEstimator):
@@ -83,6 +84,9 @@ class MarkovNetwork(BaseEstimator):
         certificate.
     tol : float
         Accuracy of the optimum, in the units of lam (differences of probabilities).
+    tie : int, optional
+        After learning, let the weights take only so many different values beside zero, those of the
+        network nearest to the learned one. Limits such as ``max_seconds`` are for learning alone.
     alpha, reservoir, tests, structure :
         Of best-choice: see ``graftwork.recipes.best_choice``.
     states : dict {name: list of states}, optional
@@ -114,6 +118,8 @@ class MarkovNetwork(BaseEstimator):
         Every lambda tried; empty for a given one.
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
+    tying_ : Tying or None
+        What tying did, if asked for. Objective and certificate are of the network before it.
     names_, n_features_in_, n_iter_
 
     Examples
@@ -145,6 +151,7 @@ class MarkovNetwork(BaseEstimator):
         max_seconds: float | None = None,
         max_iter: int | None = None,
         tol: float = 1e-6,
+        tie: int | None = None,
         alpha: float = 0.5,
         reservoir: int | None = None,
         tests: int | None = None,
@@ -171,6 +178,7 @@ class MarkovNetwork(BaseEstimator):
         self.max_seconds = max_seconds
         self.max_iter = max_iter
         self.tol = tol
+        self.tie = tie
         self.alpha = alpha
         self.reservoir = reservoir
         self.tests = tests
@@ -207,12 +215,13 @@ class MarkovNetwork(BaseEstimator):
         self.names_ = table.names
         sample = prepare(table, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
         outcome, potentials = self._learn(sample, options)
+        potentials, interrupted = self._tie(sample, outcome, potentials, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)
         self.objective_ = outcome.solution.objective
         self.n_iter_ = len(outcome.trace)
-        if outcome.interrupted:
+        if interrupted:
             raise KeyboardInterrupt
         self._warn_if_stalled()
         return self
@@ -260,6 +269,7 @@ class MarkovNetwork(BaseEstimator):
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
+            "tying": None if self.tying_ is None else self.tying_.to_dict(),
             "objective": self.objective_,
             "certificate": self.certificate_.to_dict(),
         }
@@ -288,6 +298,24 @@ class MarkovNetwork(BaseEstimator):
             arrivals=arriving_variables(self.arrivals, self.names_),
         )
         return outcome, outcome.potentials
+
+    def _tie(
+        self, sample: Sample, outcome: Outcome, learned: Potentials, options: dict[str, Any]
+    ) -> tuple[Potentials, bool]:
+        """Return the weights to keep, tied if asked for, and whether learning or this was stopped.
+
+        An interrupt leaves the learned weights as they are.
+        """
+        self.tying_: Tying | None = None
+        if self.tie is None or outcome.interrupted:
+            return learned, outcome.interrupted
+        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
+        watch = {"tolerance": options["tolerance"], "observer": options["observer"]}
+        try:
+            self.tying_ = tie(objective_of(sample), learned, int(self.tie), **watch)
+        except KeyboardInterrupt:
+            return learned, True
+        return self.tying_.potentials, False
 
     def _penalty_at(self, lam: float) -> Penalty:
         return make_penalty(self.penalty, lam, float(self.l2), self._unary())
@@ -331,6 +359,8 @@ class MarkovNetwork(BaseEstimator):
         for name, value in (("reservoir", self.reservoir), ("tests", self.tests)):
             if value is not None:
                 number(name, value, 1, whole=True)
+        if self.tie is not None:
+            whole_number("tie", self.tie, 1)
         settings = {
             "alpha": number("alpha", self.alpha, 0.0),
             "reservoir": self.reservoir,

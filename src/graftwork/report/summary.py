@@ -55,6 +55,7 @@ def summary(
         ("Data", _data_words(train)),
         ("Network", network_words(model) + _feature_words(net)),
         ("Lambda", _lambda_words(net)),
+        *([("Tying", _tying_words(net, train))] if getattr(net, "tying_", None) else []),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
     parts = [_section(title, text) for title, text in sections]
@@ -238,6 +239,15 @@ def _lambda_words(net: Any) -> str:
     return str(text)
 
 
+def _tying_words(net: Any, train: Table) -> str:
+    text: str = net.tying_.words()
+    if net.tying_.rounds:
+        text += " Objective, lambda and certificate are of the network before."
+    if unseen_states(train) and net.tying_.rounds:
+        text += " Each variable with states that no row has keeps one more value for them."
+    return text
+
+
 def count(n: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless it is one.
 
@@ -263,11 +273,14 @@ def names(items: list[Any]) -> str:
 
 
 def certificate_words(net: Any) -> str:
-    """Return the certificate in words, and which network it is about after a refit."""
+    """Return the certificate in words, and which network it is about after a refit or tying."""
     words: str = net.certificate_.words()
-    if not net.refitted_:
-        return words
-    return f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
+    if net.refitted_:
+        return (
+            f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
+        )
+    tying = getattr(net, "tying_", None)
+    return f"Of the network before its weights were tied: {words}" if tying else words
 
 
 def _section(title: str, text: str) -> str:

@@ -19,7 +19,6 @@ constrained optimization, with application to neural nets. Part II: quantization
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,7 @@ import numpy as np
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.gauge import sparsest
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.models.codebook import bits_for
 from graftwork.objectives.protocol import Objective
 from graftwork.objectives.shifted import Shifted
 from graftwork.objectives.tied import Tied
@@ -76,7 +76,14 @@ class Tying:
     def bits(self) -> int:
         """How many bits tell which value a weight has, zero among them where it occurs."""
         different = len(self.values) + int(self.n_weights < self.potentials.layout.size)
-        return max(1, math.ceil(math.log2(max(different, 1))))
+        return bits_for(different)
+
+    @property
+    def n_bytes(self) -> tuple[int, int]:
+        """Bytes of all numbers of the network as float64, and as values and indices."""
+        size = self.potentials.layout.size
+        different = len(self.values) + int(self.n_weights < size)
+        return 8 * size, 8 * different + -(-size * self.bits // 8)
 
     def words(self) -> str:
         """Return what became of the weights, for people."""
@@ -86,11 +93,12 @@ class Tying:
             return f"Nothing needed tying: {some} {taken}."
         rise = self.loss_after - self.loss_before
         share = f" ({rise / self.loss_before:+.2%})" if self.loss_before > 0 else ""
-        zeros = ", zero among them" if self.n_weights < self.potentials.layout.size else ""
+        before, after = self.n_bytes
         return (
-            f"{some} {taken}: {_counted(self.bits, 'bit')} instead of 64 for each number of the "
-            f"network{zeros}. On the rows learned from, the loss is {self.loss_after:.6g} instead "
-            f"of {self.loss_before:.6g}{share}."
+            f"{some} {taken}, the others are zero: {_counted(self.bits, 'bit')} instead of 64 for "
+            f"each number, {after:,} bytes instead of {before:,} for all of them with the values. "
+            f"On the rows learned from, the loss is {self.loss_after:.6g} instead of "
+            f"{self.loss_before:.6g}{share}."
         )
 
     def to_dict(self) -> dict[str, float | int]:
