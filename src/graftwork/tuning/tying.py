@@ -75,15 +75,17 @@ class Tying:
     @property
     def bits(self) -> int:
         """How many bits tell which value a weight has, zero among them where it occurs."""
-        different = len(self.values) + int(self.n_weights < self.potentials.layout.size)
-        return bits_for(different)
+        return bits_for(self._different)
 
     @property
     def n_bytes(self) -> tuple[int, int]:
         """Bytes of all numbers of the network as float64, and as values and indices."""
         size = self.potentials.layout.size
-        different = len(self.values) + int(self.n_weights < size)
-        return 8 * size, 8 * different + -(-size * self.bits // 8)
+        return 8 * size, 8 * self._different + -(-size * self.bits // 8)
+
+    @property
+    def _different(self) -> int:
+        return len(self.values) + int(self.n_weights < self.potentials.layout.size)
 
     def words(self) -> str:
         """Return what became of the weights, for people."""
@@ -94,8 +96,9 @@ class Tying:
         rise = self.loss_after - self.loss_before
         share = f" ({rise / self.loss_before:+.2%})" if self.loss_before > 0 else ""
         before, after = self.n_bytes
+        rest = ", the others are zero" if self.n_weights < self.potentials.layout.size else ""
         return (
-            f"{some} {taken}, the others are zero: {_counted(self.bits, 'bit')} instead of 64 for "
+            f"{some} {taken}{rest}: {_counted(self.bits, 'bit')} instead of 64 for "
             f"each number, {after:,} bytes instead of {before:,} for all of them with the values. "
             f"On the rows learned from, the loss is {self.loss_after:.6g} instead of "
             f"{self.loss_before:.6g}{share}."
