@@ -55,7 +55,7 @@ def summary(
         ("Data", _data_words(train)),
         ("Network", network_words(model) + _feature_words(net)),
         ("Lambda", _lambda_words(net)),
-        *([("Tying", _tying_words(net, train))] if getattr(net, "tying_", None) else []),
+        *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
     parts = [_section(title, text) for title, text in sections]
@@ -240,11 +240,11 @@ def _lambda_words(net: Any) -> str:
 
 
 def _tying_words(net: Any, train: Table) -> str:
+    if net.tying_ is None:
+        return "Interrupted before the weights were tied: they are as learned."
     text: str = net.tying_.words()
-    if net.tying_.rounds:
-        text += " Objective, lambda and certificate are of the network before."
-    if unseen_states(train) and net.tying_.rounds:
-        text += " Each variable with states that no row has keeps one more value for them."
+    if net.tying_.rounds and unseen_states(train):
+        text += " Each variable with states that no row has keeps one more value, for these."
     return text
 
 
