@@ -5,8 +5,8 @@ On a line the best clusters are intervals of the sorted numbers, so the best clu
 ``i..j``. The best ``i`` never falls as ``j`` grows, so each of the ``K`` layers can be filled by
 divide and conquer in O(m log m).
 
-The library kmeans1d computes the same without weights, but as a compiled extension that exists for
-few systems; numba is needed here anyway.
+The library kmeans1d computes the same, but is a compiled extension with wheels for few systems;
+numba is needed here anyway.
 
 References
 ----------

@@ -280,7 +280,8 @@ def certificate_words(net: Any) -> str:
             f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
         )
     tying = getattr(net, "tying_", None)
-    return f"Of the network before its weights were tied: {words}" if tying else words
+    tied = tying is not None and tying.rounds > 0
+    return f"Of the network before its weights were tied: {words}" if tied else words
 
 
 def _section(title: str, text: str) -> str:

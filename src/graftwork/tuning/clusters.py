@@ -8,7 +8,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.kmeans import cut_into_clusters
 
 # The exact way needs a table of numbers times groups; larger ones are not built.
-MOST_CELLS = 2**27
+MOST_CELLS = 2**24
 LLOYD_ROUNDS = 100
 
 
