@@ -12,9 +12,9 @@ loss rises up to twice as much.) Of all groupings seen the best is fitted to con
 
 References
 ----------
-Chou, Sahoo, Sarkhel, Ruozzi and Gogate (2018), Automatic parameter tying: a new approach for regularized
-parameter learning in Markov networks. Carreira-Perpinan and Idelbayev (2017), Model compression as
-constrained optimization, with application to neural nets. Part II: quantization.
+Chou, Sahoo, Sarkhel, Ruozzi and Gogate (2018), Automatic parameter tying: a new approach for
+regularized parameter learning in Markov networks. Carreira-Perpinan and Idelbayev (2017), Model
+compression as constrained optimization, with application to neural nets. Part II: quantization.
 """
 
 from __future__ import annotations
