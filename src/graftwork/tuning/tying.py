@@ -7,8 +7,8 @@ kept. The divergence has its minimum at w*, so weights stay finite even where th
 
 Which weights share a value is found by turns, as in the method of multipliers: the weights minimise
 the divergence plus a pull to their values, and are put into groups again by exact k-means; what the
-pull does not achieve is remembered. (Without that memory the first groups stay as they are, and the
-loss rises up to twice as much.) Of all groupings seen the best is fitted to convergence.
+pull does not achieve is remembered. (Without that memory the first groups hardly ever changed.) Of
+all groupings seen the best is fitted to convergence.
 
 References
 ----------
@@ -182,7 +182,8 @@ class _Nearest:
         held = np.flatnonzero(start.weights)
         bend = np.maximum(point.curvature[held], LEAST_BEND * point.curvature[held].max())
         # Half-way, on a log scale, between weights that matter alike and the curvature along each
-        # weight alone, which knows nothing of what the others could make up for: it did best.
+        # weight alone, which knows nothing of what the others could make up for. On the standard
+        # splits neither end nor the middle was better than the others.
         bend = np.sqrt(bend * bend.mean())
         return _Nearest(Shifted(objective, point.gradient), start.layout, held, bend)
 
