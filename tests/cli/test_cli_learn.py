@@ -96,6 +96,8 @@ def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
         (["--penalize-unary"], {"penalize_unary": True}),
         (["--penalize-unary", "--unary-lam", "0.3"], {"penalize_unary": 0.3}),
         (["--anneal", "3"], {"anneal": 3}),
+        (["--tie", "3"], {"tie": 3}),
+        (["--method", "best-choice:tie=2"], {"tie": 2}),
         (["--loss", "likelihood", "--inference", "trw"], {"inference": "trw"}),
         (["--inference", "bp", "--pair-rule", "product"], {"pair_rule": "product"}),
         (["--penalty", "l2"], {"penalty": "l2"}),
@@ -111,6 +113,18 @@ def test_options_are_the_estimators_arguments(graftwork, chain_csv, tmp_path, op
     settings = {name: value for name, value in settings.items() if value is not None}
     net = MarkovNetwork(**settings).fit(read_table(chain_csv))
     assert load(tmp_path / "model.gw") == net.model_
+
+
+def test_tied_weights_are_told_and_shown(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", "--tie", "2", *FAST)
+    assert result.code == 0, result.err
+    weights = load(tmp_path / "model.gw").potentials.weights
+    assert len(set(weights[weights != 0].tolist())) == 2
+    assert "Tying\n" in result.out
+    assert "take 2 values" in result.out
+    shown = graftwork("show", tmp_path / "model.gw").out
+    assert "weights to 2 values; the loss rose from" in shown
+    assert "before its weights were tied" in " ".join(shown.split())
 
 
 def test_without_a_penalty_no_lambda_is_needed(graftwork, chain_csv, tmp_path):
@@ -203,6 +217,9 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
         (["{csv}", "--penalty", "l3"], "'--penalty'"),
         (["{csv}", "--unary-lam", "-1"], "'--unary-lam'"),
         (["{csv}", "--anneal", "few"], "'--anneal'"),
+        (["{csv}", "--tie", "0"], "'--tie'"),
+        (["{csv}", "--tie", "2.5"], "'--tie'"),
+        (["{csv}", "--method", "best-choice:tie=many"], "--tie must be a whole number"),
         (["{csv}", "--jobs", "0"], "--jobs must be"),
         (["{csv}", "--holdout", "2"], "'--holdout'"),
         (["{csv}", "--tol", "0"], "--tol must be"),

@@ -180,10 +180,11 @@ def rewrite(path, change, compression=zipfile.ZIP_STORED, arrays=None, resign=Tr
     """Write the file again with a changed header (or changed arrays) and valid checksums."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    names = list(members)[1:]
     members |= arrays or {}
     header = json.loads(members["graftwork.json"])
     if resign:
-        both = members["unary.npy"] + members["pairwise.npy"]
+        both = b"".join(members[name] for name in names)
         header["sha256"] = hashlib.sha256(both).hexdigest()
     header = change(header) or header
     members["graftwork.json"] = json.dumps(header).encode()
@@ -267,8 +268,8 @@ def test_inconsistent_arrays_are_refused(tmp_path, case):
 def test_a_newer_format_says_what_to_install(tmp_path):
     path = tmp_path / "m.gw"
     PairwiseMRF({"a": [0, 1]}).save(path)
-    rewrite(path, lambda h: {**h, "version": 2, "library": "9.0"})
-    with pytest.raises(ModelFileError, match=r"format version 2.*reads up to 1.*graftwork 9.0"):
+    rewrite(path, lambda h: {**h, "version": 3, "library": "9.0"})
+    with pytest.raises(ModelFileError, match=r"format version 3.*reads up to 2.*graftwork 9.0"):
         load(path)
 
 
@@ -290,4 +291,148 @@ def test_deeply_nested_json_is_refused(tmp_path):
         for name, data in members.items():
             archive.writestr(name, data)
     with pytest.raises(ModelFileError):
+        load(path)
+
+
+def tied_model(values=(0.0, -0.0, 0.25, -1e-320, 1 / 3, -7.0, -np.inf), variables=12):
+    """A network of three-state variables in a ring whose numbers are few, but odd."""
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(variables)]
+    pick = np.array(values)
+    unary = {name: rng.choice(pick[pick > -np.inf], 3) for name in names}
+    edges = zip(names, [*names[1:], names[0]], strict=True)
+    return PairwiseMRF(
+        dict.fromkeys(names, (0, 1, 2)), unary, {edge: rng.choice(pick, (3, 3)) for edge in edges}
+    )
+
+
+def plain_size(monkeypatch, model, path):
+    with monkeypatch.context() as patch:
+        patch.setattr("graftwork.models.container.pack", lambda numbers: None)
+        model.save(path)
+    assert load(path) == model
+    return path.stat().st_size
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7])
+def test_numbers_that_repeat_are_kept_once_and_come_back_bit_for_bit(tmp_path, monkeypatch, count):
+    model = tied_model((0.0, -0.0, 0.25, -1e-320, 1 / 3, -7.0, -np.inf)[:count])
+    path = tmp_path / "tied.gw"
+    plain = plain_size(monkeypatch, model, path)
+    model.save(path, info={"why": "tied"})
+    again = load(path)
+    assert again.potentials.weights.tobytes() == model.potentials.weights.tobytes()
+    assert read_info(path) == {"why": "tied"}
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("graftwork.json"))
+        assert archive.namelist() == ["graftwork.json", "values.npy", "indices.npy"]
+        values = np.load(io.BytesIO(archive.read("values.npy")), allow_pickle=False)
+        indices = np.load(io.BytesIO(archive.read("indices.npy")), allow_pickle=False)
+        arrays = archive.read("values.npy") + archive.read("indices.npy")
+    assert header["version"] == 2
+    assert header["sha256"] == hashlib.sha256(arrays).hexdigest()
+    size = model.potentials.layout.size
+    assert len(values) == count
+    assert len(indices) == -(-size * max(1, (count - 1).bit_length()) // 8)
+    assert path.stat().st_size < plain - 0.7 * 8 * size
+
+
+def test_a_model_of_many_numbers_is_still_of_version_1(tmp_path):
+    rng = np.random.default_rng(0)
+    model = PairwiseMRF(
+        {"a": range(30), "b": range(30)}, None, {("a", "b"): rng.normal(size=(30, 30))}
+    )
+    model.save(tmp_path / "m.gw")
+    with zipfile.ZipFile(tmp_path / "m.gw") as archive:
+        assert json.loads(archive.read("graftwork.json"))["version"] == 1
+        assert "unary.npy" in archive.namelist()
+
+
+def test_truncations_and_flipped_bytes_of_tied_models(tmp_path):
+    model = tied_model()
+    path = tmp_path / "m.gw"
+    model.save(path)
+    data = path.read_bytes()
+    for size in range(0, len(data), 11):
+        path.write_bytes(data[:size])
+        with pytest.raises(ModelFileError):
+            load(path)
+    refused = 0
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x5A]) + data[at + 1 :])
+        try:
+            assert load(path) == model
+        except ModelFileError:
+            refused += 1
+    assert refused > 0.8 * len(data)
+
+
+# 12 variables of 3 states in a ring: 144 numbers of 7 values, so 3 bits each, 54 bytes.
+TIED_ARRAYS = {
+    "short": {"indices.npy": npy(np.zeros(53, np.uint8))},
+    "long": {"indices.npy": npy(np.zeros(55, np.uint8))},
+    "index too large": {"indices.npy": npy(np.full(54, 255, np.uint8))},
+    "indices of floats": {"indices.npy": npy(np.zeros(54))},
+    "indices of words": {"indices.npy": npy(np.zeros(54, np.uint16))},
+    "matrix": {"indices.npy": npy(np.zeros((2, 27), np.uint8))},
+    "no values": {"values.npy": npy(np.zeros(0)), "indices.npy": npy(np.zeros(18, np.uint8))},
+    "few values": {"values.npy": npy([0.0, 1.0])},
+    "value twice": {"values.npy": npy([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.0])},
+    "nan": {"values.npy": npy([np.nan, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])},
+    "+inf": {"values.npy": npy([np.inf, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])},
+    "float32": {"values.npy": npy(np.arange(7, dtype=np.float32))},
+    "huge": {"values.npy": huge_npy()},
+    "not npy": {"indices.npy": b"nothing"},
+}
+
+
+@pytest.mark.parametrize("case", TIED_ARRAYS)
+def test_inconsistent_values_and_indices_are_refused(tmp_path, case):
+    path = tmp_path / "m.gw"
+    tied_model().save(path)
+    arrays = TIED_ARRAYS[case]
+    rewrite(path, lambda h: h, arrays={"values.npy": npy(np.arange(7.0)), **arrays})
+    with pytest.raises(ModelFileError, match="damaged"):
+        load(path)
+
+
+def test_bits_after_the_last_index_are_refused(tmp_path):
+    path = tmp_path / "m.gw"
+    tied_model((0.0, 1.0), variables=11).save(path)  # 132 numbers of one bit in 17 bytes
+    rewrite(path, lambda h: h, arrays={"indices.npy": npy(np.zeros(17, np.uint8))})
+    assert not load(path).potentials.weights.any()
+    rewrite(path, lambda h: h, arrays={"indices.npy": npy(np.append(np.zeros(16), 1).astype("u1"))})
+    with pytest.raises(ModelFileError, match="do not end"):
+        load(path)
+
+
+HOSTILE = {
+    "version 1 with values": lambda h: h.update(version=1),
+    "version true": lambda h: h.update(version=True),
+    "checksum": lambda h: h.update(sha256="0" * 64),
+    "an edge less": lambda h: h["edges"].pop(),
+    "a state more": lambda h: h["variables"][0]["states"].append(["int", 3]),
+    "many states": lambda h: h["variables"][0].update(states=[["int", i] for i in range(100_000)]),
+    "edges of text": lambda h: h.update(edges="01"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_inconsistent_headers_of_tied_models_are_refused(tmp_path, case):
+    path = tmp_path / "m.gw"
+    tied_model().save(path)
+
+    def change(header):
+        HOSTILE[case](header)
+
+    rewrite(path, change)
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_arrays_of_the_other_version_are_refused(tmp_path):
+    path = tmp_path / "m.gw"
+    PairwiseMRF({"a": [0, 1]}).save(path)
+    rewrite(path, lambda h: h.update(version=2))
+    with pytest.raises(ModelFileError, match="not those of format version 2"):
         load(path)

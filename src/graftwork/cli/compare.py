@@ -88,6 +88,7 @@ def compare(
     unary_lam: opt.UnaryLam = None,
     anneal: opt.Anneal = None,
     tol: opt.Tol = 1e-6,
+    tie: opt.Tie = None,
     jobs: opt.Jobs = None,
     max_edges: opt.MaxEdges = None,
     max_seconds: opt.MaxSeconds = None,

@@ -40,6 +40,7 @@ graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.0
 graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
 graftwork learn data.csv --start out/model.gw --lam 0.01
+graftwork learn data.csv --tie 10
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
@@ -93,6 +94,7 @@ def learn(
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
+    tie: opt.Tie = None,
     jobs: opt.Jobs = None,
     max_edges: opt.MaxEdges = None,
     max_seconds: opt.MaxSeconds = None,

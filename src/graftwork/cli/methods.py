@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: What a method may set besides options of its own, for itself alone.
 _SHARED = (
     "loss", "inference", "pair-rule", "penalty", "l2", "anneal", "penalize-unary", "start", "tol",
+    "tie",
     "max-edges", "max-tests", "max-seconds", "max-iter",
 )  # fmt: skip
 #: What an option takes, by the kind of its default.

@@ -95,7 +95,7 @@ def parse_lam(text: str) -> str | float:
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the estimator's arguments that the options of learn and compare stand for."""
     words = ("loss", "inference", "pair_rule", "penalty")
-    numbers = ("l2", "anneal", "tol", "max_edges", "max_seconds", "max_tests")
+    numbers = ("l2", "anneal", "tol", "tie", "max_edges", "max_seconds", "max_tests")
     own = given["unary_lam"]
     return {
         **{name: str(given[name]) for name in words},
@@ -286,6 +286,15 @@ Structure = Annotated[
 ]
 Tol = Annotated[
     float, typer.Option(help="Accuracy of the certificate.", min=0, rich_help_panel=_LEARN)
+]
+Tie = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K",
+        help="After learning, let the weights take K different values only.",
+        min=1,
+        rich_help_panel=_LEARN,
+    ),
 ]
 Jobs = Annotated[
     int | None,

@@ -126,6 +126,7 @@ def _history(info: dict[str, Any]) -> list[str]:
         "loss": info.get("loss"),
         "penalty": info.get("penalty"),
         "lambda": _lambda(info),
+        "tied": _tied(info.get("tying")),
         "held out": _held(info.get("held_out")),
         "certificate": info.get("certificate_words"),
     }
@@ -155,6 +156,15 @@ def _method(info: dict[str, Any]) -> str | None:
 def _lambda(info: dict[str, Any]) -> str | None:
     lam = info.get("lam")
     return f"{lam:.4g}" if isinstance(lam, float) and lam > 0 else None
+
+
+def _tied(tying: Any) -> str | None:
+    if not isinstance(tying, dict) or not tying.get("rounds"):
+        return None
+    return (
+        f"{tying['weights']:,} weights to {tying['values']:,} values; the loss rose from "
+        f"{tying['loss_before']:.6g} to {tying['loss_after']:.6g}"
+    )
 
 
 def _held(held: Any) -> str | None:

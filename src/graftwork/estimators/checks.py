@@ -9,7 +9,14 @@ import numpy as np
 
 from graftwork.estimators.course import check_annealing
 from graftwork.estimators.lines import Lines
-from graftwork.estimators.parts import PENALTIES, ParameterError, known, make_recipe, number
+from graftwork.estimators.parts import (
+    PENALTIES,
+    ParameterError,
+    known,
+    make_recipe,
+    number,
+    whole_number,
+)
 from graftwork.estimators.starts import check_start
 from graftwork.grafting import Budget, Recipe
 from graftwork.grafting.trace import Silence
@@ -29,6 +36,8 @@ def loop_options(net: Any) -> dict[str, Any]:
     budget = _budget(net)
     if net.n_jobs is not None and (not isinstance(net.n_jobs, int) or net.n_jobs == 0):
         raise ParameterError(f"n_jobs must be a whole number other than 0, got {net.n_jobs!r}.")
+    if net.tie is not None:
+        whole_number("tie", net.tie, 1)
     recipe = make_recipe(net.method, _method_options(net))
     _check_lambda(net, recipe)
     _check_course(net, recipe)

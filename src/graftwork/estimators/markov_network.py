@@ -27,7 +27,7 @@ from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
-from graftwork.tuning import learn_without_lambda, normal_prior
+from graftwork.tuning import Tying, learn_without_lambda, normal_prior, tie
 
 
 class MarkovNetwork(BaseEstimator):
@@ -88,6 +88,9 @@ class MarkovNetwork(BaseEstimator):
         certificate.
     tol : float
         Accuracy of the optimum, in the units of lam (differences of probabilities).
+    tie : int, optional
+        After learning, let the weights take only so many different values beside zero, those of the
+        network nearest to the learned one. Limits such as ``max_seconds`` are for learning alone.
     alpha, reservoir, tests, structure :
         Of best-choice: see ``graftwork.recipes.best_choice``.
     states : dict {name: list of states}, optional
@@ -121,6 +124,8 @@ class MarkovNetwork(BaseEstimator):
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
         What the exchanges of "forced-pruning" did, with ``words()``.
+    tying_ : Tying or None
+        What tying did, if asked for. Objective and certificate are of the network before it.
     names_, n_features_in_, n_iter_
 
     Examples
@@ -153,6 +158,7 @@ class MarkovNetwork(BaseEstimator):
         max_seconds: float | None = None,
         max_iter: int | None = None,
         tol: float = 1e-6,
+        tie: int | None = None,
         alpha: float = 0.5,
         reservoir: int | None = None,
         tests: int | None = None,
@@ -180,6 +186,7 @@ class MarkovNetwork(BaseEstimator):
         self.max_seconds = max_seconds
         self.max_iter = max_iter
         self.tol = tol
+        self.tie = tie
         self.alpha = alpha
         self.reservoir = reservoir
         self.tests = tests
@@ -225,13 +232,14 @@ class MarkovNetwork(BaseEstimator):
             start = make_start(self.start, table, sample)
             options["recipe"] = replace(options["recipe"], start=start)
         outcome, potentials = self._learn(sample, options)
+        potentials, interrupted = self._tie(sample, outcome, potentials, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)
         self.objective_ = outcome.solution.objective
         self.n_iter_ = len(outcome.trace)
         self.exchange_ = outcome.exchange
-        if outcome.interrupted:
+        if interrupted:
             raise KeyboardInterrupt
         self._warn_if_stalled()
         return self
@@ -280,6 +288,7 @@ class MarkovNetwork(BaseEstimator):
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
+            "tying": None if self.tying_ is None else self.tying_.to_dict(),
             "objective": self.objective_,
             "certificate": self.certificate_.to_dict(),
             "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
@@ -322,6 +331,24 @@ class MarkovNetwork(BaseEstimator):
                 "standard normal prior keeps the weights finite."
             )
         return float(self.lam), f"lambda {float(self.lam):g} was given."
+
+    def _tie(
+        self, sample: Sample, outcome: Outcome, learned: Potentials, options: dict[str, Any]
+    ) -> tuple[Potentials, bool]:
+        """Return the weights to keep, tied if asked for, and whether learning or this was stopped.
+
+        An interrupt leaves the learned weights as they are.
+        """
+        self.tying_: Tying | None = None
+        if self.tie is None or outcome.interrupted:
+            return learned, outcome.interrupted
+        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
+        watch = {"tolerance": options["tolerance"], "observer": options["observer"]}
+        try:
+            self.tying_ = tie(objective_of(sample), learned, int(self.tie), **watch)
+        except KeyboardInterrupt:
+            return learned, True
+        return self.tying_.potentials, False
 
     def _penalty_at(self, lam: float) -> Penalty:
         return make_penalty(self.penalty, lam, float(self.l2), self._unary())

@@ -7,7 +7,10 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, get_args
+
+import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.errors import GraftworkError
@@ -73,6 +76,21 @@ def number(
     if not math.isfinite(result) or outside or (whole and result != int(result)):
         raise ParameterError(refusal)
     return result
+
+
+def whole_number(parameter: str, value: Any, least: int) -> int:
+    """Return the value if it is an integer from ``least`` on, or refuse; 3.0 is none.
+
+    Examples
+    --------
+    >>> whole_number("tie", 10, 1)
+    10
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(
+            f"{parameter} must be a whole number of at least {least}, got {value!r}."
+        )
+    return int(value)
 
 
 def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:

@@ -3,7 +3,7 @@
 Members, all stored uncompressed:
 
 ``graftwork.json``
-    ``format`` "graftwork-model", ``version`` 1, ``library`` (the version that wrote it),
+    ``format`` "graftwork-model", ``version`` 1 or 2, ``library`` (the version that wrote it),
     ``variables`` (each with ``name`` and ``states`` as `graftwork.models.encoding` writes them),
     ``edges`` (pairs of variable numbers, i < j), ``sha256`` of the two array members together, and
     ``info``, whatever the learner wanted to keep.
@@ -11,6 +11,14 @@ Members, all stored uncompressed:
     float64: the log-potentials of all variables, one after the other.
 ``pairwise.npy``
     float64: the tables of all edges, row-major, one after the other.
+
+Where few different numbers repeat (tied weights), version 2 holds in place of these two
+
+``values.npy``
+    float64: the different numbers, each once.
+``indices.npy``
+    uint8: which of them each number of unaries and tables is, packed to as many bits as that needs
+    (`graftwork.models.codebook`).
 """
 
 from __future__ import annotations
@@ -26,17 +34,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError, ModelFileError
 from graftwork.inference.layout import Floats, Layout, Potentials
+from graftwork.models.codebook import pack, unpack
 from graftwork.models.encoding import decode, encode
 from graftwork.version import __version__
 
 FORMAT = "graftwork-model"
-VERSION = 1
-HEADER, UNARY, PAIRWISE = "graftwork.json", "unary.npy", "pairwise.npy"
-MEMBERS = (HEADER, UNARY, PAIRWISE)
+VERSION = 2
+HEADER = "graftwork.json"
+#: The members with the numbers, by format version.
+ARRAYS = {1: ("unary.npy", "pairwise.npy"), 2: ("values.npy", "indices.npy")}
 
 PathLike = str | os.PathLike[str]
 
@@ -60,19 +71,21 @@ def write(path: PathLike, contents: Contents) -> None:
         If a name, a state or the info cannot be written; nothing is written then.
     """
     layout, weights = contents.potentials.layout, contents.potentials.weights
-    unary = _npy_bytes(weights[: layout.n_unary])
-    pairwise = _npy_bytes(weights[layout.n_unary :])
+    packed = pack(weights)
+    version = 1 if packed is None else 2
+    cut = (weights[: layout.n_unary], weights[layout.n_unary :])
+    first, second = (_npy_bytes(array) for array in (packed or cut))
     header = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version,  # the oldest that can hold it, for the sake of older readers
         "library": __version__,
         "variables": _encode_variables(contents),
         "edges": layout.edges.tolist(),
-        "sha256": hashlib.sha256(unary + pairwise).hexdigest(),
+        "sha256": hashlib.sha256(first + second).hexdigest(),
         "info": contents.info,
     }
     try:
-        text = json.dumps(header, allow_nan=False, indent=1).encode("ascii")
+        text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
     except (TypeError, ValueError) as error:
         raise DataError(
             f"the info of the model cannot be written as JSON: {error}; keep to text, finite "
@@ -80,7 +93,7 @@ def write(path: PathLike, contents: Contents) -> None:
         ) from error
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in zip(MEMBERS, (text, unary, pairwise), strict=True):
+        for name, data in zip((HEADER, *ARRAYS[version]), (text, first, second), strict=True):
             # A fixed date, so that the same model gives the same bytes.
             archive.writestr(zipfile.ZipInfo(name), data)
     with replacing(path) as file:
@@ -111,9 +124,10 @@ def _unwritable(what: str) -> str:
     )
 
 
-def _npy_bytes(values: Floats) -> bytes:
+def _npy_bytes(values: NDArray[Any]) -> bytes:
+    kind = "u1" if values.dtype == np.uint8 else "<f8"
     buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, np.ascontiguousarray(values, "<f8"), allow_pickle=False)
+    np.lib.format.write_array(buffer, np.ascontiguousarray(values, kind), allow_pickle=False)
     return buffer.getvalue()
 
 
@@ -125,16 +139,14 @@ def read(path: PathLike) -> Contents:
     ModelFileError
         If the file is missing, foreign, damaged, inconsistent, or of a newer format.
     """
-    header, members = _open(path)
+    header, first, second = _open(path)
     try:
-        if hashlib.sha256(members[UNARY] + members[PAIRWISE]).hexdigest() != header["sha256"]:
+        if hashlib.sha256(first + second).hexdigest() != header["sha256"]:
             raise ValueError("the checksum of its arrays does not match")
         names = tuple(decode(item["name"]) for item in header["variables"])
         states = tuple(tuple(map(decode, item["states"])) for item in header["variables"])
-        weights = np.concatenate([_read_npy(members[UNARY]), _read_npy(members[PAIRWISE])])
         layout = _read_layout(header["edges"], states)
-        if len(_read_npy(members[UNARY])) != layout.n_unary or len(weights) != layout.size:
-            raise ValueError("its arrays do not fit its variables and edges")
+        weights = _read_weights(header["version"], first, second, layout)
         if np.isnan(weights).any() or (weights == np.inf).any():
             raise ValueError("a potential is NaN or +inf")
         info = header["info"]
@@ -159,8 +171,8 @@ def read_info(path: PathLike) -> dict[str, Any]:
     return info
 
 
-def _open(path: PathLike) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the header and the members of a model file of a version we know."""
+def _open(path: PathLike) -> tuple[dict[str, Any], bytes, bytes]:
+    """Return the header and the two arrays, as bytes, of a model file of a version we know."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
@@ -188,14 +200,18 @@ def _open(path: PathLike) -> tuple[dict[str, Any], dict[str, bytes]]:
             f"{os.fspath(path)!r} has format version {version}, this graftwork {__version__} reads "
             f"up to {VERSION}; install graftwork {header.get('library', 'of a newer version')}."
         )
-    return header, members
+    if not all(name in members for name in ARRAYS[version]):
+        raise _damaged(path, ValueError(f"its arrays are not those of format version {version}"))
+    first, second = ARRAYS[version]
+    return header, members[first], members[second]
 
 
 def _members(data: bytes) -> dict[str, bytes]:
     """Return the three members, refusing what could expand or hide something."""
+    known = [sorted((HEADER, *names)) for names in ARRAYS.values()]
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
-        if sorted(entry.filename for entry in entries) != sorted(MEMBERS):
+        if sorted(entry.filename for entry in entries) not in known:
             names = ", ".join(repr(entry.filename) for entry in entries[:5])
             raise ValueError(f"its members are {names}")
         for entry in entries:
@@ -205,16 +221,31 @@ def _members(data: bytes) -> dict[str, bytes]:
         return {entry.filename: archive.read(entry) for entry in entries}
 
 
-def _read_npy(data: bytes) -> Floats:
-    """Return a float64 vector, its size checked before anything is allocated."""
+def _read_weights(version: int, first: bytes, second: bytes, layout: Layout) -> Floats:
+    """Return the flat numbers of a layout from the two arrays of a file."""
+    if version == 2:
+        values = _read_npy(first, "<f8").astype(np.float64)
+        if len(np.unique(values.view(np.uint64))) != len(values):
+            raise ValueError("a value occurs twice")
+        return unpack(values, _read_npy(second, "|u1"), layout.size)
+    unary, pairwise = _read_npy(first, "<f8"), _read_npy(second, "<f8")
+    weights = np.concatenate([unary, pairwise]).astype(np.float64)
+    if len(unary) != layout.n_unary or len(weights) != layout.size:
+        raise ValueError("its arrays do not fit its variables and edges")
+    return weights
+
+
+def _read_npy(data: bytes, kind: str) -> NDArray[Any]:
+    """Return a vector of this kind, its size checked before anything is allocated."""
     buffer = io.BytesIO(data)
     if np.lib.format.read_magic(buffer) != (1, 0):
         raise ValueError("an array has an unknown npy version")
-    shape, _, kind = np.lib.format.read_array_header_1_0(buffer)
+    shape, _, stated = np.lib.format.read_array_header_1_0(buffer)
     rest = data[buffer.tell() :]
-    if kind != np.dtype("<f8") or len(shape) != 1 or len(rest) != 8 * shape[0]:
-        raise ValueError("an array is not a float64 vector of the size it states")
-    return np.frombuffer(rest, dtype="<f8").astype(np.float64)
+    wanted = np.dtype(kind)
+    if stated != wanted or len(shape) != 1 or len(rest) != wanted.itemsize * shape[0]:
+        raise ValueError(f"an array is not a {wanted.name} vector of the size it states")
+    return np.frombuffer(rest, dtype=wanted)
 
 
 def _read_layout(edges: Any, states: tuple[tuple[Hashable, ...], ...]) -> Layout:

@@ -58,10 +58,17 @@ def _evaluated(attempt: Attempt, task: Task, sample: Sample) -> MethodRun:
         net.certificate_,
         tuple(net.trace_),
         tuple(records),
-        net.certificate_.loss if _loss_is_nlpl(net) else _nlpl(net.model_, task.table, net.n_jobs),
+        _final_nlpl(net, task.table),
         None if task.test is None else _nlpl(net.model_, task.test, net.n_jobs),
         _found(net.model_.potentials, task),
     )
+
+
+def _final_nlpl(net: Any, table: Table) -> float:
+    """Return the NLPL of the rows learned from; the certificate has it if no weights were tied."""
+    if _loss_is_nlpl(net) and net.tying_ is None:
+        return float(net.certificate_.loss)
+    return _nlpl(net.model_, table, net.n_jobs)
 
 
 def _loss_is_nlpl(net: Any) -> bool:

@@ -111,7 +111,7 @@ def run_methods(
             observer.on_stage(entry.label, k, len(entries))
             attempt = _attempt(task, entry, lam, observer, most_networks)
             attempts.append(attempt)
-            interrupted = attempt.net.certificate_.stop == "interrupted"
+            interrupted = _was_interrupted(attempt.net)
             if finished is not None:
                 finished(attempt)
         except KeyboardInterrupt:
@@ -133,7 +133,8 @@ def choose_lam(task: Task, observer: Observer) -> tuple[float, str]:
         return 0.0, "there is no penalty."
     if not isinstance(lam, str):
         return float(lam), f"lambda {float(lam):g} was given."
-    left_out = ("method_options", "start")  # lambda is chosen by a path that begins without edges
+    # lambda is chosen by a path that begins without edges; tying comes after it
+    left_out = ("method_options", "start", "tie")
     options = {name: value for name, value in task.options.items() if name not in left_out}
     with _stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
@@ -219,6 +220,12 @@ def _attempt(task: Task, entry: Entry, lam: float, observer: Observer, most: int
         if not getattr(net, "trace_", None):
             raise
     return Attempt(entry.label, net, album.networks())
+
+
+def _was_interrupted(net: MarkovNetwork) -> bool:
+    """Return whether learning, or tying after it, was cut short."""
+    cut = net.tie is not None and net.tying_ is None
+    return cut or net.certificate_.stop == "interrupted"
 
 
 @contextmanager

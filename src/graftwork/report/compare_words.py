@@ -117,6 +117,12 @@ def _sentences(comparison: Comparison) -> list[str]:
     inexact = [run.label for run in comparison.runs if not run.certificate.exact]
     if inexact:
         out.append(f"Approximate inference is in the objectives of {names(inexact)}.")
+    tied = [run.label for run in comparison.runs if run.settings.get("tie")]
+    if tied:
+        out.append(
+            f"Weights were tied after the last round of {names(tied)}: the NLPL is that of the "
+            "tied networks, objectives and rounds are of those before."
+        )
     for label, why in comparison.missing.items():
         out.append(f"{label} is missing: {why.rstrip('.')}.")
     return [*out, _CLOCK]

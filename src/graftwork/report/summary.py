@@ -55,6 +55,7 @@ def summary(
         ("Data", _data_words(train)),
         ("Network", network_words(model) + _feature_words(net) + _size_words(net)),
         ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
+        *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
     if getattr(net, "exchange_", None) is not None:
@@ -254,6 +255,15 @@ def _lambda_words(net: Any) -> str:
     return str(text)
 
 
+def _tying_words(net: Any, train: Table) -> str:
+    if net.tying_ is None:
+        return "Interrupted before the weights were tied: they are as learned."
+    text: str = net.tying_.words()
+    if net.tying_.rounds and unseen_states(train):
+        text += " Each variable with states that no row has keeps one more value, for these."
+    return text
+
+
 def count(n: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless it is one.
 
@@ -279,11 +289,15 @@ def names(items: list[Any]) -> str:
 
 
 def certificate_words(net: Any) -> str:
-    """Return the certificate in words, and which network it is about after a refit."""
+    """Return the certificate in words, and which network it is about after a refit or tying."""
     words: str = net.certificate_.words()
-    if not net.refitted_:
-        return words
-    return f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
+    if net.refitted_:
+        return (
+            f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
+        )
+    tying = getattr(net, "tying_", None)
+    tied = tying is not None and tying.rounds > 0
+    return f"Of the network before its weights were tied: {words}" if tied else words
 
 
 def _section(title: str, text: str) -> str:

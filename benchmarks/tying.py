@@ -1,0 +1,63 @@
+"""What tied weights cost on standard splits: test NLPL for K values against the learned network.
+
+python benchmarks/tying.py FOLDER
+
+The folder holds NAME.ts.data.gz and NAME.test.data.gz.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from standard_splits import read
+
+import graftwork as gw
+from graftwork.data import as_table
+from graftwork.data.compact import prepare
+from graftwork.objectives import PseudoLikelihood
+from graftwork.tuning import tie
+
+PROBLEMS = [
+    ("nltcs", 0.003, 50),
+    ("nltcs", "auto", 75),
+    ("msnbc", 0.001, 75),
+    ("msnbc", "auto", 75),
+    ("plants", 0.01, 130),
+    ("plants", "auto", 130),
+]
+COUNTS = (5, 10, 20)
+
+
+def main(folder: str) -> None:
+    for name, lam, edges in PROBLEMS:
+        train, test = (read(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test"))
+        options = {"method": "edge-grafting", "lam": lam, "max_edges": edges, "random_state": 0}
+        net = gw.MarkovNetwork(**options).fit(train)
+        learned, size = -net.score(test), file_size(net.model_)
+        print(
+            f"{name} lambda {lam}, {net.model_.n_edges} edges: NLPL {learned:.4f}, {size:,} bytes"
+        )
+        objective = PseudoLikelihood(prepare(as_table(train)))
+        for count in COUNTS:
+            start = time.perf_counter()
+            tying = tie(objective, net.model_.potentials, count)
+            seconds = time.perf_counter() - start
+            states = [net.model_.states[each] for each in net.names_]
+            model = gw.PairwiseMRF.from_flat(net.names_, states, tying.potentials)
+            nlpl = -model.log_pseudo_likelihood(test).mean()
+            print(
+                f"  {tying.n_weights} weights, {count} values: NLPL {nlpl:.4f} "
+                f"({nlpl / learned - 1:+.2%}), {file_size(model):,} bytes, {seconds:.1f} s",
+                flush=True,
+            )
+
+
+def file_size(model: gw.PairwiseMRF) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.gw")
+        return (Path(folder) / "model.gw").stat().st_size
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
