@@ -23,7 +23,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m slow --durations=0 tests/slow
+	$(BIN)/python -m pytest -m slow --durations=0 tests
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks

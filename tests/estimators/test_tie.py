@@ -48,7 +48,7 @@ def test_every_method_can_be_tied(method, penalty):
     tied = gw.MarkovNetwork(method, **options, tie=4).fit(TABLE)
     assert len(different(tied.model_)) <= 4
     assert tied.objective_ == alone.objective_
-    assert tied.certificate_ == alone.certificate_
+    assert repr(tied.certificate_) == repr(alone.certificate_)  # NaN is not equal to itself
     assert tied.model_.edges == alone.model_.edges
     assert tied.tying_.loss_before == pytest.approx(-alone.score(TABLE), abs=1e-9)
     assert tied.tying_.loss_after == pytest.approx(-tied.score(TABLE), abs=1e-9)

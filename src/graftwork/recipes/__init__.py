@@ -27,8 +27,8 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
     "gauss-seidel": gauss_seidel,
     "full": full,
     "priority": priority,
-    "forced-pruning": forced_pruning,
     "chow-liu": chow_liu,
+    "forced-pruning": forced_pruning,
 }
 
 __all__ = [

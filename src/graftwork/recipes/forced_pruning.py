@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graftwork.grafting import (
-    ChowLiu,
-    Exchange,
-    Exhaustive,
-    Gain,
-    Greedy,
-    Metropolis,
-    Recipe,
-    Rejection,
-    Rule,
-)
+from graftwork.grafting import ChowLiu, Exchange, Exhaustive, Gain, Recipe, Rule
+from graftwork.grafting.deletions import Greedy, Rejection
+from graftwork.grafting.metropolis import Metropolis
 from graftwork.solvers import Loose
 
 
@@ -58,11 +50,8 @@ def forced_pruning(
     }
     if delete not in rules:
         raise ValueError(f"delete must be one of {', '.join(rules)}; got {delete!r}")
+    steps = Exchange(rules[delete](), rounds, restarts)
+    parts = Exhaustive(None, Gain()), ChowLiu(fill=True)
     return Recipe(
-        "forced-pruning",
-        Exhaustive(None, Gain()),
-        schedule=Loose(),
-        start=ChowLiu(fill=True),
-        sized=True,
-        exchange=Exchange(rules[delete](), rounds, restarts),
+        "forced-pruning", parts[0], schedule=Loose(), start=parts[1], sized=True, exchange=steps
     )

@@ -216,7 +216,7 @@ def _feature_words(net: Any) -> str:
 def _size_words(net: Any) -> str:
     """Return why a network that was to have so many edges has fewer."""
     wanted, found = getattr(net, "max_edges", None), net.certificate_.n_edges
-    if net.method != "forced-pruning" or wanted is None or found >= wanted:
+    if getattr(net, "method", "") != "forced-pruning" or wanted is None or found >= wanted:
         return ""
     why = {
         "optimal": "no further pair improves it",

@@ -1,0 +1,69 @@
+"""Test NLPL of networks with a given number of edges on standard splits, by forced pruning.
+
+python benchmarks/forced_pruning.py FOLDER [nltcs|msnbc|plants ...]
+
+The folder holds NAME.ts.data.gz and NAME.test.data.gz. Sizes are the Chow-Liu tree's edges plus so
+many; "k" is the number of edges exchanged at once.
+"""
+
+import gzip
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import graftwork as gw
+
+SIZES = {"nltcs": (15, 30, 60), "msnbc": (15, 30, 60), "plants": (15, 60)}
+RUNS = {
+    "greedy": {},
+    "greedy, k=10, ten rounds": {"exchange": 10, "rounds": 10},
+    "greedy, 3 restarts": {"restarts": 3},
+    "rejection, k=5, 30 rounds": {"delete": "rejection", "exchange": 5, "rounds": 30},
+    "mcmc, 300 steps": {"delete": "mcmc", "exchange": 10, "rounds": 30},
+}
+
+
+def read(path: Path) -> np.ndarray:
+    with gzip.open(path, "rt") as lines:
+        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
+
+
+def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) -> None:
+    seconds = time.perf_counter() - started
+    print(
+        f"{label:<34} objective {net.objective_:.5f}  test NLPL {-net.score(test):.4f}  "
+        f"{net.model_.n_edges:>4} edges  {net.trace_[-1].evaluations:>5} evaluations  "
+        f"{seconds:5.1f} s",
+        flush=True,
+    )
+
+
+def main(folder: str, names: list[str]) -> None:
+    gw.MarkovNetwork("forced-pruning", max_edges=3).fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
+    for name in names or list(SIZES):
+        train, test = (read(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test"))
+        started = time.perf_counter()
+        tree = gw.MarkovNetwork("chow-liu").fit(train)
+        report(f"{name} chow-liu", tree, test, started)
+        for more in SIZES[name]:
+            for label, options in RUNS.items():
+                started = time.perf_counter()
+                net = gw.MarkovNetwork(
+                    "forced-pruning",
+                    max_edges=tree.model_.n_edges + more,
+                    method_options=options,
+                    random_state=0,
+                ).fit(train)
+                report(f"{name} +{more} {label}", net, test, started)
+                if label == "greedy":
+                    started = time.perf_counter()
+                    tied = gw.MarkovNetwork(
+                        "chow-liu", start=net, tie=10, max_edges=net.model_.n_edges
+                    ).fit(train)
+                    report(f"{name} +{more} the same, ten values", tied, test, started)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
