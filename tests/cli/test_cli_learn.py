@@ -296,3 +296,40 @@ def test_wrong_starts_are_refused(graftwork, chain_csv, tmp_path, monkeypatch, s
     result = graftwork("learn", chain_csv, "--out", tmp_path, "--start", start, "--lam", lam)
     assert result.code == 2
     assert words in " ".join(result.err.replace("│", " ").split())
+
+
+def test_a_given_number_of_edges(graftwork, chain_csv, tmp_path):
+    words = ["learn", chain_csv, "--out", tmp_path, "--method", "forced-pruning", "--jobs", "1"]
+    result = graftwork(*words, "--edges", 3, "--exchange", 2, "--delete", "greedy", "--tie", 4)
+    assert result.code == 0, result.err
+    for part in ("Exchange\n", "It ended because no exchange improved it", "Tying\n"):
+        assert part in result.out
+    model = load(tmp_path / "model.gw")
+    assert model.n_edges == 3
+    assert {("a", "b"), ("b", "c")} <= set(model.edges)
+    info = read_info(tmp_path / "model.gw")
+    assert info["method_options"] == {"exchange": 2, "delete": "greedy"}
+    assert info["exchange"]["rounds"] >= 1
+    rounds = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    assert len(rounds) == len({record["index"] for record in rounds})
+    assert "forced-pruning" in graftwork("show", tmp_path / "model.gw").out
+    result = graftwork(*words, "--edges", 99)
+    assert "fewer than the 99 edges asked for: there are no more pairs" in " ".join(
+        result.out.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--exchange", "2"], "--exchange is not for method best-choice"),
+        (["--method", "forced-pruning", "--delete", "worst"], "greedy, rejection, mcmc"),
+        (["--method", "forced-pruning:exchange=2", "--exchange", "2"], "given twice"),
+        (["--method", "forced-pruning", "--exchange", "0"], "--exchange"),
+    ],
+)
+def test_options_of_exchanges_that_mean_nothing(graftwork, chain_csv, tmp_path, words, said):
+    result = graftwork("learn", chain_csv, "--out", tmp_path / "run", *words)
+    assert result.code == 2
+    assert said in " ".join(result.err.split())
+    assert not (tmp_path / "run").exists()

@@ -160,4 +160,4 @@ def numbers(record: Round) -> str:
     grown = f"{record.edges:,} edge{'s'[: record.edges != 1]}"
     if record.blocks != record.edges:
         grown += f" ({record.blocks:,} features)"
-    return f"{grown}, objective {record.objective:.5g}, worst violation {record.violation:.2g}"
+    return f"{grown}, objective {record.objective:.5g}, {record.watched()}"

@@ -19,7 +19,7 @@ class Lines:
         """Write the round."""
         sys.stderr.write(
             f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
-            f"worst violation {record.violation:.2g}, {record.seconds:.1f} s\n"
+            f"{record.watched()}, {record.seconds:.1f} s\n"
         )
 
     def on_network(self, potentials: Potentials) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,16 +45,7 @@ class Bench:
         self, network: Network, accuracy: float = ACCURACY, steps: int | None = None
     ) -> Network:
         """Return the network with better weights: to the accuracy, or so many steps."""
-        solution = self.solver.improve(
-            self.problem.objective,
-            self.problem.penalty,
-            self.problem.blocks(network.layout, network.free),
-            replace(network.solution, evaluations=0, stalled=False),
-            accuracy,
-            steps,
-            self.ledger.late,
-        )
-        return replace(network, solution=solution)
+        return network.solved(self.problem, self.solver, accuracy, steps, self.ledger.late)
 
     def without(self, network: Network, keys: Ints) -> Network:
         """Return the network without these edges, its other weights as they were."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from graftwork.grafting.problem import Budget, Problem
 from graftwork.grafting.space import Space
 from graftwork.grafting.support import Network
@@ -75,7 +77,7 @@ class Ledger:
             pruned=pruned,
             objective=solution.objective,
             loss=solution.point.value,
-            violation=float(max(0.0, worst - lam)),
+            violation=float(np.maximum(0.0, worst - lam)),  # stays NaN where nobody looked
             stationarity=solution.residual,
             accuracy=accuracy,
             trusted=solution.point.trusted,

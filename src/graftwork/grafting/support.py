@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from graftwork.inference.pairs import find_edges
 from graftwork.kernels.tables import add_mean_rows
 from graftwork.objectives.reshaped import reshape
 from graftwork.penalties.blocks import Bools
-from graftwork.solvers import Solution, measure
+from graftwork.solvers import Solution, Solver, measure
+from graftwork.solvers.solution import never
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +83,26 @@ class Network:
             solution = problem.solution(potentials, memory, self.solution, free[entries])
             return Network(solution, free[entries])
         return self._moved(problem, layout, free[entries])
+
+    def solved(
+        self,
+        problem: Problem,
+        solver: Solver,
+        accuracy: float,
+        steps: int | None = None,
+        halted: Callable[[], bool] = never,
+    ) -> Network:
+        """Return the network with better weights: to the accuracy, or so many steps."""
+        solution = solver.improve(
+            problem.objective,
+            problem.penalty,
+            problem.blocks(self.layout, self.free),
+            replace(self.solution, evaluations=0, stalled=False),
+            accuracy,
+            steps,
+            halted,
+        )
+        return replace(self, solution=solution)
 
     def under(self, problem: Problem) -> Network:
         """Return the same network measured by another problem's penalty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -23,7 +24,8 @@ class Round:
     objective, loss : float
         At the end of the round; the penalty is the difference.
     violation : float
-        Largest violation seen when the round's edges were chosen (0 in round 0).
+        Largest violation seen when the round's edges were chosen (0 in round 0, NaN where edges
+        were exchanged: nobody looked for violations).
     stationarity : float
         Residual over the active blocks at the end of the round.
     accuracy : float
@@ -55,6 +57,12 @@ class Round:
     tables_counted: int
     seconds: float
     lam: float
+
+    def watched(self) -> str:
+        """Return what there is to watch: the worst violation, or how many edges were exchanged."""
+        if math.isnan(self.violation):
+            return f"{self.activated:,} exchanged"
+        return f"worst violation {self.violation:.2g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as a plain dictionary."""

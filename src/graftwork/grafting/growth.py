@@ -1,0 +1,189 @@
+"""A network while it grows: what it is now, and the steps that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graftwork.grafting.ledger import Ledger
+from graftwork.grafting.problem import Problem, Recipe
+from graftwork.grafting.selection import Choice, View
+from graftwork.grafting.space import PairSpace
+from graftwork.grafting.support import Network
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.objectives.reshaped import evaluated
+from graftwork.solvers import Solution
+from graftwork.solvers.coordinates import searchable
+
+_EMPTY = np.zeros(0, dtype=np.int64)
+NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
+
+
+class Growth:
+    """The network so far, the selection's memory, the books. Every step changes it in place."""
+
+    def __init__(
+        self, problem: Problem, recipe: Recipe, ledger: Ledger, rng: np.random.Generator
+    ) -> None:
+        self.problem, self.recipe, self.rng, self.ledger = problem, recipe, rng, ledger
+        self.accuracy = 0.0
+        self.futile, self._worst_barred = _EMPTY, 0.0
+        self._arrivals: Iterator[Sequence[int]] = iter(())
+        self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
+
+    def first_network(self) -> Potentials:
+        """Return what the recipe starts from: a network without edges, unless it says more."""
+        problem, ledger = self.problem, self.ledger
+        sample, total = problem.objective.sample, problem.space.size
+        if self.recipe.start is None:
+            return independent_potentials(sample)
+
+        def halted() -> bool:
+            return ledger.pause(sample.counts.n_computed, total)
+
+        return self.recipe.start.begin(problem, ledger.budget, self.rng, halted)
+
+    def begin(self, start: Potentials, arrivals: Iterable[Sequence[int]] | None) -> None:
+        """Evaluate the start, and open the space of the variables that are there."""
+        variables = self.problem.variables
+        if arrivals is not None:
+            self._arrivals = iter(arrivals)
+            first = np.asarray(next(self._arrivals, ()), dtype=np.int64)
+            variables = np.union1d(first, start.layout.edges)
+        start = searchable(self.problem.penalty, start)
+        self.ledger.limit_edges(start.layout.n_edges if self.recipe.exchange else None)
+        self.space = self.problem.space_for(self.recipe, variables)
+        free = self.space.free(start.layout, start.weights)
+        network = Network(self.problem.solution(start, free=free), free)
+        self.network = network.shrink(self.problem, self.space, _EMPTY)  # tables of zeros go
+        self._open()
+
+    @property
+    def solution(self) -> Solution:
+        """The network's weights, evaluated."""
+        return self.network.solution
+
+    def _open(self) -> None:
+        """Begin to select from the space as it is now."""
+        active = self.network.active(self.space)
+        self.futile = _EMPTY
+        self.selection = self.recipe.selector.begin(self.space, active, self.rng)
+
+    def arrive(self) -> bool:
+        """Take in the next group of variables, if there is one."""
+        group = next(self._arrivals, None)
+        if group is None:
+            return False
+        variables = np.union1d(self.space.variables, np.asarray(group, dtype=np.int64))
+        self.space = self.problem.space_for(self.recipe, variables)
+        self._open()
+        return True
+
+    def change(self, problem: Problem) -> None:
+        """Go on with another penalty."""
+        if problem is not self.problem:
+            self.problem, self.network = problem, self.network.under(problem)
+
+    def activate(self, keys: Ints) -> None:
+        """Add blocks of zeros."""
+        if len(keys):
+            self.network = self.network.grow(self.problem, self.space, keys)
+
+    def improve(self, accuracy: float, steps: int | None) -> None:
+        """Make the weights better: to the accuracy, or so many steps."""
+        self.network = self.network.solved(
+            self.problem, self.recipe.solver, accuracy, steps, self.ledger.late
+        )
+
+    def prune(self, final: bool = False) -> Ints:
+        """Drop the blocks the pruner wants gone; return their keys."""
+        active = self.network.active(self.space)
+        largest = self.network.largest(self.space, active)
+        gone: Ints = active[self.recipe.pruner.leaving(largest, final)]
+        if len(gone):
+            self.network = self.network.shrink(self.problem, self.space, gone)
+            self.selection.release(gone)
+        return gone
+
+    def evaluate(self) -> None:
+        """Make sure that the final numbers are those of an evaluation at this very layout."""
+        point = self.solution.point
+        if point is not evaluated(point):
+            memory, free = self.solution.memory, self.network.free
+            solution = self.problem.solution(point.potentials, memory, self.solution, free)
+            self.network = Network(solution, free)
+
+    def choose(self) -> Choice:
+        """Return what the selector finds at this network."""
+        layout, lam = self.network.layout, self.problem.penalty.lam
+        limit = self.ledger.budget.max_edges
+        room = self.space.size  # also of a full network: it takes cells of its own edges
+        if limit is not None and not self.full():
+            room = limit - layout.n_edges
+        self._worst_barred = 0.0
+        view = View(
+            score=self._score_choosable,
+            lam=lam,
+            threshold=lam + self.accuracy,
+            active=self.network.active(self.space),
+            degrees=np.bincount(layout.edges.ravel(), minlength=layout.n_variables),
+            most=room,
+            halted=lambda: self.spent() is not None,
+            point=self.solution.point,
+            penalty=self.problem.penalty,
+            sample=self.problem.objective.sample,
+        )
+        choice = self.selection.choose(view)
+        return replace(choice, worst=max(choice.worst, self._worst_barred))
+
+    def _score_choosable(self, keys: Ints) -> Floats:
+        """Return the scores; blocks that must not be chosen do not seem to violate.
+
+        Those are blocks whose activation changed nothing and, once there are as many edges as may
+        be, cells of other tables.
+        """
+        scores, barred = self.score(keys), np.isin(keys, self.futile)
+        if self.full():
+            barred |= find_edges(self.network.layout, self.space.pairs(keys)) < 0
+        if barred.any():
+            self._worst_barred = max(self._worst_barred, float(scores[barred].max()))
+            scores = np.where(barred, np.minimum(scores, self.problem.penalty.lam), scores)
+        return scores
+
+    def score(self, keys: Ints) -> Floats:
+        """Return the scores of inactive blocks."""
+        if not len(keys):
+            return np.zeros(0)
+        gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
+        scale = self.space.scales(self.problem.objective.sample.declared, keys)
+        self.ledger.count_scores(len(keys), exact, self.space.size)
+        return self.problem.penalty.scores(gradients, offsets, scale)
+
+    def spent(self) -> str | None:
+        """Return which budget has run out, if any.
+
+        Edges are a reason to stop where blocks are whole tables; cells of those there may follow.
+        """
+        tables = isinstance(self.space, PairSpace)
+        return self.ledger.spent(self.network.layout.n_edges if tables else 0)
+
+    def full(self) -> bool:
+        """Return whether there are as many edges as may be."""
+        limit = self.ledger.budget.max_edges
+        return limit is not None and self.network.layout.n_edges >= limit
+
+    def record(self, activated: int, pruned: int, network: Network | None = None) -> None:
+        """Write down a round: of this network, or of another one looked at."""
+        self.ledger.record(
+            self.problem,
+            self.space,
+            network or self.network,
+            activated=activated,
+            pruned=pruned,
+            worst=self.choice.worst,
+            accuracy=self.accuracy,
+        )
