@@ -17,7 +17,9 @@ from numba import njit
 
 BLOCK = 512
 # Sums over rows may be reordered (that is what lets them use vector instructions); NaN and
-# infinities keep their meaning.
+# infinities keep their meaning. A loop that sums writes to no array: the compiler would keep a
+# second version of it without vectors, for arrays that might overlap, and which of the two runs,
+# and so the last digit, would depend on where the arrays happen to lie in memory.
 SUMS = {"contract", "reassoc", "nsz", "arcp"}
 # A neighbour with at most this many states is summed by masks, a larger one by scattering.
 MOST_MASK_STATES = 6
@@ -116,6 +118,23 @@ def _sum_logs(total, top, weights, start, size):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
+def _sum_moments(row, total, weights, start, size):
+    """Return the weighted sums of p and p^2 of a block, p being ``row * total``."""
+    mass, squares = 0.0, 0.0
+    if weights.size:
+        for r in range(size):
+            p = row[r] * total[r]
+            mass += p * weights[start + r]
+            squares += p * p * weights[start + r]
+    else:
+        for r in range(size):
+            p = row[r] * total[r]
+            mass += p
+            squares += p * p
+    return mass, squares
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def _sum_four(p0, p1, p2, p3, states, s_other, table, start):
     """Add four rows of probabilities by the other variable's state: one comparison serves four."""
     for b in range(s_other - 1):
@@ -196,21 +215,14 @@ def pass_nodes(nodes, codes, cards, weights, unary, unary_offsets, indptr, other
                 total[r] = 1.0 / total[r]
             for a in range(s):
                 row = logits[a]
-                mass, squares = 0.0, 0.0
-                if weights.size:
-                    for r in range(size):
-                        p = row[r] * total[r]
-                        row[r] = p * weights[start + r]
-                        mass += row[r]
-                        squares += p * row[r]
-                else:
-                    for r in range(size):
-                        p = row[r] * total[r]
-                        row[r] = p
-                        mass += p
-                        squares += p * p
+                mass, squares = _sum_moments(row, total, weights, start, size)
                 unary_sums[unary_offsets[node] + a] += mass
                 square_sums[unary_offsets[node] + a] += squares
+                for r in range(size):
+                    row[r] *= total[r]
+                if weights.size:
+                    for r in range(size):
+                        row[r] *= weights[start + r]
             for k in range(indptr[node], indptr[node + 1]):
                 other = others[k]
                 s_other = cards[other]
@@ -334,6 +346,7 @@ def spread_of_edges(edges, offsets, slots, codes, cards, weights, probabilities,
             node, other = edges[e, side], edges[e, 1 - side]
             s = cards[node]
             own, step = (s_j, 1) if side == 0 else (1, s_j)
+            found = 0.0
             for r in range(n_rows):
                 weight = weights[r] if weights.size else 1.0
                 start = offsets[e] + codes[other, r] * step
@@ -345,7 +358,8 @@ def spread_of_edges(edges, offsets, slots, codes, cards, weights, probabilities,
                     mean += p * value
                     square += p * value * value
                 if weight > 0.0:
-                    spread[e] += square - mean * mean / weight
+                    found += square - mean * mean / weight
+            spread[e] += found
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -364,6 +378,7 @@ def removal_sums(edges, offsets, slots, codes, cards, weights, probabilities, sh
             s = cards[node]
             own, step = (s_j, 1) if side == 0 else (1, s_j)
             factors = shrunk[side]
+            found = 0.0
             for r in range(n_rows):
                 weight = weights[r] if weights.size else 1.0
                 start = offsets[e] + codes[other, r] * step
@@ -373,4 +388,5 @@ def removal_sums(edges, offsets, slots, codes, cards, weights, probabilities, sh
                     left -= p
                     mean += max(p, 0.0) * factors[start + a * own]
                 if weight > 0.0:
-                    sums[e] += weight * np.log(mean / weight)
+                    found += weight * math.log(mean / weight)
+            sums[e] += found
