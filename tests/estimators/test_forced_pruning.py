@@ -23,7 +23,7 @@ def test_it_has_exactly_so_many_edges_and_says_what_it_did():
     assert net.lam_ == 0
     assert "no sparsity penalty" in net.lam_words_
     assert not net.refitted_
-    assert net.certificate_.stop == "edges"
+    assert net.certificate_.stop == "searched"
     assert not net.certificate_.converged
     assert net.exchange_.best <= net.exchange_.first
     assert net.info()["exchange"]["rounds"] == net.exchange_.rounds
@@ -133,3 +133,26 @@ def test_unicode_names_and_states_stay():
 def test_what_means_nothing_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         fit(**options)
+
+
+def test_too_many_edges_are_said():
+    net = fit(max_edges=100)
+    assert net.model_.n_edges == 21
+    assert net.certificate_.converged
+    assert "fewer than the 100 edges asked for: there are no more pairs" in net.exchange_.words()
+    late = fit(max_edges=9, max_seconds=0)
+    assert "the time budget was reached" in late.exchange_.words()
+    default = fit(max_edges=None)
+    assert "no number was asked for" in default.exchange_.words()
+    assert fit(max_edges=6.0).model_.n_edges == 6
+
+
+def test_unconverged_inference_does_not_win_and_is_told():
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 2, 60)
+    rows = np.stack([base ^ (rng.random(60) < 0.02) for _ in range(7)], axis=1).astype(int)
+    options = {"loss": "likelihood", "inference": "bp", "max_edges": 15}
+    with pytest.warns(gw.ConvergenceWarning, match="not solved"):
+        net = fit(rows, {"delete": "rejection", "rounds": 3}, **options)
+    assert net.model_.n_edges == 15
+    assert not net.certificate_.trusted

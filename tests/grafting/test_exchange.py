@@ -113,8 +113,64 @@ def test_greedy_never_climbs_and_ends_where_no_single_exchange_was_found():
     outcome = graft(problem, forced_pruning(), budget=Budget(max_edges=6))
     exchanged = [record.objective for record in outcome.trace[1:-1]]
     assert all(after <= before + 1e-12 for before, after in pairwise(exchanged))
-    assert outcome.exchange.ended == "no exchange improved it"
+    assert outcome.exchange.ended == "exchanging none of its 8 cheapest edges improved it"
     assert outcome.exchange.cycles > 0  # the last ones led back to where they were
+
+
+def test_the_best_of_a_round_of_the_chain_is_kept(monkeypatch):
+    visited = []
+    propose = Chain._propose
+
+    def remembering(chain, current):
+        after = propose(chain, current)
+        visited.append(after.solution.objective)
+        return after
+
+    monkeypatch.setattr(Chain, "_propose", remembering)
+    for seed in range(3):
+        visited.clear()
+        problem = problem_of(random_table(seed, n=8, rows=150, most=2))
+        recipe = forced_pruning(exchange=15, delete="mcmc", rounds=2, temperature=3.0)
+        outcome = graft(
+            problem, recipe, budget=Budget(max_edges=9), rng=np.random.default_rng(seed)
+        )
+        assert outcome.solution.objective <= min(visited) + 1e-9
+        assert outcome.trace[-1].objective == outcome.solution.objective
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("most", [7, 8, 9])
+def test_restarts_keep_the_size_where_hardly_any_pair_is_left(rule, most):
+    for seed in range(3):
+        problem = problem_of(random_table(seed, n=5, rows=100, most=2))
+        recipe = forced_pruning(exchange=2, delete=rule, rounds=2, restarts=2)
+        outcome = graft(
+            problem, recipe, budget=Budget(max_edges=most), rng=np.random.default_rng(seed)
+        )
+        assert outcome.certificate.n_edges == most
+        assert not outcome.exchange.missing
+
+
+def test_what_a_penalty_dropped_on_the_way_is_filled_up_again():
+    for seed in range(6):
+        for rule in RULES:
+            table = random_table(50 + seed, n=7, rows=150, most=2)
+            problem = problem_of(table, penalty=GroupL1(0.005))
+            recipe = forced_pruning(exchange=3, delete=rule, rounds=3, restarts=1)
+            outcome = graft(
+                problem, recipe, budget=Budget(max_edges=9), rng=np.random.default_rng(seed)
+            )
+            fewer = outcome.certificate.n_edges < 9
+            assert fewer == outcome.certificate.converged  # fewer only where no pair wants in
+
+
+def test_exchanging_every_edge_at_once_ends_no_worse():
+    problem = problem_of(random_table(23, n=9, rows=300, most=2))
+    ends = [
+        graft(problem, forced_pruning(exchange=k), budget=Budget(max_edges=11)).solution.objective
+        for k in (3, 11, 100)
+    ]
+    assert max(ends) - min(ends) < 2e-3
 
 
 def test_a_cycle_of_random_deletions_is_broken():
@@ -229,7 +285,7 @@ def test_the_chain_visits_networks_in_proportion():
     )
     network, found = fitted(problem, (0, 1)), dict.fromkeys(values, 0)
     for _ in range(steps):
-        network = chain.step(network)
+        network = chain.step(network, lambda seen: None)
         found[tuple(sorted(network.active(problem.space).tolist()))] += 1
     distance = sum(abs(found[s] / steps - weights[s] / total) for s in values) / 2
     assert distance < 0.06
@@ -304,7 +360,7 @@ def test_budgets_end_the_exchanges():
     outcome = graft(problem, forced_pruning(), budget=Budget(max_edges=9, max_rounds=3))
     assert outcome.certificate.stop == "rounds"
     assert outcome.certificate.n_edges == 9
-    assert outcome.exchange.ended == "a budget was reached"
+    assert outcome.exchange.ended == "the round budget was reached"
     late = graft(problem, forced_pruning(), budget=Budget(max_edges=9, max_seconds=0.0))
     assert late.certificate.stop == "seconds"
 

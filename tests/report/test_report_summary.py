@@ -47,7 +47,7 @@ def test_everything_is_said(train, model):
         "100 rows of 3 variables, 2 states each",
         "1 variable never changes: fixed",
         "1 edge among 3 variables, 33.3% of all pairs",
-        "One is not tied to any other: fixed",
+        "One is not connected to others: fixed",
         "Lambda 0.1 was given.",
         "100 rows held out",
         "smokes = yes goes with coughs = often",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Meanings = Mapping[Any, Mapping[Any, str]]
 
+#: Names and options that are listed when one was wrong.
+_LISTED = 20
+
 
 def match_text(text: str, known: Sequence[Any], words: Mapping[Any, str] | None = None) -> Any:
     """Return the position of the known value a text stands for, None if there is none.
@@ -84,7 +87,7 @@ def near(text: str, known: Sequence[Any], noun: str) -> str:
     from graftwork.data.values import listing, suggestion
 
     written = [str(value) for value in known]
-    return f"{suggestion(text, written) or '.'} The {noun} are {listing(written)}."
+    return f"{suggestion(text, written) or '.'} The {noun} are {listing(written, _LISTED)}."
 
 
 def read_evidence(

@@ -66,7 +66,7 @@ def parse_method(text: str, **apart: Any) -> dict[str, Any]:
         if known in own:
             special[known] = _checked(name, key, value, own[known].default)
         elif known.replace("_", "-") in _SHARED:
-            settings[known] = value
+            settings[known] = written if known == "penalty" else value  # none is a penalty
         else:
             listed = [*(each.replace("_", "-") for each in own), *_SHARED]
             raise ParameterError(f"{name} has no option {key!r}{near(key, listed, 'options')}")

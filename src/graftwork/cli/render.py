@@ -103,7 +103,9 @@ def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     """Return the variables, their states, the size of the network and how it came about."""
     from graftwork.report.summary import network_words
 
-    lines = [textwrap.fill(network_words(model), _WIDTH, break_on_hyphens=False), ""]
+    certificate = info.get("certificate")
+    looked = not isinstance(certificate, dict) or bool(certificate.get("converged", True))
+    lines = [textwrap.fill(network_words(model, looked), _WIDTH, break_on_hyphens=False), ""]
     lines += _history(info)
     shown = list(model.states.items())[:_VARIABLES_SHOWN]
     width = max(len(str(name)) for name, _ in shown)
@@ -124,8 +126,9 @@ def _history(info: dict[str, Any]) -> list[str]:
         "method": _method(info),
         "start": info.get("start"),
         "loss": info.get("loss"),
-        "penalty": info.get("penalty"),
+        "penalty": info.get("penalty") if info.get("lam", True) else info.get("lam_words"),
         "lambda": _lambda(info),
+        "exchange": _words(info.get("exchange")),
         "tied": _tied(info.get("tying")),
         "held out": _held(info.get("held_out")),
         "certificate": info.get("certificate_words"),
@@ -142,6 +145,11 @@ def _history(info: dict[str, Any]) -> list[str]:
         for name, value in told.items()
     ]
     return ["How it was learned", *lines, ""] if lines else []
+
+
+def _words(record: Any) -> str | None:
+    """Return what a record says in words, if there is one."""
+    return record.get("words") if isinstance(record, dict) else None
 
 
 def _method(info: dict[str, Any]) -> str | None:

@@ -222,26 +222,28 @@ def may_clash(kinds: set[type]) -> bool:
     return numbers > 1 or any(issubclass(kind, np.generic) for kind in kinds)
 
 
-def listing(items: Sequence[Any]) -> str:
+def listing(items: Sequence[Any], most: int = _SHOWN) -> str:
     """Return the first few items as text, and how many more there are.
 
     Parameters
     ----------
     items : sequence
         States or names.
+    most : int
+        How many are shown.
 
     Returns
     -------
     str
-        At most ten items, separated by commas.
+        The items, separated by commas.
 
     Examples
     --------
     >>> listing(["a", 1]), listing(range(12))
     ("'a', 1", '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
     """
-    text = ", ".join(repr(item) for item in items[:_SHOWN])
-    return text + (f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else "")
+    text = ", ".join(repr(item) for item in items[:most])
+    return text + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
 def suggestion(value: Hashable, known: Sequence[Hashable]) -> str:

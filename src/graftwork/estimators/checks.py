@@ -99,7 +99,11 @@ def _budget(net: Any) -> Budget:
     for name, (value, low, whole) in limits.items():
         if value is not None:
             number(name, value, low, whole=whole)
-    return Budget(net.max_edges, net.max_iter, net.max_tests, net.max_seconds)
+    edges, rounds, tests = (
+        None if given is None else int(given)
+        for given in (net.max_edges, net.max_iter, net.max_tests)
+    )
+    return Budget(edges, rounds, tests, net.max_seconds)
 
 
 def _method_options(net: Any) -> dict[str, Any]:

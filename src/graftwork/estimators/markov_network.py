@@ -29,6 +29,9 @@ from graftwork.inference.rules import Rule
 from graftwork.penalties import Penalty
 from graftwork.tuning import Tying, learn_without_lambda, normal_prior, tie
 
+# Runs that end for these reasons have solved their weights, unless the solver gave up.
+SOLVED = ("edges", "given", "searched")
+
 
 class MarkovNetwork(BaseEstimator):
     """Learns a sparse pairwise Markov network from categorical data.
@@ -374,7 +377,9 @@ class MarkovNetwork(BaseEstimator):
         return align(X, self.names_, states, weights=sample_weight, owner=type(self).__name__)
 
     def _warn_if_stalled(self) -> None:
-        if self.certificate_.stop == "stalled":
+        certificate = self.certificate_
+        unsolved = certificate.stationarity > certificate.tolerance
+        if certificate.stop == "stalled" or (unsolved and certificate.stop in SOLVED):
             warnings.warn(
                 f"The network is usable but was not solved to tol={self.tol:g}: "
                 f"{self.certificate_.words()}",

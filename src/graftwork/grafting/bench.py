@@ -104,8 +104,6 @@ class Bench:
         Estimates say which; each of those is taken out and the others' weights follow a little.
         """
         keys = network.active(self.space)
-        if len(keys) <= count:
-            return keys
         few = keys[np.argsort(self.costs(network), kind="stable")[: count + MORE_OUT]]
         costs = [
             self.solve(self.without(network, key[None]), 0.0, LOOK_STEPS).solution.objective

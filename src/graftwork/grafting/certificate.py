@@ -9,6 +9,8 @@ STOPS = {
     "optimal": "nothing more is wanted",
     "edges": "the edge budget was reached",
     "given": "its edges were given, by a tree or another start, and no others were looked for",
+    "searched": "its number of edges was given, and which they are was found by a search, which is "
+    "not certified",
     "rounds": "the round budget was reached",
     "tests": "the budget of tests was reached",
     "seconds": "the time budget was reached",
@@ -98,14 +100,12 @@ class Certificate:
                 "weights."
             )
         elif self.n_tested == self.n_inactive:
+            tested = f"All {self.n_inactive:,} {self.unit}s left out were"
+            if self.n_inactive == 1:
+                tested = f"The only {self.unit} left out was"
             parts.append(
-                f"All {self.n_inactive:,} {self.unit}s left out were tested at the final weights; "
-                + (
-                    "none wants in"
-                    if self.max_violation <= self.tolerance
-                    else "some still want in"
-                )
-                + f" (largest violation {self.max_violation:.2g} at lambda {self.lam:.4g})."
+                f"{tested} tested at the final weights; {self._wanted()} (largest violation "
+                f"{self.max_violation:.2g} at lambda {self.lam:.4g})."
             )
         else:
             parts.append(
@@ -113,15 +113,21 @@ class Certificate:
                 f"({self.coverage:.1%}) were tested at the final weights "
                 f"(largest violation {self.max_violation:.2g})."
             )
-        parts.append(
-            f"The {self.n_edges:,} edges kept are stationary to {self.stationarity:.2g}."
-            if self.n_edges
-            else f"The unaries are stationary to {self.stationarity:.2g}."
+        kept = {0: "The unaries are", 1: "The edge kept is"}.get(
+            self.n_edges, f"The {self.n_edges:,} edges kept are"
         )
+        parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
         if self.n_absent:
             parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
         parts.append(self._words_of_inference())
         return " ".join(parts)
+
+    def _wanted(self) -> str:
+        if self.max_violation <= self.tolerance:
+            return "none wants in"
+        if self.stop == "searched":
+            return "more edges would improve it further"
+        return "some still want in" if self.n_inactive > 1 else "it still wants in"
 
     def _reason(self) -> str:
         if self.stop == "stalled" and not self.exact and (self.n_untrusted or not self.trusted):

@@ -29,14 +29,16 @@ INDEPENDENT = 1e-20
 PSEUDO_COUNT = 0.5
 # Tables of at most so many cells are held at once, and fewer are not worth a second thread.
 MOST_CELLS = 2**22
+# Tables of all pairs are kept for later where they have at most so many cells together.
+MOST_KEPT = 2**20
 THREAD_CELLS = 2**14
 
 
 def pair_information(sample: Sample, pairs: Ints) -> Floats:
     """Return the mutual information of pairs of variables in the data, in nats, shape (k,).
 
-    The tables are counted for this alone and not kept. The number is the same whatever the order of
-    states, and exactly 0 where whole counts fit independence.
+    The number is the same whatever the order of states, and exactly 0 where whole counts fit
+    independence. Tables are kept for later where those of all pairs fit.
 
     Parameters
     ----------
@@ -53,8 +55,10 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     array([0.6931, 0.    ])
     """
     information = np.empty(len(pairs))
+    cells = (sample.cards.sum() ** 2 - (sample.cards**2).sum()) // 2
+    count = sample.counts.tables if cells <= MOST_KEPT else sample.counts.compute
     for part in _batches(sample.cards, pairs):
-        counts, starts = sample.counts.compute(pairs[part])
+        counts, starts = count(pairs[part])
         information[part] = table_information(sample, pairs[part], counts, starts)
     return information
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from graftwork.grafting.bench import Bench
-from graftwork.grafting.exchange import Tally, same_edges, size_of_exchange
+from graftwork.grafting.exchange import (
+    Tally,
+    counted,
+    improves,
+    same_edges,
+    size_of_exchange,
+)
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Ints
 from graftwork.settings import check_whole
@@ -42,6 +49,14 @@ class Greedy:
         """Return the rule at work; it needs no chance."""
         return _Descent(bench, tally, size_of_exchange(self.count, bench.most))
 
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges were tried, and how many stood."""
+        tried = tally.rounds - tally.cycles
+        return (
+            f"{counted(tried, 'exchange')} {'was' if tried == 1 else 'were'} tried and "
+            f"{tally.accepted:,} of them kept"
+        )
+
 
 @dataclass(slots=True, eq=False)
 class _Descent:
@@ -51,12 +66,12 @@ class _Descent:
     ranked: tuple[Network, Ints] | None = None
     failed: int = 0
 
-    def step(self, current: Network) -> Network | None:
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
         """Return the exchanged network if it is better, else the same one."""
         bench = self.bench
         leaving = self._leaving(current)
         if not self.size or not len(leaving):
-            self.tally.ended = "no exchange improved it"
+            self.tally.ended = f"exchanging none of its {PATIENCE} cheapest edges improved it"
             return None
         less = bench.solve(bench.without(current, leaving))
         entering = bench.best(less, bench.most - less.layout.n_edges, _EMPTY)
@@ -64,7 +79,7 @@ class _Descent:
             self.tally.cycles += 1
         else:
             trial = bench.joined(less, entering)
-            if trial.solution.objective < current.solution.objective - MARGIN:
+            if improves(trial, current, MARGIN):
                 self.tally.accepted += 1
                 self.failed = 0
                 return trial
@@ -117,6 +132,13 @@ class Rejection:
         size = size_of_exchange(self.count, bench.most)
         return _Sampling(bench, tally, size, self.proposals, rng)
 
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges were made, and how many deletions were drawn for them."""
+        made, drawn = counted(tally.accepted, "exchange"), counted(tally.proposals, "deletion")
+        return (
+            f"{made} {'was' if tally.accepted == 1 else 'were'} made, for which {drawn} were drawn"
+        )
+
 
 @dataclass(slots=True, eq=False)
 class _Sampling:
@@ -127,7 +149,7 @@ class _Sampling:
     rng: np.random.Generator
     seen: set[bytes] = field(default_factory=set)
 
-    def step(self, current: Network) -> Network | None:
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
         """Return the exchanged network, better or not; None when no deletion was accepted."""
         bench = self.bench
         leaving = self._draw(current)
@@ -149,7 +171,7 @@ class _Sampling:
         keys, loss = current.active(self.bench.space), current.solution.point.value
         size, spent = min(self.size, len(keys)), 0
         while size and not self.bench.ledger.late():
-            spent += int(min(self.rng.geometric(max(np.exp(-loss), 1e-300)), 2**62))
+            spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))
             if spent > self.most:
                 self.tally.proposals += self.most
                 self.tally.ended = (

@@ -7,6 +7,7 @@ Abdelatty, Sahoo and Roy, Structure learning using forced pruning, Algorithm 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -27,57 +28,79 @@ class Tally:
 
     Attributes
     ----------
+    wanted : int or None
+        How many edges there were to be; None where nobody said: as many as at the start.
+    edges : int
+        How many there are.
     rounds : int
-        Exchanges tried.
+        Steps of the rule.
     accepted : int
-        How many of them were kept.
+        Exchanges that stood.
     cycles : int
-        How many led back to edges tried before.
+        Exchanges that would have led back to edges tried before.
     proposals : int
-        Sets of edges (or pairs of edges) that a sampling rule drew.
+        Exchanges that a sampling rule drew.
     restarts : int
         New beginnings from a partly random network.
-    ended : str
-        Why it ended, in words.
     first, best : float
         The objective at the beginning, and of the best network.
+    done, ended, missing : str
+        In words: what was done, why it ended, and why there are fewer edges than wanted.
     """
 
+    wanted: int | None = None
+    edges: int = 0
     rounds: int = 0
     accepted: int = 0
     cycles: int = 0
     proposals: int = 0
     restarts: int = 0
-    ended: str = "a budget was reached"
     first: float = float("nan")
     best: float = float("nan")
+    done: str = "no edges were exchanged"
+    ended: str = ""
+    missing: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tally as a plain dictionary."""
-        return asdict(self)
+        """Return the tally as a plain dictionary; what is unknown is None."""
+        plain = {**asdict(self), "words": self.words()}
+        return {name: None if value != value else value for name, value in plain.items()}
 
     def words(self) -> str:
         """Return the tally in plain words.
 
         Examples
         --------
-        >>> Tally(rounds=1, first=2.0, best=2.0, ended="it was enough").words()
-        '1 exchange tried, 0 kept; the objective stayed at 2. It ended because it was enough.'
+        >>> Tally(4, 4, first=2.0, best=1.0, done="nine were tried", ended="it was enough").words()
+        'Nine were tried; the objective fell from 2 to 1. It ended because it was enough.'
         """
-        text = f"{self.rounds:,} exchange{'s'[: self.rounds != 1]} tried, {self.accepted:,} kept; "
-        fell = self.best < self.first
-        text += (
-            f"the objective fell from {self.first:.6g} to {self.best:.6g}."
-            if fell
-            else (f"the objective stayed at {self.best:.6g}.")
-        )
-        if self.proposals:
-            text += f" {self.proposals:,} proposals were drawn."
+        text = self.done[:1].upper() + self.done[1:]
+        if self.best < self.first:
+            text += f"; the objective fell from {self.first:.6g} to {self.best:.6g}"
+        text += "."
         if self.cycles:
-            text += f" {self.cycles:,} led back to edges tried before and were broken off."
+            text += f" {counted(self.cycles, 'other')} would have led back to edges tried before."
         if self.restarts:
-            text += f" {self.restarts:,} random restart{'s'[: self.restarts != 1]}."
-        return f"{text} It ended because {self.ended}."
+            text += f" There {'was' if self.restarts == 1 else 'were'} "
+            text += f"{counted(self.restarts, 'random restart')}."
+        if self.ended:
+            text += f" It ended because {self.ended}."
+        if self.wanted is None:
+            text += " There are as many edges as at the start, since no number was asked for."
+        elif self.missing:
+            text += f" It has fewer than the {self.wanted:,} edges asked for: {self.missing}."
+        return text
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, "proposal"), counted(2000, "proposal")
+    ('1 proposal', '2,000 proposals')
+    """
+    return f"{n:,} {noun}{'s'[: n != 1]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +115,11 @@ class Step:
 class Exchanging(Protocol):
     """A rule at work on one network after another."""
 
-    def step(self, current: Network) -> Network | None:
-        """Return the network after one exchange (or the same), None when there is no use."""
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
+        """Return the network after a round (or the same one), None when there is no use.
+
+        Networks on the way that are not returned are shown to ``seen``.
+        """
         ...
 
 
@@ -102,6 +128,10 @@ class Rule(Protocol):
 
     def begin(self, bench: Bench, rng: np.random.Generator, tally: Tally) -> Exchanging:
         """Return the rule at work; it notes what it does in the tally."""
+        ...
+
+    def tell(self, tally: Tally) -> str:
+        """Return in words what was done so far."""
         ...
 
 
@@ -126,9 +156,11 @@ class Exchange:
         check_whole("rounds", self.rounds, 0)
         check_whole("restarts", self.restarts, 0)
 
-    def begin(self, bench: Bench, network: Network, rng: np.random.Generator) -> Search:
+    def begin(
+        self, bench: Bench, network: Network, rng: np.random.Generator, tally: Tally
+    ) -> Search:
         """Return a search from a full network."""
-        return Search(self, bench, network, rng)
+        return Search(self, bench, network, rng, tally)
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +171,7 @@ class Search:
     bench: Bench
     best: Network
     rng: np.random.Generator
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally
     current: Network = field(init=False)
     _at_work: Exchanging = field(init=False)
     _left: int = field(init=False)
@@ -153,18 +185,19 @@ class Search:
         """Return the network after another exchange or restart; None when the search is over."""
         before, after = self.current, None
         if self._left:
-            after = self._at_work.step(before)
+            after = self._at_work.step(before, self._note)
             self._left -= 1
-        if after is not None:
-            self.tally.rounds += 1
-        elif self.tally.restarts < self.settings.restarts and before.layout.n_edges:
+        self.tally.rounds += after is not None
+        if self.tally.rounds or self.tally.proposals:
+            self.tally.done = self.settings.rule.tell(self.tally)
+        if after is None and self.tally.restarts < self.settings.restarts:
             after = self._restart()
-        else:
-            self.tally.ended = self._reason()
+        if after is None:
+            if not self._left:
+                self.tally.ended = f"{counted(self.settings.rounds, 'round')} from a start are over"
             return None
         self.current = after
-        if after.solution.objective < self.best.solution.objective:
-            self.best, self.tally.best = after, after.solution.objective
+        self._note(after)
         old, new = (net.active(self.bench.space) for net in (before, after))
         return Step(after, len(np.setdiff1d(new, old)), len(np.setdiff1d(old, new)))
 
@@ -172,22 +205,34 @@ class Search:
         self._left = self.settings.rounds
         self._at_work = self.settings.rule.begin(self.bench, self.rng, self.tally)
 
-    def _restart(self) -> Network:
-        """Return the best network with a share of its edges replaced by pairs drawn at random."""
-        self.tally.restarts += 1
-        active = self.best.active(self.bench.space)
-        count = max(1, round(SHAKEN * len(active)))
-        leaving = self.rng.choice(active, count, replace=False)
-        absent = np.setdiff1d(self.bench.absent(self.best), leaving)
-        entering = self.rng.choice(absent, min(count, len(absent)), replace=False)
-        self._begin()
-        less = self.bench.without(self.best, leaving)
-        return self.bench.joined(less, entering)
+    def _note(self, network: Network) -> None:
+        """Keep the best network seen."""
+        if improves(network, self.best):
+            self.best, self.tally.best = network, network.solution.objective
 
-    def _reason(self) -> str:
-        if not self._left:
-            return f"{self.settings.rounds:,} exchanges from one start were asked for"
-        return self.tally.ended
+    def _restart(self) -> Network | None:
+        """Return the best network with a share of its edges replaced by pairs drawn at random."""
+        active, absent = self.best.active(self.bench.space), self.bench.absent(self.best)
+        count = min(max(1, round(SHAKEN * len(active))), len(active), len(absent))
+        if not count:
+            return None
+        self.tally.restarts += 1
+        leaving = self.rng.choice(active, count, replace=False)
+        entering = self.rng.choice(absent, count, replace=False)
+        self._begin()
+        return self.bench.joined(self.bench.without(self.best, leaving), entering)
+
+
+def improves(network: Network, other: Network, margin: float = 0.0) -> bool:
+    """Return whether a network has a lower objective than another, by more than a margin.
+
+    Where inference is approximate and did not converge, the objective means nothing: such a network
+    is never better than one that can be trusted.
+    """
+    here, there = network.solution, other.solution
+    if here.point.trusted != there.point.trusted:
+        return here.point.trusted
+    return here.objective < there.objective - margin
 
 
 def same_edges(first: Ints, second: Ints) -> bool:

@@ -27,7 +27,8 @@ class _NoSearch:
     def choose(self, view: View) -> Choice:
         """Return nothing, and that nothing was looked at."""
         complete = len(view.active) == self._space.size
-        return Choice(np.zeros(0, dtype=np.int64), view.lam, 0, complete, stop="given")
+        worst = 0.0 if complete else float("nan")
+        return Choice(np.zeros(0, dtype=np.int64), worst, 0, complete, stop="given")
 
     def release(self, keys: Ints) -> None:
         """Nothing to note: what leaves does not come back."""

@@ -33,7 +33,7 @@ class Growth:
         self.accuracy = 0.0
         self.futile, self._worst_barred = _EMPTY, 0.0
         self._arrivals: Iterator[Sequence[int]] = iter(())
-        self.choice = Choice(_EMPTY, 0.0, 0, complete=False)
+        self.choice = NOTHING_SEEN
 
     def first_network(self) -> Potentials:
         """Return what the recipe starts from: a network without edges, unless it says more."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.grafting.bench import ACCURACY, Bench
-from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.certificate import STOPS, Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.growth import NOTHING_SEEN, Growth
 from graftwork.grafting.ledger import Ledger
@@ -85,7 +85,7 @@ def graft(
     ledger = Ledger(budget or Budget(), observer or Silence())
     growth = Growth(problem, recipe, ledger, rng or np.random.default_rng(0))
     growth.begin(start or growth.first_network(), arrivals)
-    run = _Run(growth, tolerance)
+    run = _Run(growth, tolerance, budget.max_edges if budget else None)
     try:
         run.grow(schedule)
     except KeyboardInterrupt:
@@ -96,10 +96,10 @@ def graft(
 class _Run:
     """One run of the loop: when to go on, and how it ends."""
 
-    def __init__(self, growth: Growth, tolerance: float) -> None:
+    def __init__(self, growth: Growth, tolerance: float, wanted: int | None) -> None:
         self.growth, self.tolerance = growth, tolerance
         self.stop: str | None = None
-        self.tally: Tally | None = None
+        self.tally = Tally(wanted) if growth.recipe.exchange else None
 
     def grow(self, schedule: Sequence[float]) -> None:
         """Go through the lambdas of a schedule, then solve at the problem's own."""
@@ -159,6 +159,7 @@ class _Run:
             unit=growth.space.unit,
             n_absent=len(growth.problem.variables) - len(growth.space.variables),
         )
+        self._close_tally(certificate)
         return Outcome(growth.solution, certificate, tuple(growth.ledger.trace), self.tally)
 
     def _grow(self, target: float) -> None:
@@ -198,21 +199,42 @@ class _Run:
 
     def _exchange(self) -> None:
         """Exchange edges of the full network, if the recipe does; keep the best one seen."""
-        growth = self.growth
+        growth, tally = self.growth, self.tally
         space, exchange = growth.space, growth.recipe.exchange
-        if exchange is None or not isinstance(space, PairSpace):
+        if exchange is None or tally is None or not isinstance(space, PairSpace):
             return
         edges = growth.network.layout.n_edges
         bench = Bench(growth.problem, space, growth.recipe.solver, growth.ledger, edges)
-        search = exchange.begin(bench, growth.network, growth.rng)
-        self.tally, growth.accuracy, growth.choice = search.tally, ACCURACY, NOTHING_SEEN
+        search = exchange.begin(bench, growth.network, growth.rng, tally)
+        growth.accuracy, growth.choice, self.stop = ACCURACY, NOTHING_SEEN, "searched"
         while (spent := growth.ledger.spent(0)) is None:
             step = search.step()
             if step is None:
-                return
+                break
             growth.network = search.best
             growth.record(step.came, step.gone, step.network)
-        self.stop = spent
+        if search.current is not search.best:
+            growth.record(0, 0)
+        if spent is not None:
+            self.stop, tally.ended = spent, STOPS[spent]
+        elif not growth.full():  # a table went to zero on the way: there is room again
+            self._grow(self.tolerance)
+            self.stop = "searched" if self.stop == "edges" else self.stop
+
+    def _close_tally(self, certificate: Certificate) -> None:
+        """Say what became of the exchanges, also where there were none."""
+        tally = self.tally
+        if tally is None:
+            return
+        tally.edges, tally.best = certificate.n_edges, certificate.objective
+        if certificate.stop == "interrupted":
+            tally.ended = STOPS["interrupted"]
+        if tally.wanted is not None and tally.edges < tally.wanted:
+            tally.missing = "no further pair improves it"
+            if certificate.stop not in ("optimal", "searched"):
+                tally.missing = STOPS[certificate.stop]
+            if not certificate.n_inactive:
+                tally.missing = "there are no more pairs of variables that vary"
 
     def _note_futile(self, chosen: Ints, tries: int, before: float) -> int:
         """Return how many rounds in a row changed nothing; their blocks are not chosen again.
@@ -283,7 +305,7 @@ class _Run:
         active = growth.network.active(growth.space)
         if len(active) == growth.space.size:
             growth.choice = Choice(_EMPTY, 0.0, 0, complete=True)
-        elif self.stop in ("edges", "rounds") and isinstance(growth.space, PairSpace):
+        elif self.stop in ("edges", "rounds", "searched") and isinstance(growth.space, PairSpace):
             known = growth.problem.objective.sample.counts.known_pairs(MOST_LAST_LOOKS)
             known = known[np.isin(known, growth.space.variables).all(axis=1)]
             keys = np.setdiff1d(growth.space.keys(known), active)

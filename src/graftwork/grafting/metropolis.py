@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from graftwork.grafting.bench import Bench
-from graftwork.grafting.exchange import Tally, size_of_exchange
+from graftwork.grafting.exchange import Tally, counted, size_of_exchange
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_amount, check_whole
+from graftwork.settings import check_whole
 
 # This share of the proposals does not look at the estimates: no exchange is out of reach.
 EVEN = 0.1
@@ -44,13 +46,17 @@ class Metropolis:
     def __post_init__(self) -> None:
         if self.count is not None:
             check_whole("exchange", self.count, 1)
-        check_amount("temperature", self.temperature)
-        if not self.temperature:
-            raise ValueError("temperature must be greater than 0, got 0")
+        if not self.temperature > 0 or not math.isfinite(self.temperature):
+            raise ValueError(f"temperature must be a number above 0, got {self.temperature!r}")
 
     def begin(self, bench: Bench, rng: np.random.Generator, tally: Tally) -> Chain:
         """Return the chain."""
         return Chain(bench, tally, size_of_exchange(self.count, bench.most), self.temperature, rng)
+
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges of one edge were proposed, and how many accepted."""
+        proposed = counted(tally.proposals, "exchange")
+        return f"{proposed} of one edge were proposed and {tally.accepted:,} of them accepted"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +85,7 @@ class Chain:
     rng: np.random.Generator
     known: tuple[Network, Moves] | None = None
 
-    def step(self, current: Network) -> Network | None:
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
         """Return where the chain stands after a round of proposals."""
         if not current.layout.n_edges or current.layout.n_edges == self.bench.space.size:
             self.tally.ended = "there is nothing to exchange"
@@ -88,6 +94,7 @@ class Chain:
             if self.bench.ledger.late():
                 break
             current = self._propose(current)
+            seen(current)
         return current
 
     def moves(self, network: Network) -> Moves:

@@ -24,8 +24,8 @@ class Round:
     objective, loss : float
         At the end of the round; the penalty is the difference.
     violation : float
-        Largest violation seen when the round's edges were chosen (0 in round 0, NaN where edges
-        were exchanged: nobody looked for violations).
+        Largest violation seen when the round's edges were chosen (NaN where nobody looked: in
+        round 0, and where edges were exchanged).
     stationarity : float
         Residual over the active blocks at the end of the round.
     accuracy : float
@@ -59,9 +59,9 @@ class Round:
     lam: float
 
     def watched(self) -> str:
-        """Return what there is to watch: the worst violation, or how many edges were exchanged."""
+        """Return what there is to watch: the worst violation, or how many edges came and went."""
         if math.isnan(self.violation):
-            return f"{self.activated:,} exchanged"
+            return f"{self.activated:,} in, {self.pruned:,} out"
         return f"worst violation {self.violation:.2g}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def forced_pruning(
         "rejection": lambda: Rejection(exchange, proposals),
         "mcmc": lambda: Metropolis(exchange, temperature),
     }
-    if delete not in rules:
+    if not isinstance(delete, str) or delete not in rules:
         raise ValueError(f"delete must be one of {', '.join(rules)}; got {delete!r}")
     steps = Exchange(rules[delete](), rounds, restarts)
     parts = Exhaustive(None, Gain()), ChowLiu(fill=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +14,10 @@ from graftwork.data import Table
 from graftwork.errors import ConvergenceWarning, GraftworkError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.parts import ParameterError
+from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer, Round, Silence
 from graftwork.inference.layout import Potentials
+from graftwork.recipes import RECIPES
 from graftwork.report.compare_methods import Entry
 from graftwork.report.found_edges import Edges
 
@@ -98,7 +100,7 @@ def run_methods(
     observer = observer or Silence()
     observer.on_stage("warming up", 0, 1)
     entries = warm_up(task)
-    lam, words = choose_lam(task, observer)
+    lam, words = choose_lam(task, entries, observer)
     attempts: list[Attempt] = []
     missing: dict[str, str] = {}
     first_error: GraftworkError | None = None
@@ -123,22 +125,39 @@ def run_methods(
             missing[entry.label] = str(error)
     if not attempts:
         raise KeyboardInterrupt if interrupted or first_error is None else first_error
-    return Trial(task, lam, words, tuple(attempts), missing, interrupted)
+    number = 0.0 if isinstance(lam, str) else lam
+    return Trial(task, number, words, tuple(attempts), missing, interrupted)
 
 
-def choose_lam(task: Task, observer: Observer) -> tuple[float, str]:
-    """Return lambda and how it came about: the number given, or one run with lam="auto"."""
+def choose_lam(task: Task, entries: Sequence[Entry], observer: Observer) -> tuple[float | str, str]:
+    """Return lambda and how it came about: the number given, or one run with lam="auto".
+
+    Where every method knows its number of edges there is nothing to choose: it stays "auto".
+    """
     lam = task.options["lam"]
     if task.options.get("penalty") == "none":
         return 0.0, "there is no penalty."
     if not isinstance(lam, str):
         return float(lam), f"lambda {float(lam):g} was given."
+    sized = [is_sized(entry) for entry in entries]
+    if all(sized):
+        return lam, "There is no sparsity penalty: the methods know their number of edges."
     # lambda is chosen by a path that begins without edges; tying comes after it
     left_out = ("method_options", "start", "tie")
     options = {name: value for name, value in task.options.items() if name not in left_out}
     with _stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
-    return net.lam_, f"{net.lam_words_} Compared are the penalised networks, without any refit."
+    words = f"{net.lam_words_} Compared are the penalised networks, without any refit."
+    if any(sized):
+        words += " Methods that know their number of edges are penalised like the others."
+    return net.lam_, words
+
+
+def is_sized(entry: Entry) -> bool:
+    """Return whether a method knows its number of edges."""
+    method = entry.settings["method"]
+    recipe = method if isinstance(method, Recipe) else RECIPES[method]()
+    return recipe.sized
 
 
 def warm_up(task: Task) -> tuple[Entry, ...]:
@@ -209,7 +228,7 @@ def corner_of(table: Table) -> Table:
     )
 
 
-def _attempt(task: Task, entry: Entry, lam: float, observer: Observer, most: int) -> Attempt:
+def _attempt(task: Task, entry: Entry, lam: float | str, observer: Observer, most: int) -> Attempt:
     album = Album(observer, most)
     settings = {**task.options, **entry.settings, "lam": lam, "observer": album}
     net = MarkovNetwork(**settings)

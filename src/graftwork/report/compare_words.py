@@ -112,7 +112,9 @@ def _sentences(comparison: Comparison) -> list[str]:
     for run in comparison.runs:
         if not run.certificate.converged:
             stop = run.certificate.stop
-            what = "is not certified optimal" if stop == "given" else "did not converge"
+            what = (
+                "is not certified optimal" if stop in ("given", "searched") else "did not converge"
+            )
             out.append(f"{run.label} {what}: {STOPS.get(stop, stop)}.")
     inexact = [run.label for run in comparison.runs if not run.certificate.exact]
     if inexact:

@@ -35,7 +35,7 @@ def plot_network(
 ) -> Any:
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
-    Edges are as wide and dark as they are strong, and colours mark groups of closely tied
+    Edges are as wide and dark as they are strong, and colours mark groups of closely connected
     variables. Variables without an edge are named below the picture. No window opens, and
     pyplot is left alone.
 
@@ -216,7 +216,7 @@ def _draw_edges(ax: Any, graph: nx.Graph, places: dict[Any, Floats]) -> Floats:
 
 
 def _colours(graph: nx.Graph) -> dict[Any, str]:
-    """Return a colour a node: one for each of the largest groups of closely tied nodes."""
+    """Return a colour a node: one for each of the largest groups of closely connected nodes."""
     out = dict.fromkeys(graph, _REST)
     if not graph.number_of_edges():
         return out
@@ -262,7 +262,7 @@ def _reading(graph: nx.Graph, colours: dict[Any, str], max_labels: int) -> list[
     if graph.number_of_edges():
         parts.append("Wider, darker edges are stronger.")
     if len(set(colours.values())) > 1:
-        parts.append("Colours mark closely tied groups.")
+        parts.append("Colours mark closely connected groups.")
     if graph.number_of_nodes() > max_labels:
         parts.append(f"Named: the {max_labels} best connected.")
     return parts

@@ -53,7 +53,7 @@ def summary(
     model: PairwiseMRF = net.model_
     sections = [
         ("Data", _data_words(train)),
-        ("Network", network_words(model) + _feature_words(net) + _size_words(net)),
+        ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
         ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
         *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
         ("Prediction", held_out.words() if held_out else no_held_out),
@@ -173,8 +173,10 @@ def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
     return str((meanings or {}).get(name, {}).get(state, state))
 
 
-def network_words(model: PairwiseMRF) -> str:
+def network_words(model: PairwiseMRF, looked: bool = True) -> str:
     """Return size, density and loose ends of a network in a sentence or three.
+
+    Without having ``looked`` for edges, having none does not mean independence.
 
     Examples
     --------
@@ -183,18 +185,17 @@ def network_words(model: PairwiseMRF) -> str:
     """
     n, m = model.n_variables, model.n_edges
     if m == 0:
-        return (
-            f"0 edges among {count(n, 'variable')}: the variables look independent of each other."
-        )
+        meaning = ": the variables look independent of each other" if looked else ""
+        return f"0 edges among {count(n, 'variable')}{meaning}."
     possible = n * (n - 1) // 2
     text = f"{count(m, 'edge')} among {count(n, 'variable')}, {m / possible:.1%} of all pairs."
     joined = {name for edge in model.edges for name in edge}
     loose = [name for name in model.names if name not in joined]
     if loose:
-        tied = "Not tied to any other" if len(loose) > 1 else "One is not tied to any other"
-        text += f" {tied}: {names(loose)}."
+        some = "Not connected to any other" if len(loose) > 1 else "One is not connected to others"
+        text += f" {some}: {names(loose)}."
     else:
-        text += " Every variable is tied to another."
+        text += " Every variable is connected to another."
     degrees = dict.fromkeys(model.names, 0)
     for a, b in model.edges:
         degrees[a] += 1
@@ -211,20 +212,6 @@ def _feature_words(net: Any) -> str:
         return ""
     features = count(net.trace_[-1].blocks, "feature")
     return f" The edges carry {features}, single entries of their tables."
-
-
-def _size_words(net: Any) -> str:
-    """Return why a network that was to have so many edges has fewer."""
-    wanted, found = getattr(net, "max_edges", None), net.certificate_.n_edges
-    if getattr(net, "method", "") != "forced-pruning" or wanted is None or found >= wanted:
-        return ""
-    why = {
-        "optimal": "no further pair improves it",
-        "edges": "no further pair improves it",
-    }.get(net.certificate_.stop, "the search was cut short")
-    if not net.certificate_.n_inactive:
-        why = "there are no more pairs of variables that vary"
-    return f" It has fewer than the {wanted:,} edges asked for: {why}."
 
 
 def _data_words(table: Table) -> str:
