@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
-
-import numpy as np
 
 from graftwork.grafting.problem import Budget, Problem
 from graftwork.grafting.space import Space
@@ -77,7 +76,7 @@ class Ledger:
             pruned=pruned,
             objective=solution.objective,
             loss=solution.point.value,
-            violation=float(np.maximum(0.0, worst - lam)),  # stays NaN where nobody looked
+            violation=violation_of(worst, lam),
             stationarity=solution.residual,
             accuracy=accuracy,
             trusted=solution.point.trusted,
@@ -91,3 +90,16 @@ class Ledger:
         self.trace.append(record)
         self.observer.on_round(record)
         self.observer.on_network(solution.point.potentials)
+
+
+def violation_of(worst: float, lam: float) -> float:
+    """Return by how much a score exceeds lambda; NaN where nobody looked.
+
+    It is always the same NaN, so that records of equal runs are equal.
+
+    Examples
+    --------
+    >>> violation_of(0.5, 0.3), violation_of(0.1, 0.3), violation_of(float("nan"), 0.3) is math.nan
+    (0.2, 0.0, True)
+    """
+    return math.nan if math.isnan(worst) else max(0.0, worst - lam)

@@ -15,7 +15,7 @@ from graftwork.grafting.bench import ACCURACY, Bench
 from graftwork.grafting.certificate import STOPS, Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.growth import NOTHING_SEEN, Growth
-from graftwork.grafting.ledger import Ledger
+from graftwork.grafting.ledger import Ledger, violation_of
 from graftwork.grafting.problem import Budget, Problem, Recipe
 from graftwork.grafting.selection import Choice
 from graftwork.grafting.space import PairSpace
@@ -131,7 +131,7 @@ class _Run:
         """Return the network, its certificate and the trace."""
         growth = self.growth
         point, lam = growth.solution.point, growth.problem.penalty.lam
-        violation = float(np.maximum(0.0, growth.choice.worst - lam))  # stays NaN where unknown
+        violation = violation_of(growth.choice.worst, lam)
         n_inactive = growth.space.size - len(growth.network.active(growth.space))
         converged = (  # whatever budget was touched on the way: everything was tested and holds
             growth.choice.complete
