@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+from pathlib import Path
+
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
+
+# Real data sets for the slow checks, where there are any.
+FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def standard_split(name: str, part: str) -> np.ndarray:
+    """The rows of a part ("ts", "valid", "test") of a standard split; skips where it is absent."""
+    path = FOLDER / "debd" / f"{name}.{part}.data.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set GRAFTWORK_DATA to a folder that has debd/")
+    with gzip.open(path, "rt") as lines:
+        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
 
 
 def random_table(seed: int, n: int = 6, rows: int = 200, most: int = 4, weights=None) -> Table:

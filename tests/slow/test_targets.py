@@ -1,26 +1,13 @@
 """Statistical and long checks: standard data sets, planted networks. Run by make test-slow."""
 
-import gzip
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from problems import standard_split
 
 import graftwork as gw
 from graftwork.inference.sampling import gibbs_sample
 
 pytestmark = pytest.mark.slow
-
-FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
-def standard_split(name, part):
-    path = FOLDER / "debd" / f"{name}.{part}.data.gz"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set GRAFTWORK_DATA to a folder that has debd/")
-    with gzip.open(path, "rt") as lines:
-        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from graftwork.solvers import Solver
 
 # Networks on the way are solved to this accuracy; the last one to the run's tolerance.
 ACCURACY = 1e-4
-# Cheap estimates say who is looked at closely: so many more than are wanted.
-MORE_OUT, MORE_IN = 20, 10
+# Cheap estimates rank; who comes within so many places of the last one wanted is looked at closely.
+NEAR_OUT, NEAR_IN = 20, 10
 # A close look is so many solver steps of the whole network, from where it was solved.
 LOOK_STEPS = 2
 # The one-block gains of no more pairs than this are solved; a quadratic model chooses them.
@@ -101,27 +101,42 @@ class Bench:
     def cheapest(self, network: Network, count: int) -> Ints:
         """Return edges by what their removal costs, the cheapest first: ``count`` or some more.
 
-        Estimates say which; each of those is taken out and the others' weights follow a little.
+        Estimates rank them; those near the last one wanted are taken out one by one, the others'
+        weights follow a little, and what that costs decides.
         """
         keys = network.active(self.space)
-        few = keys[np.argsort(self.costs(network), kind="stable")[: count + MORE_OUT]]
-        costs = [
-            self.solve(self.without(network, key[None]), 0.0, LOOK_STEPS).solution.objective
-            for key in few
-        ]
-        return few[np.argsort(costs, kind="stable")]
+        ranked = keys[np.argsort(self.costs(network), kind="stable")]
+        sure, near = _split(ranked, count, NEAR_OUT)
+        looked = [self._look(self.without(network, key[None])) for key in near]
+        return np.concatenate([sure, near[np.argsort(looked, kind="stable")]])
 
     def best(self, network: Network, count: int, barred: Ints) -> Ints:
-        """Return the (at most) ``count`` pairs that gain most, without the barred ones."""
+        """Return the (at most) ``count`` pairs that gain most, without the barred ones.
+
+        Estimates rank them; those near the last one wanted are put in one by one.
+        """
         keys = np.setdiff1d(self.absent(network), barred)
         gains = self.gains(network, keys)
-        order = np.argsort(-gains, kind="stable")[: count + MORE_IN]
-        few = keys[order[gains[order] > 0]]
-        if len(few) <= count:
-            return few
-        values = [
-            self.solve(network.grow(self.problem, self.space, key[None]), 0.0, LOOK_STEPS)
-            for key in few
-        ]
-        order = np.argsort([looked.solution.objective for looked in values], kind="stable")
-        return few[order[:count]]
+        order = np.argsort(-gains, kind="stable")
+        ranked = keys[order[gains[order] > 0]]
+        if len(ranked) <= count:
+            return ranked
+        sure, near = _split(ranked, count, NEAR_IN)
+        looked = [self._look(network.grow(self.problem, self.space, key[None])) for key in near]
+        return np.concatenate([sure, near[np.argsort(looked, kind="stable")]])[:count]
+
+    def _look(self, network: Network) -> float:
+        """Return the objective after a few steps of all weights."""
+        return self.solve(network, 0.0, LOOK_STEPS).solution.objective
+
+
+def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
+    """Return the first of some ranked keys, and those within a width of the last one wanted.
+
+    Examples
+    --------
+    >>> _split(np.arange(9), 5, 2)
+    (array([0, 1, 2]), array([3, 4, 5, 6]))
+    """
+    first = max(0, count - width)
+    return ranked[:first], ranked[first : count + width]

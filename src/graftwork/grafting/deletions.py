@@ -63,7 +63,7 @@ class _Descent:
     bench: Bench
     tally: Tally
     size: int
-    ranked: tuple[Network, Ints] | None = None
+    ranked: tuple[Network, int, Ints] | None = None
     failed: int = 0
 
     def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
@@ -93,9 +93,9 @@ class _Descent:
         """Return the edges to try without: the cheapest, or the next one after failures."""
         if self.failed >= PATIENCE:
             return _EMPTY
-        if self.ranked is None or self.ranked[0] is not current:
-            self.ranked = current, self.bench.cheapest(current, self.size)
-        return self.ranked[1][self.failed : self.failed + self.size]
+        if self.ranked is None or self.ranked[0] is not current or self.ranked[1] != self.size:
+            self.ranked = current, self.size, self.bench.cheapest(current, self.size)
+        return self.ranked[2][self.failed : self.failed + self.size]
 
 
 @dataclass(frozen=True, slots=True)
