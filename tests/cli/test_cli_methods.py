@@ -81,3 +81,12 @@ def test_several_methods_are_labelled_by_their_texts():
 def test_what_is_no_method_is_refused(text, told):
     with pytest.raises(ParameterError, match=told):
         parse_method(text)
+
+
+def test_no_penalty_is_a_penalty():
+    assert parse_method("forced-pruning:penalty=none")["penalty"] == "none"
+
+
+def test_an_unknown_method_is_told_all_there_are():
+    with pytest.raises(ParameterError, match="'chow-liu', 'forced-pruning'"):
+        parse_method("boosting")

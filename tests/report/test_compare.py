@@ -475,3 +475,18 @@ def test_methods_may_start_from_columns_that_no_corner_has():
     assert [record["converged"] for record in compared.table()] == [True, True]
     assert [run.rounds[0]["edges"] for run in compared.runs] == [1, 1]
     assert {run.settings["start"] for run in compared.runs} == {"1 given edge"}
+
+
+def test_methods_that_know_their_size_need_no_lambda(table):
+    sized = gw.compare(table, ["forced-pruning", "chow-liu"], max_edges=8, random_state=0)
+    assert sized.lam == 0
+    assert "no sparsity penalty" in sized.lam_words
+    pruned, tree = sized.runs
+    assert (len(pruned.edges), len(tree.edges)) == (8, 6)
+    assert pruned.trace[-1].objective < tree.trace[-1].objective
+    alone = gw.MarkovNetwork("forced-pruning", max_edges=8, random_state=0).fit(table)
+    assert pruned.trace[-1].objective == alone.objective_
+    mixed = gw.compare(table, ["forced-pruning", "best-choice"], max_edges=8, random_state=0)
+    assert mixed.lam > 0
+    assert "penalised like the others" in mixed.lam_words
+    assert "forced-pruning is not certified optimal" in sized.words()
