@@ -5,7 +5,7 @@ from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.deletions import Greedy, Rejection
 from graftwork.grafting.everything import Everything
-from graftwork.grafting.exchange import Exchange, Rule, Tally
+from graftwork.grafting.exchange import Exchange, ExchangeRule, Tally
 from graftwork.grafting.exhaustive import Exhaustive
 from graftwork.grafting.given import GivenEdges
 from graftwork.grafting.loop import Outcome, graft
@@ -30,6 +30,7 @@ __all__ = [
     "ChowLiu",
     "Everything",
     "Exchange",
+    "ExchangeRule",
     "Exhaustive",
     "Gain",
     "Given",
@@ -47,7 +48,6 @@ __all__ = [
     "Rejection",
     "Reservoir",
     "Round",
-    "Rule",
     "Scorer",
     "Selection",
     "Selector",

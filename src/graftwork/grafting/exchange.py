@@ -123,7 +123,7 @@ class Exchanging(Protocol):
         ...
 
 
-class Rule(Protocol):
+class ExchangeRule(Protocol):
     """Says which edges are exchanged, and whether the exchange stands."""
 
     def begin(self, bench: Bench, rng: np.random.Generator, tally: Tally) -> Exchanging:
@@ -141,14 +141,14 @@ class Exchange:
 
     Parameters
     ----------
-    rule : Rule
+    rule : ExchangeRule
     rounds : int
         Most exchanges from one start.
     restarts : int
         How often to begin again from the best network with a third of its edges replaced at random.
     """
 
-    rule: Rule
+    rule: ExchangeRule
     rounds: int = 100
     restarts: int = 0
 

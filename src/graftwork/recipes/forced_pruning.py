@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graftwork.grafting import ChowLiu, Exchange, Exhaustive, Gain, Recipe, Rule
+from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
 from graftwork.grafting.deletions import Greedy, Rejection
 from graftwork.grafting.metropolis import Metropolis
 from graftwork.solvers import Loose
@@ -43,15 +43,18 @@ def forced_pruning(
     >>> forced_pruning(exchange=5).exchange.rule
     Greedy(count=5)
     """
-    rules: dict[str, Callable[[], Rule]] = {
+    rules: dict[str, Callable[[], ExchangeRule]] = {
         "greedy": lambda: Greedy(exchange),
         "rejection": lambda: Rejection(exchange, proposals),
         "mcmc": lambda: Metropolis(exchange, temperature),
     }
     if not isinstance(delete, str) or delete not in rules:
         raise ValueError(f"delete must be one of {', '.join(rules)}; got {delete!r}")
-    steps = Exchange(rules[delete](), rounds, restarts)
-    parts = Exhaustive(None, Gain()), ChowLiu(fill=True)
     return Recipe(
-        "forced-pruning", parts[0], schedule=Loose(), start=parts[1], sized=True, exchange=steps
+        "forced-pruning",
+        Exhaustive(None, Gain()),
+        schedule=Loose(),
+        start=ChowLiu(fill=True),
+        sized=True,
+        exchange=Exchange(rules[delete](), rounds, restarts),
     )

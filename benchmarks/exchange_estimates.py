@@ -1,0 +1,72 @@
+"""How well cheap estimates rank edges and pairs: rank correlations with fitting all weights again.
+
+python benchmarks/exchange_estimates.py FOLDER [nltcs|msnbc|plants ...]
+
+The folder holds NAME.ts.data.gz. The network is what five rounds of forced pruning leave.
+"""
+
+import gzip
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+import graftwork as gw
+from graftwork.data.compact import prepare
+from graftwork.grafting import Budget, Problem, graft
+from graftwork.grafting.bench import LOOK_STEPS, Bench
+from graftwork.grafting.ledger import Ledger
+from graftwork.grafting.support import Network
+from graftwork.grafting.trace import Silence
+from graftwork.objectives import PseudoLikelihood
+from graftwork.penalties import GroupL1
+from graftwork.recipes import forced_pruning
+from graftwork.solvers import ProximalQuasiNewton
+
+SIZES = {"nltcs": 45, "msnbc": 76, "plants": 127}
+MOST_PAIRS = 40
+
+
+def read(path: Path) -> np.ndarray:
+    with gzip.open(path, "rt") as lines:
+        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
+
+
+def main(folder: str, names: list[str]) -> None:
+    for name in names or list(SIZES):
+        sample = prepare(gw.as_table(read(Path(folder) / f"{name}.ts.data.gz")))
+        problem = Problem(PseudoLikelihood(sample), GroupL1(0.0, 0.5 / sample.total_weight))
+        budget = Budget(max_edges=SIZES[name])
+        found = graft(problem, forced_pruning(exchange=10, rounds=5), budget=budget).potentials
+        network = Network(problem.solution(found), np.ones(found.layout.size, dtype=bool))
+        ledger = Ledger(budget, Silence())
+        bench = Bench(problem, problem.space, ProximalQuasiNewton(), ledger, SIZES[name])
+        without = [bench.without(network, key[None]) for key in network.active(problem.space)]
+        estimates = {
+            "w'Hw/2": network.solution.point.edge_spreads() / 2,
+            "removal, nothing following": bench.costs(network),
+        }
+        compare(f"{name} deletions", bench, without, estimates, 1.0)
+        keys = bench.absent(network)
+        gains = bench.gains(network, keys)
+        top = np.argsort(-gains, kind="stable")[:MOST_PAIRS]
+        grown = [network.grow(problem, problem.space, key[None]) for key in keys[top]]
+        rough = network.solution.point.pair_gains(problem.space.pairs(keys[top])) / 2
+        estimates = {"quadratic gain": rough, "one-block gain": gains[top]}
+        compare(f"{name} additions", bench, grown, estimates, -1.0)
+
+
+def compare(
+    label: str, bench: Bench, networks: list[Network], estimates: dict, sign: float
+) -> None:
+    """Print how each estimate ranks, and a short look, against the objective after a refit."""
+    refitted = [sign * bench.solve(each, 1e-5).solution.objective for each in networks]
+    looked = [sign * bench.solve(each, 0.0, LOOK_STEPS).solution.objective for each in networks]
+    ranked = {**estimates, f"{LOOK_STEPS} steps of all weights": looked}
+    told = (f"{what} {spearmanr(value, refitted)[0]:.3f}" for what, value in ranked.items())
+    print(f"{label} ({len(networks)}): {', '.join(told)}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
