@@ -4,6 +4,7 @@ from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.deletions import Greedy, Rejection
+from graftwork.grafting.domain import Domain, PairDomain
 from graftwork.grafting.everything import Everything
 from graftwork.grafting.exchange import Exchange, ExchangeRule, Tally
 from graftwork.grafting.exhaustive import Exhaustive
@@ -28,6 +29,7 @@ __all__ = [
     "Certificate",
     "Choice",
     "ChowLiu",
+    "Domain",
     "Everything",
     "Exchange",
     "ExchangeRule",
@@ -40,6 +42,7 @@ __all__ = [
     "MutualInformation",
     "Observer",
     "Outcome",
+    "PairDomain",
     "PairSpace",
     "PriorityQueue",
     "Problem",

@@ -8,8 +8,7 @@ import numpy as np
 
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem
-from graftwork.grafting.scorers import block_gains
-from graftwork.grafting.space import PairSpace, list_keys
+from graftwork.grafting.space import BATCH, PairSpace, list_keys
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
 from graftwork.solvers import Solver
@@ -22,7 +21,6 @@ NEAR_OUT, NEAR_IN = 20, 10
 LOOK_STEPS = 2
 # The one-block gains of no more pairs than this are solved; a quadratic model chooses them.
 MOST_SOLVED = 10_000
-BATCH = 16384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +83,6 @@ class Bench:
         best by a quadratic model; the others' gain counts as none.
         """
         point, penalty = network.solution.point, self.problem.penalty
-        sample = self.problem.objective.sample
         self.ledger.count_scores(len(keys), point.exact, self.space.size)
         gains, chosen = np.zeros(len(keys)), np.arange(len(keys))
         if len(keys) > MOST_SOLVED:
@@ -95,7 +92,7 @@ class Bench:
             ]
             order = np.argsort(-np.concatenate(rough), kind="stable")
             chosen = np.sort(order[:MOST_SOLVED])
-        gains[chosen] = block_gains(self.space, point, penalty, sample, keys[chosen])
+        gains[chosen] = self.problem.domain.gains(self.space, point, penalty, keys[chosen])
         return gains
 
     def cheapest(self, network: Network, count: int) -> Ints:

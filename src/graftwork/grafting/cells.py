@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.grafting.space import BATCH
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
@@ -41,6 +42,8 @@ class CellSpace:
     variables: Ints
     cards: Ints
     unit = "feature"
+    whole = False
+    batch = BATCH
 
     @property
     def size(self) -> int:

@@ -37,12 +37,12 @@ class _EverythingSearch:
         first, self._first = self._first, False
         if not first or self._space.size - len(view.active) > view.most:
             return self._later.choose(view)
-        states = view.sample.cards[self._space.variables]
-        entries = int(states.sum() ** 2 - (states**2).sum()) // 2
+        entries = view.domain.count_entries(self._space)
         if entries > MOST_ENTRIES:
             raise TooLargeError(
-                f"full optimisation holds all {entries:,} table entries at once, which is too "
-                'many; use method="best-choice", which starts with none.'
+                f"full optimisation holds all {entries:,} weights at once, which is too many; use "
+                'method="best-choice" (networks) or "grafting-light" (chains), which start with '
+                "none."
             )
         keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
         return Choice(keys, view.lam, 0, complete=not len(keys))

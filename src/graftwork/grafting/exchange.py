@@ -231,7 +231,7 @@ def improves(network: Network, other: Network, margin: float = 0.0) -> bool:
     """
     here, there = network.solution, other.solution
     if here.point.trusted != there.point.trusted:
-        return here.point.trusted
+        return bool(here.point.trusted)
     return here.objective < there.objective - margin
 
 

@@ -13,17 +13,15 @@ from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
 from graftwork.settings import check_whole
 
-# Blocks scored in one batch: enough to keep the kernels busy, little enough to react to Ctrl-C.
-BATCH = 16384
-
 
 def score_all(space: Space, view: View) -> Iterator[tuple[Ints, Floats]]:
     """Yield every inactive block with its score, batch by batch, until the view is halted."""
-    for start in range(0, space.size, BATCH):
+    inactive = np.ones(space.size, dtype=bool)
+    inactive[view.active] = False
+    for start in range(0, space.size, space.batch):
         if view.halted():
             return
-        keys = np.arange(start, min(start + BATCH, space.size))
-        keys = np.setdiff1d(keys, view.active, assume_unique=True)
+        keys = start + np.flatnonzero(inactive[start : start + space.batch])
         yield keys, view.score(keys)
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem, Recipe
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace
 from graftwork.grafting.support import Network
-from graftwork.inference.layout import Floats, Ints, Potentials
-from graftwork.inference.pairs import find_edges
-from graftwork.objectives.protocol import independent_potentials
+from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
 from graftwork.solvers.coordinates import searchable
@@ -35,19 +33,19 @@ class Growth:
         self._arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = NOTHING_SEEN
 
-    def first_network(self) -> Potentials:
+    def first_network(self) -> Any:
         """Return what the recipe starts from: a network without edges, unless it says more."""
         problem, ledger = self.problem, self.ledger
-        sample, total = problem.objective.sample, problem.space.size
         if self.recipe.start is None:
-            return independent_potentials(sample)
+            return problem.domain.empty()
+        total = problem.space.size
 
         def halted() -> bool:
-            return ledger.pause(sample.counts.n_computed, total)
+            return ledger.pause(problem.domain.tables_counted, total)
 
         return self.recipe.start.begin(problem, ledger.budget, self.rng, halted)
 
-    def begin(self, start: Potentials, arrivals: Iterable[Sequence[int]] | None) -> None:
+    def begin(self, start: Any, arrivals: Iterable[Sequence[int]] | None) -> None:
         """Evaluate the start, and open the space of the variables that are there."""
         variables = self.problem.variables
         if arrivals is not None:
@@ -130,12 +128,12 @@ class Growth:
             lam=lam,
             threshold=lam + self.accuracy,
             active=self.network.active(self.space),
-            degrees=np.bincount(layout.edges.ravel(), minlength=layout.n_variables),
+            degrees=self.problem.domain.degrees(layout),
             most=room,
             halted=lambda: self.spent() is not None,
             point=self.solution.point,
             penalty=self.problem.penalty,
-            sample=self.problem.objective.sample,
+            domain=self.problem.domain,
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))
@@ -148,7 +146,7 @@ class Growth:
         """
         scores, barred = self.score(keys), np.isin(keys, self.futile)
         if self.full():
-            barred |= find_edges(self.network.layout, self.space.pairs(keys)) < 0
+            barred |= self.problem.domain.absent(self.network.layout, self.space, keys)
         if barred.any():
             self._worst_barred = max(self._worst_barred, float(scores[barred].max()))
             scores = np.where(barred, np.minimum(scores, self.problem.penalty.lam), scores)
@@ -159,7 +157,7 @@ class Growth:
         if not len(keys):
             return np.zeros(0)
         gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
-        scale = self.space.scales(self.problem.objective.sample.declared, keys)
+        scale = self.problem.domain.scales(self.space, keys)
         self.ledger.count_scores(len(keys), exact, self.space.size)
         return self.problem.penalty.scores(gradients, offsets, scale)
 
@@ -168,8 +166,7 @@ class Growth:
 
         Edges are a reason to stop where blocks are whole tables; cells of those there may follow.
         """
-        tables = isinstance(self.space, PairSpace)
-        return self.ledger.spent(self.network.layout.n_edges if tables else 0)
+        return self.ledger.spent(self.network.layout.n_edges if self.space.whole else 0)
 
     def full(self) -> bool:
         """Return whether there are as many edges as may be."""

@@ -82,7 +82,7 @@ class Ledger:
             trusted=solution.point.trusted,
             evaluations=problem.objective.evaluations,
             blocks_scored=self.blocks_scored,
-            tables_counted=problem.objective.sample.counts.n_computed,
+            tables_counted=problem.domain.tables_counted,
             seconds=time.monotonic() - self.started,
             lam=lam,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from graftwork.grafting.problem import Budget, Problem, Recipe
 from graftwork.grafting.selection import Choice
 from graftwork.grafting.space import PairSpace
 from graftwork.grafting.trace import Observer, Round, Silence
-from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.layout import Ints
 from graftwork.solvers import Solution
 
 # The steps of an annealing schedule are solved to this share of their lambda.
@@ -44,7 +45,7 @@ class Outcome:
     exchange: Tally | None = None
 
     @property
-    def potentials(self) -> Potentials:
+    def potentials(self) -> Any:
         """The network at the end."""
         return self.solution.point.potentials
 
@@ -58,7 +59,7 @@ def graft(
     problem: Problem,
     recipe: Recipe,
     *,
-    start: Potentials | None = None,
+    start: Any = None,
     schedule: Sequence[float] = (),
     arrivals: Iterable[Sequence[int]] | None = None,
     budget: Budget | None = None,
@@ -305,10 +306,9 @@ class _Run:
         active = growth.network.active(growth.space)
         if len(active) == growth.space.size:
             growth.choice = Choice(_EMPTY, 0.0, 0, complete=True)
-        elif self.stop in ("edges", "rounds", "searched") and isinstance(growth.space, PairSpace):
-            known = growth.problem.objective.sample.counts.known_pairs(MOST_LAST_LOOKS)
-            known = known[np.isin(known, growth.space.variables).all(axis=1)]
-            keys = np.setdiff1d(growth.space.keys(known), active)
+        elif self.stop in ("edges", "rounds", "searched"):
+            known = growth.problem.domain.known(growth.space, MOST_LAST_LOOKS)
+            keys = np.setdiff1d(known, active)
             if len(keys):
                 worst = float(growth.score(keys).max())
                 everything = len(keys) == growth.space.size - len(active)

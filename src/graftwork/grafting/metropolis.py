@@ -117,7 +117,7 @@ class Chain:
     def log_acceptance(self, moves: Moves, there: Network, leaving: int, entering: int,
                        fall: float) -> float:  # fmt: skip
         """Return the log of the Metropolis-Hastings ratio of an exchange."""
-        rows = self.bench.problem.objective.sample.total_weight
+        rows = float(self.bench.problem.objective.sample.total_weight)
         back = self.moves(there).chance(entering, leaving)
         ahead = moves.chance(leaving, entering)
         return rows * fall / self.temperature + float(np.log(back) - np.log(ahead))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from graftwork.grafting.cells import CellSpace
+from graftwork.grafting.domain import Domain, PairDomain
 from graftwork.grafting.pruning import Pruner, Zeros
 from graftwork.grafting.selection import Selector
 from graftwork.grafting.space import PairSpace, Space
-from graftwork.inference.layout import Ints, Layout, Potentials
-from graftwork.objectives.protocol import Objective
+from graftwork.inference.layout import Ints, Potentials
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers import (
@@ -98,15 +97,29 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is minimised: a loss plus a penalty, over edges between some variables."""
+    """What is minimised: a loss plus a penalty, over what a domain may activate.
 
-    objective: Objective
+    Attributes
+    ----------
+    objective : Loss
+        An ``Objective`` for networks.
+    penalty : Penalty
+    domain : Domain
+        What blocks are; by default edges between the variables of the objective's sample.
+    """
+
+    objective: Any
     penalty: Penalty
+    domain: Domain = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.domain is None:
+            object.__setattr__(self, "domain", PairDomain(self.objective.sample))
 
     @property
     def variables(self) -> Ints:
-        """The variables that vary: a constant column has no edges."""
-        return np.flatnonzero(self.objective.sample.cards > 1)
+        """The variables between which there may be edges."""
+        return self.domain.variables
 
     @property
     def space(self) -> PairSpace:
@@ -114,23 +127,20 @@ class Problem:
         return PairSpace(self.variables)
 
     def space_for(self, recipe: Recipe, variables: Ints) -> Space:
-        """Return the blocks a recipe may activate among some of the variables that vary."""
-        some = np.intersect1d(variables, self.variables)
-        if recipe.features and self.penalty.separable:
-            return CellSpace(some, self.objective.sample.cards)
-        return PairSpace(some)
+        """Return the blocks a recipe may activate among some of the variables."""
+        return self.domain.space(variables, recipe.features and self.penalty.separable)
 
     def at(self, lam: float) -> Problem:
         """Return the same problem with another lambda on the tables."""
         return replace(self, penalty=replace(self.penalty, lam=lam))  # type: ignore[type-var]
 
-    def blocks(self, layout: Layout, free: Bools | None = None) -> Blocks:
+    def blocks(self, layout: Any, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout, with what may move."""
-        return Blocks.of(layout, self.objective.sample.declared, free)
+        return self.domain.blocks(layout, free)
 
     def solution(
         self,
-        potentials: Potentials,
+        potentials: Any,
         memory: Memory | None = None,
         near: Solution | None = None,
         free: Bools | None = None,

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-import numpy as np
-
-from graftwork.data.compact import Sample
-from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.chow_liu import table_information
+from graftwork.grafting.domain import PairDomain
+from graftwork.grafting.gains import distinct_pairs
 from graftwork.grafting.selection import View
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.gains import cell_gains, table_gains
-from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.protocol import Point
-from graftwork.penalties.protocol import Penalty
 
 
 class Scorer(Protocol):
@@ -52,7 +46,7 @@ class Gain:
 
     def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
         """Return the gains."""
-        return block_gains(space, view.point, view.penalty, view.sample, keys)
+        return view.domain.gains(space, view.point, view.penalty, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,44 +60,11 @@ class MutualInformation:
     Lee, Ganapathi and Koller (2006), the baseline "simple".
     """
 
-    def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
+    def rank(self, space: Any, view: View, keys: Ints, scores: Floats) -> Floats:
         """Return the mutual information, in nats."""
-        pairs, which = _distinct(space.pairs(keys), len(view.sample.cards))
-        counts, starts = view.sample.counts.tables(pairs)
-        return table_information(view.sample, pairs, counts, starts)[which]
-
-
-def block_gains(space: Space, point: Point, penalty: Penalty, sample: Sample, keys: Ints) -> Floats:
-    """Return by how much the objective would fall if each block alone were optimised."""
-    cards = sample.cards
-    pairs, which = _distinct(space.pairs(keys), len(cards))
-    expected = point.pair_expectations(pairs)
-    first, second = cards[pairs[:, 0]], cards[pairs[:, 1]]
-    given, offsets = np.asarray(expected.given), expected.offsets
-    if isinstance(space, CellSpace):
-        of_cells: Floats = cell_gains(
-            which, space.cells(keys), second, offsets, expected.model, given, expected.data,
-            penalty.lam, penalty.l2,
-        )  # fmt: skip
-        return of_cells
-    solve = np.argsort(which)  # tables in the order of `pairs`
-    tolls = penalty.lam * space.scales(sample.declared, keys)[solve]
-
-    def run(part: slice) -> Floats:
-        some: Floats = table_gains(
-            first[part], second[part], offsets[part], expected.model, given, expected.data,
-            tolls[part], penalty.l2, penalty.separable, penalty.lam,
-        )  # fmt: skip
-        return some
-
-    threads = sample.counts.n_threads
-    chunks = cut_evenly((first * second).astype(np.float64), threads)
-    gains = np.empty(len(keys))
-    gains[solve] = np.concatenate([np.zeros(0), *run_chunks(run, chunks, threads)])
-    return gains
-
-
-def _distinct(pairs: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return the distinct pairs in order, and which of them each one is."""
-    numbers, which = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
-    return np.stack(np.divmod(numbers, n), axis=1), which
+        if not isinstance(view.domain, PairDomain):
+            raise ValueError("mutual information is of pairs of variables: features have none")
+        sample = view.domain.sample
+        pairs, which = distinct_pairs(space.pairs(keys), len(sample.cards))
+        counts, starts = sample.counts.tables(pairs)
+        return table_information(sample, pairs, counts, starts)[which]

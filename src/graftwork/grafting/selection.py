@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.grafting.domain import Domain
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.protocol import Point
 from graftwork.penalties.protocol import Penalty
 
 
@@ -35,12 +34,12 @@ class View:
         Most blocks that may be activated now.
     halted : function
         True when a budget ran out: stop looking.
-    point : Point
+    point : Evaluated
         The loss at this point, for scorers that look deeper than the gradient.
     penalty : Penalty
         What weighs on blocks.
-    sample : Sample
-        The data, for scorers that look at them.
+    domain : Domain
+        What blocks are, for scorers that look at more than numbers.
     """
 
     score: Callable[[Ints], Floats]
@@ -50,9 +49,9 @@ class View:
     degrees: Ints
     most: int
     halted: Callable[[], bool]
-    point: Point
+    point: Any
     penalty: Penalty
-    sample: Sample
+    domain: Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)

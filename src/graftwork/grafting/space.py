@@ -7,7 +7,7 @@ random order that needs no list either.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from graftwork.objectives.protocol import Point
 from graftwork.objectives.reshaped import table_gradients
 from graftwork.penalties.blocks import Bools, pair_scales
 
+# Blocks scored in one batch.
+BATCH = 16384
+
 
 class Space(Protocol):
     """All blocks that may be activated, as numbers: their keys."""
@@ -27,6 +30,16 @@ class Space(Protocol):
     @property
     def unit(self) -> str:
         """What a block is, in a word."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether a block is all that an edge or a feature has, not a part of it."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many blocks to score at once: enough to keep kernels busy, few enough for Ctrl-C."""
         ...
 
     @property
@@ -39,27 +52,31 @@ class Space(Protocol):
         """Number of blocks; keys are ``range(size)``."""
         ...
 
-    def pairs(self, keys: Ints) -> Ints:
-        """Return the pair of variables of each block, shape (k, 2), ``i < j``."""
-        ...
-
-    def active(self, layout: Layout, free: Bools) -> Ints:
+    def active(self, layout: Any, free: Bools) -> Ints:
         """Return the keys of the blocks in a layout, given which of its entries may move."""
         ...
 
-    def free(self, layout: Layout, weights: Floats) -> Bools:
+    def free(self, layout: Any, weights: Floats) -> Bools:
         """Return which entries may move in a network to start from."""
         ...
 
-    def entries(self, layout: Layout, keys: Ints) -> tuple[Ints, Ints]:
-        """Return the positions of the blocks' entries in a layout that has their pairs.
+    def entries(self, layout: Any, keys: Ints) -> tuple[Ints, Ints]:
+        """Return the positions of the blocks' entries in a layout that has them.
 
         One block after the other, and where each starts, shape (k + 1,).
         """
         ...
 
-    def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
+    def gradients(self, point: Any, keys: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient of each block, where each starts, and whether it is exact."""
+        ...
+
+
+class TableSpace(Space, Protocol):
+    """A space whose blocks are tables of pairs of variables, or cells of them."""
+
+    def pairs(self, keys: Ints) -> Ints:
+        """Return the pair of variables of each block, shape (k, 2), ``i < j``."""
         ...
 
     def scales(self, declared: Ints, keys: Ints) -> Floats:
@@ -89,6 +106,8 @@ class PairSpace:
 
     variables: Ints
     unit = "pair"
+    whole = True
+    batch = BATCH
 
     @property
     def size(self) -> int:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from graftwork.grafting.problem import Problem
 from graftwork.grafting.space import Space
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.inference.pairs import find_edges
-from graftwork.kernels.tables import add_mean_rows
-from graftwork.objectives.reshaped import reshape
+from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Bools
 from graftwork.solvers import Solution, Solver, measure
 from graftwork.solvers.solution import never
@@ -26,14 +24,20 @@ class Network:
     free: Bools
 
     @property
-    def layout(self) -> Layout:
-        """Where the weights lie."""
-        return self.solution.point.potentials.layout
+    def potentials(self) -> Any:
+        """Layout and weights."""
+        return self.solution.point.potentials
+
+    @property
+    def layout(self) -> Any:
+        """Where the weights lie: the domain's own kind of layout."""
+        return self.potentials.layout
 
     @property
     def weights(self) -> Floats:
         """The weights."""
-        return self.solution.point.potentials.weights
+        weights: Floats = self.potentials.weights
+        return weights
 
     def active(self, space: Space) -> Ints:
         """Return the keys of the active blocks."""
@@ -49,11 +53,7 @@ class Network:
 
     def grow(self, problem: Problem, space: Space, keys: Ints) -> Network:
         """Return the network with these blocks active; their weights are zero."""
-        pairs = space.pairs(keys)
-        absent = pairs[find_edges(self.layout, pairs) < 0]
-        _, first = np.unique(absent, axis=0, return_index=True)
-        fresh = absent[np.sort(first)]  # cells of one table bring it once
-        layout = Layout.of(self.layout.cards, np.concatenate([self.layout.edges, fresh]))
+        layout = problem.domain.grown(self.layout, space, keys)
         free = np.zeros(layout.size, dtype=bool)
         free[: len(self.free)] = self.free
         free[space.entries(layout, keys)[0]] = True
@@ -64,25 +64,20 @@ class Network:
 
         What they added to their variables on average stays, in unaries that are free.
         """
-        free, weights, old = self.free.copy(), self.weights.copy(), self.layout
-        places = space.entries(old, keys)[0]
-        dropped = weights[places].any()
-        if dropped and not (problem.penalty.unary_lam or problem.penalty.unary_l2):
-            weights[: old.n_unary] += _averages(old, weights, places, problem)
-        free[places], weights[places] = False, 0.0
-        kept = (
-            np.logical_or.reduceat(free[old.n_unary :], old.edge_offsets[:-1] - old.n_unary)
-            if old.n_edges
-            else np.zeros(0, dtype=bool)
-        )
-        layout = Layout.of(old.cards, old.edges[kept])
-        entries = np.concatenate([np.arange(old.n_unary), old.entries(np.flatnonzero(kept))])
-        if dropped:  # weights that were not zero: another network, evaluated anew
-            memory = self.solution.memory.move(entries, layout.size, np.arange(layout.size))
-            potentials = Potentials(layout, weights[entries])
-            solution = problem.solution(potentials, memory, self.solution, free[entries])
-            return Network(solution, free[entries])
-        return self._moved(problem, layout, free[entries])
+        places = space.entries(self.layout, keys)[0]
+        dropped = self.weights[places].any()
+        free = self.free.copy()
+        free[places] = False
+        layout, entries = problem.domain.kept(self.layout, free)
+        if not dropped:
+            return self._moved(problem, layout, free[entries])
+        # weights that were not zero: another network, evaluated anew
+        compensate = not (problem.penalty.unary_lam or problem.penalty.unary_l2)
+        weights = problem.domain.without(self.layout, self.weights, places, compensate)
+        memory = self.solution.memory.move(entries, layout.size, np.arange(layout.size))
+        potentials = replace(self.potentials, layout=layout, weights=weights[entries])
+        solution = problem.solution(potentials, memory, self.solution, free[entries])
+        return Network(solution, free[entries])
 
     def solved(
         self,
@@ -108,36 +103,21 @@ class Network:
         """Return the same network measured by another problem's penalty."""
         return self._moved(problem, self.layout, self.free)
 
-    def _moved(self, problem: Problem, layout: Layout, free: Bools) -> Network:
+    def _moved(self, problem: Problem, layout: Any, free: Bools) -> Network:
         """Return the same weights in another layout, without an evaluation where possible."""
-        solution, old = self.solution, self.layout
-        point, memory = solution.point, solution.memory
-        if layout.n_edges != old.n_edges or (layout.edges != old.edges).any():
-            shared = find_edges(old, layout.edges)
-            here = np.flatnonzero(shared >= 0)
-            unary = np.arange(old.n_unary)
-            sources = np.concatenate([unary, old.entries(shared[here])])
-            targets = np.concatenate([unary, layout.entries(here)])
-            weights = layout.zeros()
+        point, memory = self.solution.point, self.solution.memory
+        shared = problem.domain.carried(self.layout, layout)
+        if shared is not None:
+            sources, targets = shared
+            weights = np.zeros(layout.size)
             weights[targets] = self.weights[sources]
-            potentials = Potentials(layout, weights)
+            potentials = replace(self.potentials, layout=layout, weights=weights)
             point = (
-                reshape(point, potentials)
+                problem.domain.reshaped(point, potentials)
                 if problem.objective.ignores_empty_tables
                 else problem.objective.at(potentials, point)
             )
             memory = memory.move(sources, layout.size, targets)
         blocks = problem.blocks(layout, free)
         measured = measure(point, problem.penalty, blocks, 0, memory)
-        return Network(replace(measured, stalled=solution.stalled), free)
-
-
-def _averages(layout: Layout, weights: Floats, places: Ints, problem: Problem) -> Floats:
-    """Return what some table entries add to the unaries on average over the data."""
-    alone = np.zeros_like(weights)
-    alone[places] = weights[places]
-    add_mean_rows(
-        alone, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
-        problem.objective.sample.frequencies, 1.0,
-    )  # fmt: skip
-    return alone[: layout.n_unary]
+        return Network(replace(measured, stalled=self.solution.stalled), free)

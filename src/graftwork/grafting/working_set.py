@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from graftwork.grafting.exhaustive import score_all
 from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import Space
+from graftwork.grafting.space import TableSpace
 from graftwork.inference.layout import Floats, Ints
 
 
@@ -30,13 +31,13 @@ class WorkingSet:
     per_variable: int = 2
     shortlist: float = 0.7
 
-    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
+    def begin(self, space: Any, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
         """Return a fresh selection without a list."""
         return _WorkingSetSearch(self, space)
 
 
 class _WorkingSetSearch:
-    def __init__(self, settings: WorkingSet, space: Space) -> None:
+    def __init__(self, settings: WorkingSet, space: TableSpace) -> None:
         self._settings = settings
         self._space = space
         self._listed = np.zeros(0, dtype=np.int64)

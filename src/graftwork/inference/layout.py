@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class Shape(Protocol):
+    """What solvers and penalties know of a layout: free blocks (variables) first, then others.
+
+    The others are edges' tables in a network, features in a chain.
+    """
+
+    @property
+    def n_variables(self) -> int:
+        """Number of blocks that are free unless penalised on purpose."""
+        ...
+
+    @property
+    def n_edges(self) -> int:
+        """Number of the other blocks."""
+        ...
+
+    @property
+    def n_unary(self) -> int:
+        """Where the other blocks start."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,12 +46,12 @@ class Expectations:
         return difference
 
 
-class Point(Protocol):
-    """A loss evaluated at one set of potentials."""
+class Evaluated(Protocol):
+    """A loss evaluated at one set of weights: what a solver needs."""
 
     @property
-    def potentials(self) -> Potentials:
-        """Where the loss was evaluated."""
+    def potentials(self) -> Any:
+        """Where the loss was evaluated: a value with a ``layout`` and its ``weights``."""
         ...
 
     @property
@@ -77,6 +77,15 @@ class Point(Protocol):
     @property
     def trusted(self) -> bool:
         """Whether the inference behind it converged."""
+        ...
+
+
+class Point(Evaluated, Protocol):
+    """A loss of networks evaluated at one set of potentials."""
+
+    @property
+    def potentials(self) -> Potentials:
+        """Where the loss was evaluated."""
         ...
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
@@ -114,11 +123,20 @@ class Point(Protocol):
         ...
 
 
-class Objective(Protocol):
-    """A smooth loss over a sample."""
+class Loss(Protocol):
+    """A smooth function of weights."""
+
+    evaluations: int
+
+    def at(self, potentials: Any, warm: Any = None) -> Evaluated:
+        """Return the loss evaluated there, starting from what ``warm`` knows."""
+        ...
+
+
+class Objective(Loss, Protocol):
+    """A smooth loss of networks over a sample."""
 
     sample: Sample
-    evaluations: int
 
     @property
     def ignores_empty_tables(self) -> bool:

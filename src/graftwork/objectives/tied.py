@@ -6,10 +6,12 @@ edges, so that every solver can minimise over them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.objectives.protocol import Expectations, Objective, Point
+from graftwork.objectives.protocol import Objective, Point
 
 
 class Tied:
@@ -49,15 +51,6 @@ class Tied:
         """Return a layout of so many single numbers."""
         return Layout.of(np.ones(count, dtype=np.int64))
 
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """Yes: there are none."""
-        return True
-
-    def describe(self) -> str:
-        """Return in plain words how it is computed."""
-        return f"{self.objective.describe()}, of {self.small.size} values"
-
     def expand(self, values: Floats) -> Potentials:
         """Return the network whose weights have these values."""
         weights = self.layout.zeros()
@@ -69,7 +62,7 @@ class Tied:
         sums = np.bincount(self.groups[self.held], vector[self.held], minlength=self.small.size)
         return sums.astype(np.float64)
 
-    def at(self, potentials: Potentials, warm: Point | None = None) -> TiedPoint:
+    def at(self, potentials: Potentials, warm: Any = None) -> TiedPoint:
         """Return the loss at these values."""
         self.evaluations += 1
         near = warm.base if isinstance(warm, TiedPoint) else None
@@ -85,28 +78,3 @@ class TiedPoint:
         self.value, self.exact, self.trusted = base.value, base.exact, base.trusted
         self.gradient = objective.gather(base.gradient)
         self.curvature = objective.gather(base.curvature)
-
-    def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
-        """Return zeros: values with one state have no tables to add."""
-        return np.zeros(len(pairs)), np.arange(len(pairs) + 1), True
-
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return zeros, as there is nothing to add."""
-        return np.zeros(len(pairs))
-
-    def pair_expectations(self, pairs: Ints) -> Expectations:
-        """Return that nothing is compared: there is nothing to add."""
-        nothing = np.zeros(len(pairs))
-        return Expectations(nothing[None, :], (0,), nothing, np.arange(len(pairs) + 1))
-
-    def pair_gains(self, pairs: Ints) -> Floats:
-        """Return zeros, as there is nothing to add."""
-        return np.zeros(len(pairs))
-
-    def edge_spreads(self) -> Floats:
-        """Return nothing: there are no edges."""
-        return np.zeros(0)
-
-    def removal_costs(self) -> Floats:
-        """Return nothing: there are no edges."""
-        return np.zeros(0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.inference.layout import Floats, Ints, Layout, Shape
 
 Bools = NDArray[np.bool_]
 
@@ -30,7 +30,8 @@ class Blocks:
 
     Attributes
     ----------
-    layout : Layout
+    layout : Shape
+        Of the flat vector.
     offsets : (n + m + 1,) int64
         Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
     scale : (n + m,) float64
@@ -39,7 +40,7 @@ class Blocks:
         Which entries may move; the others stay as they are.
     """
 
-    layout: Layout
+    layout: Shape
     offsets: Ints
     scale: Floats
     free: Bools

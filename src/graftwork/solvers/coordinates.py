@@ -13,10 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
-from graftwork.inference.layout import Floats, Potentials
+from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
-from graftwork.objectives.protocol import Objective
-from graftwork.penalties.blocks import Blocks
+from graftwork.objectives.protocol import Loss
+from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 
 
@@ -40,12 +40,13 @@ class Coordinates(Protocol):
         ...
 
 
-def choose_coordinates(objective: Objective, penalty: Penalty, blocks: Blocks) -> Coordinates:
+def choose_coordinates(objective: Loss, penalty: Penalty, blocks: Blocks) -> Coordinates:
     """Return the coordinates to work in: decoupled where unaries are free, plain otherwise."""
-    if penalty.unary_lam or penalty.unary_l2:
+    sample, layout = getattr(objective, "sample", None), blocks.layout
+    if sample is None or not isinstance(layout, Layout) or penalty.unary_lam or penalty.unary_l2:
         return Plain(blocks)
     centred = penalty.centres and bool(blocks.free.all())
-    return Decoupled(blocks, objective.sample.frequencies, centred)
+    return Decoupled(layout, blocks.free, sample.frequencies, centred)
 
 
 def searchable(penalty: Penalty, potentials: Potentials) -> Potentials:
@@ -62,7 +63,8 @@ def searchable(penalty: Penalty, potentials: Potentials) -> Potentials:
     >>> searchable(GroupL1(0.1), Potentials(layout, np.r_[np.zeros(4), 4, 0, 2, 2])).weights
     array([ 2.,  2.,  3.,  1.,  1., -1., -1.,  1.])
     """
-    if not penalty.centres or penalty.unary_lam or penalty.unary_l2:
+    unaries_fixed = penalty.unary_lam or penalty.unary_l2 or not potentials.layout.n_unary
+    if not penalty.centres or unaries_fixed:
         return potentials
     layout, weights = potentials.layout, potentials.weights.copy()
     even = np.repeat(1.0 / layout.cards, layout.cards)
@@ -101,7 +103,8 @@ class Decoupled:
     ``centred``: search double-centred tables only, where the optimum of a group penalty lies.
     """
 
-    blocks: Blocks
+    layout: Layout
+    free: Bools
     frequencies: Floats
     centred: bool
 
@@ -115,7 +118,7 @@ class Decoupled:
 
     def slope(self, gradient: Floats) -> Floats:
         """Return the gradient for tables whose unaries follow."""
-        layout, result = self.blocks.layout, gradient.copy()
+        layout, result = self.layout, gradient.copy()
         subtract_mean_slopes(
             result, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
             self.frequencies,
@@ -125,13 +128,13 @@ class Decoupled:
     def project(self, vector: Floats) -> Floats:
         """Return the vector without what may not move, and double-centred if so searched."""
         if not self.centred:
-            return np.where(self.blocks.free, vector, 0.0)
-        layout, result = self.blocks.layout, vector.copy()
+            return np.where(self.free, vector, 0.0)
+        layout, result = self.layout, vector.copy()
         centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
         return result
 
     def _shift(self, weights: Floats, sign: float) -> Floats:
-        layout, result = self.blocks.layout, weights.copy()
+        layout, result = self.layout, weights.copy()
         add_mean_rows(
             result, layout.cards, layout.edges, layout.edge_offsets, layout.unary_offsets,
             self.frequencies, sign,

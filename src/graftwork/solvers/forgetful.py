@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from graftwork.objectives.protocol import Objective
+from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.memory import Memory
@@ -20,7 +20,7 @@ class Forgetful:
 
     def improve(
         self,
-        objective: Objective,
+        objective: Loss,
         penalty: Penalty,
         blocks: Blocks,
         solution: Solution,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graftwork.objectives.protocol import Objective
+from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.settings import check_whole
@@ -50,7 +50,7 @@ class GaussSeidel:
 
     def improve(
         self,
-        objective: Objective,
+        objective: Loss,
         penalty: Penalty,
         blocks: Blocks,
         solution: Solution,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graftwork.inference.layout import Floats, Potentials
-from graftwork.objectives.protocol import Objective
+from graftwork.inference.layout import Floats
+from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
@@ -55,7 +55,7 @@ class OrthantWise:
 
     def improve(
         self,
-        objective: Objective,
+        objective: Loss,
         penalty: Penalty,
         blocks: Blocks,
         solution: Solution,
@@ -83,7 +83,7 @@ class OrthantWise:
 class _Problem:
     """One loss with a separable penalty on fixed blocks."""
 
-    objective: Objective
+    objective: Loss
     penalty: Penalty
     blocks: Blocks
     coordinates: Coordinates
@@ -102,9 +102,8 @@ class _Problem:
         length, spent = min(1.0, LONGEST / max(longest, 1e-300)), current
         while True:
             after = _stay(weights + length * direction, orthant)
-            point = self.objective.at(
-                Potentials(self.blocks.layout, self.coordinates.leave(after)), spent.point
-            )
+            there = replace(current.point.potentials, weights=self.coordinates.leave(after))
+            point = self.objective.at(there, spent.point)
             trial = measure(point, self.penalty, self.blocks, spent.evaluations + 1, current.memory)
             promised = -float(descent @ (after - weights))
             allowed = SUFFICIENT * promised + ROUNDING * abs(current.objective)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graftwork.inference.layout import Floats, Potentials
-from graftwork.objectives.protocol import Objective
+from graftwork.inference.layout import Floats
+from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
@@ -47,7 +47,7 @@ class ProximalQuasiNewton:
 
     def improve(
         self,
-        objective: Objective,
+        objective: Loss,
         penalty: Penalty,
         blocks: Blocks,
         solution: Solution,
@@ -65,14 +65,14 @@ class ProximalQuasiNewton:
 class _Problem:
     """One composite objective on fixed blocks."""
 
-    objective: Objective
+    objective: Loss
     penalty: Penalty
     blocks: Blocks
     coordinates: Coordinates
     most_memory: int
 
     def evaluate(self, weights: Floats, near: Solution) -> Solution:
-        point = self.objective.at(Potentials(self.blocks.layout, weights), near.point)
+        point = self.objective.at(replace(near.point.potentials, weights=weights), near.point)
         return measure(point, self.penalty, self.blocks, near.evaluations + 1, near.memory)
 
     def step(self, current: Solution) -> Solution:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
-from graftwork.objectives.protocol import Objective, Point
+from graftwork.objectives.protocol import Evaluated, Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty, residual
 from graftwork.solvers.memory import Memory
@@ -23,8 +23,8 @@ class Solution:
 
     Attributes
     ----------
-    point : Point
-        The loss evaluated there.
+    point : Evaluated
+        The loss evaluated there; of networks it is a ``Point``.
     objective : float
         Loss plus penalty.
     residual : float
@@ -38,7 +38,7 @@ class Solution:
         not the gradient of the value: unconverged inference), or it used all its evaluations.
     """
 
-    point: Point
+    point: Any
     objective: float
     residual: float
     evaluations: int = 0
@@ -51,7 +51,7 @@ class Solver(Protocol):
 
     def improve(
         self,
-        objective: Objective,
+        objective: Loss,
         penalty: Penalty,
         blocks: Blocks,
         solution: Solution,
@@ -68,7 +68,7 @@ class Solver(Protocol):
 
 
 def measure(
-    point: Point,
+    point: Evaluated,
     penalty: Penalty,
     blocks: Blocks,
     evaluations: int = 0,

@@ -16,6 +16,7 @@ import numpy as np
 from graftwork.data.compact import Sample
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
 from graftwork.grafting.certificate import STOPS
+from graftwork.grafting.space import BATCH
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.objectives.protocol import Objective, Point
@@ -39,7 +40,6 @@ PATIENCE = 2
 MOST_REVISIONS = 8
 MOST_ADDITIONS = 2
 _NONE = np.zeros((0, 2), dtype=np.int64)
-BATCH = 16384
 
 
 @dataclass(frozen=True, slots=True, eq=False)

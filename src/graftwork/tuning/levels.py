@@ -10,11 +10,10 @@ import numpy as np
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
 from graftwork.grafting import Problem
-from graftwork.grafting.space import RandomOrder
+from graftwork.grafting.space import BATCH, RandomOrder
 from graftwork.objectives.protocol import Objective, independent_potentials
 from graftwork.penalties.blocks import pair_scales
 
-BATCH = 16384
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
 MOST_PAIRS = 20_000_000
 PERMUTATIONS = 3

@@ -1,0 +1,178 @@
+"""Chains as something the loop can learn: features come and go, alone or by rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.inference.features import FeatureLayout, FeatureWeights
+from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.ragged import offsets
+from graftwork.objectives.chain import ChainPoint
+from graftwork.objectives.chain_features import ChainFeatures
+from graftwork.objectives.chain_gains import feature_gains
+from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.penalties.protocol import Penalty
+
+_EMPTY = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSpace:
+    """Blocks of features; a block's key is its number.
+
+    Attributes
+    ----------
+    starts : (blocks + 1,) int64
+        Block ``b`` has the features starts[b]:starts[b + 1].
+    unit : str
+        What a block is, in a word.
+
+    Examples
+    --------
+    >>> FeatureSpace(np.array([0, 2, 3]), "row").size
+    2
+    """
+
+    starts: Ints
+    unit: str = "feature"
+    variables = _EMPTY
+    whole = True
+
+    @property
+    def size(self) -> int:
+        """Number of blocks."""
+        return len(self.starts) - 1
+
+    @property
+    def batch(self) -> int:
+        """All blocks: the gradients are there."""
+        return max(1, self.size)
+
+    def active(self, layout: FeatureLayout, free: Bools) -> Ints:
+        """Return the keys of the blocks in a layout."""
+        return layout.blocks
+
+    def free(self, layout: FeatureLayout, weights: Floats) -> Bools:
+        """Return that every entry may move."""
+        return np.ones(layout.size, dtype=bool)
+
+    def entries(self, layout: FeatureLayout, keys: Ints) -> tuple[Ints, Ints]:
+        """Return where the blocks' entries lie in a layout that has them, and where each starts."""
+        order = np.argsort(layout.blocks, kind="stable")
+        places = order[np.searchsorted(layout.blocks, keys, sorter=order)]
+        sizes = np.diff(layout.offsets)[places]
+        starts = offsets(sizes)
+        shift = np.repeat(layout.offsets[places] - starts[:-1], sizes)
+        return np.arange(len(shift)) + shift, starts
+
+    def gradients(self, point: ChainPoint, keys: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the gradients of the blocks' features, where each starts, and that they are exact.
+
+        They are known: one evaluation gives those of every feature.
+        """
+        some = FeatureLayout.of(self.starts, keys)
+        return point.gradients[some.features], some.offsets, True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureDomain:
+    """Chains: features of sequences, or rows of them (an attribute with all outputs)."""
+
+    features: ChainFeatures
+    single: bool
+    tables_counted = 0
+    variables = _EMPTY
+
+    @property
+    def noun(self) -> str:
+        """What is kept in the end, in a word."""
+        return "feature" if self.single else "row"
+
+    @property
+    def starts(self) -> Ints:
+        """Where each block's features start."""
+        return np.arange(self.features.size + 1) if self.single else self.features.rows
+
+    def empty(self) -> FeatureWeights:
+        """Return the weights of no feature."""
+        return FeatureWeights(FeatureLayout.of(self.starts, _EMPTY), np.zeros(0))
+
+    def space(self, variables: Ints, features: bool) -> FeatureSpace:
+        """Return the blocks: all of them, at any time."""
+        return FeatureSpace(self.starts, self.noun)
+
+    def blocks(self, layout: FeatureLayout, free: Bools | None = None) -> Blocks:
+        """Return the blocks of a layout; a row's scale is the root of its number of features."""
+        free = np.ones(layout.size, dtype=bool) if free is None else free
+        return Blocks(layout, layout.offsets, np.sqrt(np.diff(layout.offsets)), free)
+
+    def grown(self, layout: FeatureLayout, space: FeatureSpace, keys: Ints) -> FeatureLayout:
+        """Return the layout with these blocks at its end."""
+        more = FeatureLayout.of(space.starts, keys)
+        return FeatureLayout(
+            np.concatenate([layout.blocks, more.blocks]),
+            np.concatenate([layout.offsets[:-1], layout.size + more.offsets]),
+            np.concatenate([layout.features, more.features]),
+        )
+
+    def kept(self, layout: FeatureLayout, free: Bools) -> tuple[FeatureLayout, Ints]:
+        """Return the layout of blocks that may move, and the entries it keeps."""
+        if not layout.n_edges:
+            return layout, _EMPTY
+        kept = np.logical_or.reduceat(free, layout.offsets[:-1])
+        sizes = np.diff(layout.offsets)
+        entries = np.flatnonzero(np.repeat(kept, sizes))
+        smaller = FeatureLayout(
+            layout.blocks[kept], offsets(sizes[kept]), layout.features[entries]
+        )
+        return smaller, entries
+
+    def carried(self, old: FeatureLayout, new: FeatureLayout) -> tuple[Ints, Ints] | None:
+        """Return which entries two layouts share: those of the same features."""
+        if len(old.blocks) == len(new.blocks) and (old.blocks == new.blocks).all():
+            return None
+        _, sources, targets = np.intersect1d(
+            old.features, new.features, assume_unique=True, return_indices=True
+        )
+        return sources, targets
+
+    def without(
+        self, layout: FeatureLayout, weights: Floats, places: Ints, compensate: bool
+    ) -> Floats:
+        """Return the weights with these entries zero."""
+        left = weights.copy()
+        left[places] = 0.0
+        return left
+
+    def reshaped(self, point: ChainPoint, potentials: FeatureWeights) -> ChainPoint:
+        """Return the point for weights with other features of zero: its gradients are known."""
+        return ChainPoint(point.objective, potentials, point.value, point.gradients)
+
+    def scales(self, space: FeatureSpace, keys: Ints) -> Floats:
+        """Return d_g of each block: the root of its number of features."""
+        return np.sqrt(space.starts[keys + 1] - space.starts[keys])
+
+    def gains(
+        self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints
+    ) -> Floats:
+        """Return by how much the objective would fall if each block alone were optimised, about."""
+        some = FeatureLayout.of(space.starts, keys)
+        return feature_gains(point, penalty, some.features, some.offsets)
+
+    def count_entries(self, space: FeatureSpace) -> int:
+        """Return the number of features."""
+        return self.features.size
+
+    def degrees(self, layout: FeatureLayout) -> Ints:
+        """Return nothing: features have no variables."""
+        return _EMPTY
+
+    def absent(self, layout: FeatureLayout, space: FeatureSpace, keys: Ints) -> Bools:
+        """Return that every one of these would be new."""
+        return np.ones(len(keys), dtype=bool)
+
+    def known(self, space: FeatureSpace, most: int) -> Ints:
+        """Return all keys: their gradients are there."""
+        return np.arange(space.size)

@@ -1,0 +1,111 @@
+"""Label chains of first and second order: what attributes vote for, and where that lies in arrays.
+
+An *output* is what an attribute at a position can vote for: the label there or, in chains of second
+order, also the pair of the label before and the label there. Outputs have numbers: labels first,
+then pairs. Kernels want them in columns, padded to the widths they are compiled for.
+
+References
+----------
+Sha and Pereira (2003), Shallow parsing with conditional random fields: second order by states that
+are pairs of labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.inference.layout import Floats, Ints
+
+#: Labels are padded to a multiple of this, so that kernels are compiled for few widths.
+STEP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ChainShape:
+    """How many labels there are, and how far back a label looks.
+
+    Attributes
+    ----------
+    n_labels : int
+    order : {1, 2}
+
+    Examples
+    --------
+    >>> shape = ChainShape(3, 2)
+    >>> shape.n_outputs, shape.n_pairs, shape.n_triples
+    (12, 9, 27)
+    >>> shape.columns(np.array([0, 2, 3, 11]))
+    array([ 0,  2,  4, 14])
+    """
+
+    n_labels: int
+    order: int = 1
+
+    @property
+    def width(self) -> tuple[int, ...]:
+        """The padded number of labels, as the length of a tuple: kernels are compiled for it."""
+        return (0,) * self.reach
+
+    @property
+    def reach(self) -> int:
+        """The padded number of labels."""
+        return -(-self.n_labels // STEP) * STEP
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.n_labels * (1 if self.order == 1 else 1 + self.n_labels)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that outputs lie in."""
+        return self.reach * (1 if self.order == 1 else 1 + self.n_labels)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of successive labels."""
+        return self.n_labels**2
+
+    @property
+    def n_triples(self) -> int:
+        """Number of triples of successive labels that can have a weight."""
+        return 0 if self.order == 1 else self.n_labels**3
+
+    def columns(self, outputs: Ints) -> Ints:
+        """Return the columns of these outputs."""
+        block, label = np.divmod(outputs, self.n_labels)
+        columns: Ints = block * self.reach + label
+        return columns
+
+    def outputs(self, columns: Ints) -> Ints:
+        """Return the outputs in these columns.
+
+        Examples
+        --------
+        >>> ChainShape(3, 2).outputs(np.array([0, 2, 4, 14]))
+        array([ 0,  2,  3, 11])
+        """
+        block, label = np.divmod(columns, self.reach)
+        outputs: Ints = block * self.n_labels + label
+        return outputs
+
+    def moves(self, pairs: Floats, triples: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of pairs and of moves between states, as kernels want them.
+
+        Parameters
+        ----------
+        pairs : (n_pairs,) float64
+            Weight of label c after label g at ``g * n_labels + c``.
+        triples : (n_triples,) float64
+        """
+        k, reach = self.n_labels, self.reach
+        if self.order == 1:
+            moves = np.zeros((reach, 1, reach))
+            moves[:k, 0, :k] = pairs.reshape(k, k)
+            return np.zeros((0, reach)), moves
+        padded, moves = np.zeros((k, reach)), np.zeros((reach, k, reach))
+        padded[:, :k] = pairs.reshape(k, k)
+        moves[:k, :, :k] = triples.reshape(k, k, k)
+        return padded, moves

@@ -1,0 +1,483 @@
+"""Forward-backward over many label chains in flat arrays.
+
+A chain's *outputs* are what its attributes may vote for: the label at a position and, in chains of
+second order, the pair (label before, label) at it. Weights of an attribute are one row of outputs:
+``labels`` first, then pairs ``g * width + c``, each block padded to ``width``.
+
+States: of first order a state is the label c; of second order it is the pair (g, c) of the label
+before and the label, so that a chain of second order is one of first order with more states. Both
+are ``g * width + c`` (with g = 0 alone in first order), and
+
+    forward[g, c] = sum_a before[a * step + g] * moves[a, g, c] * scores[g, c]
+
+with step = 1 in first order (the state before is a) and step = width in second (it is (a, g)). The
+first position of a chain of second order has a label only; it is kept in the states (0, c).
+
+``width`` comes as a tuple: its length is known when a kernel is compiled, so that the inner loops
+are unrolled into vector instructions. Labels are padded to it with scores of zero probability.
+
+Sums over positions are made chunk by chunk, chunks do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from graftwork.kernels.pseudo import SUMS, _exponentiate
+
+#: Log-scores of labels that only pad: their probability is zero.
+NEVER = -1e30
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _fill_rows(width, first, last, indptr, indices, values, slots, rows, out):
+    """Fill ``out[t]`` with the summed weights of the active attributes at positions first + t."""
+    n_blocks = rows.shape[1] // len(width)
+    for t in range(last - first):
+        for o in range(rows.shape[1]):
+            out[t, o] = 0.0
+        for k in range(indptr[first + t], indptr[first + t + 1]):
+            slot = slots[indices[k]]
+            if slot < 0:
+                continue
+            value = values[k] if values.size else 1.0
+            for b in range(n_blocks):
+                start = b * len(width)
+                for c in range(len(width)):
+                    out[t, start + c] += value * rows[slot, start + c]
+
+
+@njit(cache=True, nogil=True)
+def _fill_states(width, order, n_labels, length, outputs, pairs, states):
+    """Fill the log-scores of states from those of outputs and the weights of pairs (g, c)."""
+    w = len(width)
+    for t in range(length):
+        if order == 1:
+            for c in range(w):
+                states[t, c] = outputs[t, c] if c < n_labels else NEVER
+            continue
+        for g in range(n_labels):
+            for c in range(w):
+                if c >= n_labels or (t == 0 and g > 0):
+                    states[t, g * w + c] = NEVER
+                elif t == 0:
+                    states[t, c] = outputs[t, c]
+                else:
+                    states[t, g * w + c] = outputs[t, c] + outputs[t, (1 + g) * w + c] + pairs[g, c]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _subtract_largest(length, states, tops):
+    """Subtract each position's largest score, and keep it."""
+    for t in range(length):
+        top = states[t, 0]
+        for s in range(1, states.shape[1]):
+            top = states[t, s] if states[t, s] > top else top
+        tops[t] = top
+        for s in range(states.shape[1]):
+            states[t, s] -= top
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _move(width, order, n_labels, before, moves, after):
+    """Fill ``after`` with the sum over states before, times the moves to each state."""
+    w = len(width)
+    step = 1 if order == 1 else w
+    for g in range(1 if order == 1 else n_labels):
+        for c in range(w):
+            after[g * w + c] = 0.0
+        a = 0
+        while a < n_labels:  # rows of moves past the labels are zeros, up to a multiple of four
+            x0, x1 = before[a * step + g], before[(a + 1) * step + g]
+            x2, x3 = before[(a + 2) * step + g], before[(a + 3) * step + g]
+            for c in range(w):
+                after[g * w + c] += (x0 * moves[a, g, c] + x1 * moves[a + 1, g, c]) + (
+                    x2 * moves[a + 2, g, c] + x3 * moves[a + 3, g, c]
+                )
+            a += 4
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _normalise(vector, scores):
+    """Multiply by the scores and scale to sum 1; return the sum."""
+    total = 0.0
+    for s in range(vector.size):
+        total += vector[s] * scores[s]
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for s in range(vector.size):
+        vector[s] = vector[s] * scores[s] * scale
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _forward(width, order, n_labels, length, scores, moves, forward, totals):
+    """Fill the scaled forward vectors; return the log of the product of scales, or NaN."""
+    w = len(width)
+    result = 0.0
+    for s in range(scores.shape[1]):
+        forward[0, s] = 1.0
+    totals[0] = _normalise(forward[0], scores[0])
+    for t in range(1, length):
+        if order == 2 and t == 1:
+            for g in range(n_labels):
+                for c in range(w):
+                    forward[1, g * w + c] = forward[0, g]
+        else:
+            _move(width, order, n_labels, forward[t - 1], moves, forward[t])
+        totals[t] = _normalise(forward[t], scores[t])
+    for t in range(length):
+        if not totals[t] > 1e-280:
+            return np.nan
+        result += math.log(totals[t])
+    return result
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _move_back(width, order, n_labels, after, moves_back, before, column):
+    """Fill ``before`` with the sum over states after, times the moves to them."""
+    w, reach = len(width), moves_back.shape[2]
+    step = 1 if order == 1 else w
+    for g in range(1 if order == 1 else n_labels):
+        for a in range(reach):
+            column[a] = 0.0
+        c = 0
+        while c < n_labels:
+            x0, x1 = after[g * w + c], after[g * w + c + 1]
+            x2, x3 = after[g * w + c + 2], after[g * w + c + 3]
+            for a in range(reach):
+                column[a] += (x0 * moves_back[g, c, a] + x1 * moves_back[g, c + 1, a]) + (
+                    x2 * moves_back[g, c + 2, a] + x3 * moves_back[g, c + 3, a]
+                )
+            c += 4
+        for a in range(reach):
+            before[a * step + g] = column[a]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _add_moves(width, order, n_labels, weight, before, after, sums):
+    """Add the products of states before and after to the sums of moves."""
+    w = len(width)
+    step = 1 if order == 1 else w
+    for a in range(n_labels):
+        for g in range(1 if order == 1 else n_labels):
+            x = weight * before[a * step + g]
+            for c in range(w):
+                sums[a, g, c] += x * after[g * w + c]
+
+
+@njit(cache=True, nogil=True)
+def _write_marginals(width, order, n_labels, weight, first, forward, backward, out):
+    """Fill one position's weighted probabilities of outputs from its states."""
+    w = len(width)
+    if order == 1:
+        for c in range(w):
+            out[c] = weight * forward[c] * backward[c]
+        return
+    for o in range(out.size):
+        out[o] = 0.0
+    for g in range(1 if first else n_labels):
+        for c in range(w):
+            share = weight * forward[g * w + c] * backward[g * w + c]
+            out[c] += share
+            if not first:
+                out[(1 + g) * w + c] = share
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _backward(width, order, n_labels, length, weight, scores, moves_back, forward, totals,
+              backward, after, column, marginals, sums):  # fmt: skip
+    """Fill the marginals of a chain's outputs, and add its moves to the sums."""
+    w = len(width)
+    for s in range(backward.size):
+        backward[s] = 1.0
+    for t in range(length - 1, -1, -1):
+        _write_marginals(width, order, n_labels, weight, t == 0, forward[t], backward,
+                         marginals[t])  # fmt: skip
+        if t == 0:
+            return
+        scale = 1.0 / totals[t]
+        for s in range(backward.size):
+            after[s] = scores[t, s] * backward[s] * scale
+        if order == 2 and t == 1:
+            for s in range(backward.size):
+                backward[s] = 0.0
+            for g in range(n_labels):
+                total = 0.0
+                for c in range(w):
+                    total += after[g * w + c]
+                backward[g] = total
+        else:
+            _add_moves(width, order, n_labels, weight, forward[t - 1], after, sums)
+            _move_back(width, order, n_labels, after, moves_back, backward, column)
+
+
+@njit(cache=True, nogil=True)
+def _log_sum(values, count):
+    """Return log(sum(exp(values[:count])))."""
+    top = values[0]
+    for s in range(1, count):
+        top = max(top, values[s])
+    total = 0.0
+    for s in range(count):
+        total += math.exp(values[s] - top)
+    return top + math.log(total)
+
+
+@njit(cache=True, nogil=True)
+def _reached(width, order, n_labels, t, s, a):
+    """Return which state before, by its label a, leads to state s at position t, or -1."""
+    w = len(width)
+    if order == 1:
+        return a
+    g = s // w
+    if t == 1:  # the first position has labels only
+        return g if a == 0 else -1
+    return a * w + g
+
+
+@njit(cache=True, nogil=True)
+def _in_logs(width, order, n_labels, length, weight, states, log_moves, forward, backward,
+             marginals, sums, want_marginals):  # fmt: skip
+    """Do the same for one chain with logarithms throughout: slow, for scores that underflow.
+
+    ``states`` are log-scores; ``forward`` and ``backward`` are filled with logarithms.
+    """
+    w, n_states = len(width), states.shape[1]
+    terms = np.empty(max(n_states, n_labels))
+    for s in range(n_states):
+        forward[0, s] = states[0, s]
+        backward[length - 1, s] = 0.0
+    for t in range(1, length):
+        for s in range(n_states):
+            for a in range(n_labels):
+                before = _reached(width, order, n_labels, t, s, a)
+                terms[a] = NEVER
+                if before >= 0 and s % w < n_labels and s // w < n_labels:
+                    move = 0.0 if t < order else log_moves[a, s // w, s % w]
+                    terms[a] = forward[t - 1, before] + move
+            forward[t, s] = max(NEVER, _log_sum(terms, n_labels) + states[t, s])
+    value = _log_sum(forward[length - 1], n_states)
+    if not want_marginals:
+        return value
+    for t in range(length - 1, 0, -1):
+        for s in range(n_states):
+            backward[t - 1, s] = NEVER
+        for s in range(n_states):
+            if s % w >= n_labels or s // w >= n_labels:
+                continue
+            for a in range(n_labels):
+                before = _reached(width, order, n_labels, t, s, a)
+                if before < 0:
+                    continue
+                move = 0.0 if t < order else log_moves[a, s // w, s % w]
+                term = move + states[t, s] + backward[t, s]
+                high = max(backward[t - 1, before], term)
+                low = min(backward[t - 1, before], term)
+                backward[t - 1, before] = high + math.log1p(math.exp(low - high))
+                if t >= order:
+                    sums[a, s // w, s % w] += weight * math.exp(
+                        forward[t - 1, before] + term - value
+                    )
+    one = np.ones(n_states)
+    shares = np.empty(n_states)
+    for t in range(length):
+        for s in range(n_states):
+            shares[s] = math.exp(forward[t, s] + backward[t, s] - value)
+        _write_marginals(width, order, n_labels, weight, t == 0, shares, one, marginals[t])
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _exponentiate_moves(n_labels, log_moves):
+    """Return the exponentials of the moves divided by the largest, their transpose, its log."""
+    reach, groups, w = log_moves.shape
+    moves, moves_back = np.zeros((reach, groups, w)), np.zeros((groups, w, reach))
+    largest = log_moves[0, 0, 0]
+    for a in range(n_labels):
+        for g in range(groups):
+            for c in range(n_labels):
+                largest = max(largest, log_moves[a, g, c])
+    for a in range(n_labels):
+        for g in range(groups):
+            for c in range(n_labels):
+                moves[a, g, c] = math.exp(log_moves[a, g, c] - largest)
+                moves_back[g, c, a] = moves[a, g, c]
+    return moves, moves_back, largest
+
+
+@njit(cache=True, nogil=True)
+def pass_over_chains(width, order, n_labels, first, last, starts, weights, indptr, indices, values,
+                     slots, rows, pairs, log_moves, marginals, sums, log_partitions,
+                     want_marginals):  # fmt: skip
+    """Fill log-partition functions, marginals and expected moves of the chains first:last.
+
+    Parameters
+    ----------
+    starts : (chains + 1,) int64
+        Chain k has the positions starts[k]:starts[k + 1].
+    weights : (chains,) or (0,) float64
+        Of chains; none are ones.
+    indptr, indices, values
+        Attributes of positions in compressed rows; no values are ones.
+    slots : (attributes,) int32
+        Which row of weights each attribute has, -1 for none.
+    rows : (n, outputs) float64
+    pairs : (labels, width) float64
+        Weights of pairs of labels, in second order; empty in first.
+    log_moves : (reach, groups, width) float64
+        Weights of moves; reach is the padded number of labels.
+    marginals : (positions, outputs) float64, out
+        Probabilities of outputs times the chain's weight.
+    sums : (reach, groups, width) float64, out
+        Expected moves, weighted, are added.
+    log_partitions : (chains,) float64, out
+        Not weighted.
+    """
+    reach, groups, w = log_moves.shape
+    n_states = w if order == 1 else reach * w
+    longest = 0
+    for k in range(first, last):
+        longest = max(longest, starts[k + 1] - starts[k])
+    outputs = np.empty((longest, rows.shape[1]))
+    states = np.full((longest, n_states), NEVER)
+    forward = np.zeros((longest, n_states))
+    tops, totals = np.empty(longest), np.empty(longest)
+    backward, after, column = np.empty(n_states), np.zeros(n_states), np.empty(reach)
+    powers = np.empty(longest * n_states)
+    moves, moves_back, largest = _exponentiate_moves(n_labels, log_moves)
+    products = np.zeros(log_moves.shape)
+    for k in range(first, last):
+        start, stop = starts[k], starts[k + 1]
+        length = stop - start
+        weight = weights[k] if weights.size else 1.0
+        _fill_rows(width, start, stop, indptr, indices, values, slots, rows, outputs)
+        _fill_states(width, order, n_labels, length, outputs, pairs, states)
+        _subtract_largest(length, states, tops)
+        _exponentiate(states.ravel(), length * n_states, powers, powers.view(np.int64))
+        value = _forward(width, order, n_labels, length, states, moves, forward, totals)
+        if math.isnan(value):
+            _fill_states(width, order, n_labels, length, outputs, pairs, states)
+            log_partitions[k] = _in_logs(
+                width, order, n_labels, length, weight, states, log_moves, forward,
+                np.empty((length, n_states)), marginals[start:stop], sums, want_marginals,
+            )  # fmt: skip
+            continue
+        for t in range(length):
+            value += tops[t]
+        log_partitions[k] = value + largest * max(0, length - order)
+        if want_marginals:
+            _backward(width, order, n_labels, length, weight, states, moves_back, forward, totals,
+                      backward, after, column, marginals[start:stop], products)  # fmt: skip
+    for a in range(n_labels):
+        for g in range(groups):
+            for c in range(n_labels):
+                sums[a, g, c] += products[a, g, c] * moves[a, g, c]
+
+
+@njit(cache=True, nogil=True)
+def best_paths(width, order, n_labels, first, last, starts, indptr, indices, values, slots, rows,
+               pairs, log_moves, labels, scores):  # fmt: skip
+    """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
+
+    Of equally good labels the first wins.
+    """
+    reach, _, w = log_moves.shape
+    n_states = w if order == 1 else reach * w
+    longest = 0
+    for k in range(first, last):
+        longest = max(longest, starts[k + 1] - starts[k])
+    outputs, states = np.empty((longest, rows.shape[1])), np.full((longest, n_states), NEVER)
+    best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
+    for k in range(first, last):
+        start, length = starts[k], starts[k + 1] - starts[k]
+        _fill_rows(width, start, start + length, indptr, indices, values, slots, rows, outputs)
+        _fill_states(width, order, n_labels, length, outputs, pairs, states)
+        for s in range(n_states):
+            best[0, s] = states[0, s]
+        for t in range(1, length):
+            for s in range(n_states):
+                best[t, s] = NEVER
+                if s % w >= n_labels or s // w >= n_labels:
+                    continue
+                top, origin = 2.0 * NEVER, 0
+                for a in range(n_labels):
+                    before = _reached(width, order, n_labels, t, s, a)
+                    if before < 0:
+                        continue
+                    move = 0.0 if t < order else log_moves[a, s // w, s % w]
+                    if best[t - 1, before] + move > top:
+                        top, origin = best[t - 1, before] + move, before
+                best[t, s], came[t, s] = top + states[t, s], origin
+        state = 0
+        for s in range(1, n_states):
+            if best[length - 1, s] > best[length - 1, state]:
+                state = s
+        scores[k] = best[length - 1, state]
+        for t in range(length - 1, -1, -1):
+            labels[start + t] = state % w
+            state = came[t, state]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def expected_features(width, first, last, col_starts, positions, values, marginals, feature_starts,
+                      outputs, out):  # fmt: skip
+    """Fill the expected value of each feature of the attributes first:last.
+
+    Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
+    ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
+    """
+    w = len(width)
+    n_blocks = marginals.shape[1] // w
+    sums = np.empty(marginals.shape[1])
+    for a in range(first, last):
+        if feature_starts[a] == feature_starts[a + 1]:
+            continue
+        for b in range(n_blocks):
+            start = b * w
+            for c in range(w):
+                sums[start + c] = 0.0
+            for k in range(col_starts[a], col_starts[a + 1]):
+                row = marginals[positions[k]]
+                value = values[k] if values.size else 1.0
+                for c in range(w):
+                    sums[start + c] += value * row[start + c]
+        for f in range(feature_starts[a], feature_starts[a + 1]):
+            out[f] = sums[outputs[f]]
+
+
+@njit(cache=True, nogil=True)
+def count_outputs(col_starts, positions, values, weights, label_columns, pair_columns, n_columns,
+                  first, counts, columns, sums, squares):  # fmt: skip
+    """Fill what each attribute is seen with: outputs, sums of its values, of their squares.
+
+    A first call with empty ``columns`` fills ``counts`` alone, the number of outputs seen with each
+    attribute; ``first`` says where each one's part starts in a second call.
+    """
+    seen = np.zeros(n_columns, dtype=np.bool_)
+    totals, bends = np.zeros(n_columns), np.zeros(n_columns)
+    for a in range(len(col_starts) - 1):
+        for k in range(col_starts[a], col_starts[a + 1]):
+            t = positions[k]
+            value = values[k] if values.size else 1.0
+            weight = weights[t] if weights.size else 1.0
+            seen[label_columns[t]] = True
+            totals[label_columns[t]] += weight * value
+            bends[label_columns[t]] += weight * value * value
+            if pair_columns.size and pair_columns[t] >= 0:
+                seen[pair_columns[t]] = True
+                totals[pair_columns[t]] += weight * value
+                bends[pair_columns[t]] += weight * value * value
+        place = 0
+        for c in range(n_columns):
+            if not seen[c]:
+                continue
+            if columns.size:
+                columns[first[a] + place] = c
+                sums[first[a] + place] = totals[c]
+                squares[first[a] + place] = bends[c]
+            seen[c], totals[c], bends[c] = False, 0.0, 0.0
+            place += 1
+        counts[a] = place

@@ -1,0 +1,193 @@
+"""The conditional likelihood of label chains: a conditional random field.
+
+One evaluation gives the gradient of every candidate feature, active or not: the expected value of
+each attribute with each output is one sparse product of attributes with the marginals of outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from graftwork.inference.features import FeatureWeights
+from graftwork.inference.layout import Floats, Ints
+from graftwork.kernels.chains import expected_features, pass_over_chains
+from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+from graftwork.objectives.chain_data import ChainData
+from graftwork.objectives.chain_features import ChainFeatures, Seen
+
+# Chains are summed in parts of about so many positions (but not too many parts): a fixed cut, so
+# that sums do not depend on the number of threads.
+PART, MOST_PARTS = 4096, 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Weights as kernels want them.
+
+    Attributes
+    ----------
+    slots : (attributes,) int32
+        The row of each attribute, -1 for none.
+    rows : (n, columns) float64
+    pairs, moves : float64
+        See ``ChainShape.moves``.
+    """
+
+    slots: Ints
+    rows: Floats
+    pairs: Floats
+    moves: Floats
+
+    @staticmethod
+    def of(features: ChainFeatures, chosen: Ints, weights: Floats) -> Rows:
+        """Return the weights of some features."""
+        shape, n_votes, n_pairs = features.shape, features.n_votes, len(features.pairs)
+        votes = chosen < n_votes
+        attributes = features.attributes[chosen[votes]]
+        slots = np.full(len(features.starts) - 1, -1, dtype=np.int32)
+        used = np.unique(attributes)
+        slots[used] = np.arange(len(used))
+        rows = np.zeros((len(used), shape.n_columns))
+        rows[slots[attributes], features.columns[chosen[votes]]] = weights[votes]
+        moving, values = chosen[~votes] - n_votes, weights[~votes]
+        pairs, triples = np.zeros(shape.n_pairs), np.zeros(shape.n_triples)
+        of_two = moving < n_pairs
+        pairs[features.pairs[moving[of_two]]] = values[of_two]
+        triples[features.triples[moving[~of_two] - n_pairs]] = values[~of_two]
+        return Rows(slots, rows, *shape.moves(pairs, triples))
+
+
+class ChainLikelihood:
+    """The mean negative log-likelihood of the labels of a sequence, given its attributes, in nats.
+
+    Parameters
+    ----------
+    data : ChainData
+    features : ChainFeatures
+        All candidates.
+    seen : Seen
+        How often each is seen.
+    n_jobs : int, optional
+        Threads; None is every core. Nothing depends on it.
+    """
+
+    ignores_empty_tables = True
+
+    def __init__(
+        self, data: ChainData, features: ChainFeatures, seen: Seen, n_jobs: int | None = None
+    ) -> None:
+        self.data, self.features, self.seen = data, features, seen
+        self.n_threads = count_threads(n_jobs)
+        self.evaluations = 0
+        self.total = max(data.total_weight, 1e-300)
+        self._chunks = cut_chains(data.sequences.starts)
+        self._columns = cut_evenly(np.diff(data.col_starts) + 1.0, self.n_threads)
+        self._marginals = np.empty((data.sequences.n_positions, data.shape.n_columns))
+
+    def describe(self) -> str:
+        """Return in plain words how it is computed."""
+        return "conditional likelihood of chains by forward-backward"
+
+    def at(self, potentials: FeatureWeights, warm: object = None) -> ChainPoint:
+        """Return the loss evaluated there, with the gradient of every candidate."""
+        self.evaluations += 1
+        rows = Rows.of(self.features, potentials.layout.features, potentials.weights)
+        log_partitions, marginals, sums = self.infer(rows)
+        weights = self.data.weights
+        mean = weights @ log_partitions if len(weights) else log_partitions.sum()
+        found = self.seen.sums[potentials.layout.features]
+        value = float(mean - found @ potentials.weights) / self.total
+        gradients = (self._expected(marginals, sums) - self.seen.sums) / self.total
+        return ChainPoint(self, potentials, value, gradients)
+
+    def infer(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Return log-partition functions, marginals of outputs and expected moves.
+
+        The marginals lie in an array that the next call fills anew.
+        """
+        data, marginals = self.data, self._marginals
+        sequences, shape = data.sequences, data.shape
+        log_partitions = np.empty(sequences.n_sequences)
+
+        def run(part: slice) -> Floats:
+            sums = np.zeros_like(rows.moves)
+            pass_over_chains(
+                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
+                data.weights, sequences.indptr, sequences.indices, sequences.values, rows.slots,
+                rows.rows, rows.pairs, rows.moves, marginals, sums, log_partitions, True,
+            )  # fmt: skip
+            return sums
+
+        parts = run_chunks(run, self._chunks, self.n_threads)
+        return log_partitions, marginals, np.sum(parts, axis=0)
+
+    def _expected(self, marginals: Floats, sums: Floats) -> Floats:
+        """Return the expected value of every feature, summed over the sequences."""
+        data, features = self.data, self.features
+        shape = features.shape
+        out = np.empty(features.size)
+
+        def run(part: slice) -> None:
+            expected_features(
+                shape.width, part.start, part.stop, data.col_starts, data.positions,
+                data.col_values, marginals, features.starts, features.columns, out,
+            )  # fmt: skip
+
+        run_chunks(run, self._columns, self.n_threads)
+        k, reach, n_votes = shape.n_labels, shape.reach, features.n_votes
+        if shape.order == 1:
+            pairs = sums[:k, 0, :k]
+        else:
+            pairs = marginals[:, reach:].sum(axis=0).reshape(k, reach)[:, :k]
+        out[n_votes : n_votes + len(features.pairs)] = pairs.ravel()[features.pairs]
+        out[n_votes + len(features.pairs) :] = sums[:k, :, :k].ravel()[features.triples]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPoint:
+    """The loss of chains at one set of weights.
+
+    Attributes
+    ----------
+    gradients : (features,) float64
+        Of every candidate feature.
+    """
+
+    objective: ChainLikelihood
+    potentials: FeatureWeights
+    value: float
+    gradients: Floats
+    exact = True
+    trusted = True
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """The gradient of the active features."""
+        return self.gradients[self.potentials.layout.features]
+
+    @property
+    def curvature(self) -> Floats:
+        """About the curvature along each active feature."""
+        objective = self.objective
+        spread: Floats = objective.seen.spread[self.potentials.layout.features] / objective.total
+        return spread
+
+
+def cut_chains(starts: Ints) -> list[slice]:
+    """Return parts of about equal numbers of positions, whatever the number of threads.
+
+    Examples
+    --------
+    >>> cut_chains(np.array([0, 3000, 6000, 9000]))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    n_chains = len(starts) - 1
+    count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, n_chains)))
+    ends = np.searchsorted(starts, starts[-1] * np.arange(1, count) / count)
+    bounds = np.unique(np.concatenate([[0], ends, [n_chains]])).astype(np.int64)
+    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]
