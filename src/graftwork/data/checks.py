@@ -96,7 +96,9 @@ def checked_codes(
     return out
 
 
-def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
+def checked_weights(
+    weights: Any, n_rows: int, *, owner: str = "the table", unit: str = "row"
+) -> NDArray[np.float64]:
     """Return a read-only copy of row weights.
 
     Parameters
@@ -105,6 +107,8 @@ def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
         The weights.
     n_rows : int
         How many there must be.
+    owner, unit : str
+        What has the weights, and what each of them is for, in the words of errors.
 
     Returns
     -------
@@ -124,25 +128,25 @@ def checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     try:
         given = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError("weights must be numbers, one per row.") from error
+        raise DataError(f"weights must be numbers, one per {unit}.") from error
     if given.shape != (n_rows,):
         raise DataError(
-            f"weights have shape {given.shape}, but the table has {n_rows} rows; "
-            "give one weight per row."
+            f"weights have shape {given.shape}, but {owner} has {n_rows} {unit}s; "
+            f"give one weight per {unit}."
         )
     if not np.isfinite(given).all():
         row = int(np.argmin(np.isfinite(given)))
-        raise DataError(f"the weight of row {row} is {given[row]} (NaN and inf are refused).")
+        raise DataError(f"the weight of {unit} {row} is {given[row]} (NaN and inf are refused).")
     if (given < 0).any():
         row = int(np.argmax(given < 0))
-        raise DataError(f"the weight of row {row} is negative ({given[row]:g}).")
+        raise DataError(f"the weight of {unit} {row} is negative ({given[row]:g}).")
     if (given > LARGEST_WEIGHT).any():
         row = int(np.argmax(given > LARGEST_WEIGHT))
         raise DataError(
-            f"the weight of row {row} is {given[row]:g}, too large to add up; only ratios matter "
-            "much: divide all weights by the largest."
+            f"the weight of {unit} {row} is {given[row]:g}, too large to add up; only ratios "
+            "matter much: divide all weights by the largest."
         )
     if not (given > 0).any():
-        raise DataError("all weights are zero; one row at least must count.")
+        raise DataError(f"all weights are zero; one {unit} at least must count.")
     given.flags.writeable = False
     return given

@@ -9,6 +9,7 @@ from graftwork.datasets.drawing import Drawn, draw
 from graftwork.datasets.mixing import Mixing, effective_size, split_rhat
 from graftwork.datasets.mushroom import MUSHROOM_MEANINGS, load_mushroom
 from graftwork.datasets.scale_free import make_scale_free, scale_free_network
+from graftwork.datasets.sequences import LabelledChains, labelled_chains
 
 EMBEDDED: dict[str, Callable[[], Table]] = {"mushroom": load_mushroom}
 
@@ -16,10 +17,12 @@ __all__ = [
     "EMBEDDED",
     "MUSHROOM_MEANINGS",
     "Drawn",
+    "LabelledChains",
     "Mixing",
     "bernoulli_network",
     "draw",
     "effective_size",
+    "labelled_chains",
     "load_mushroom",
     "make_bernoulli",
     "make_planted_chain",

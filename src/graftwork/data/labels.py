@@ -1,0 +1,194 @@
+"""Labels of sequences: values in, codes out, and back; and the weights of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.checks import checked_weights
+from graftwork.data.encode import Coded, encode
+from graftwork.data.sequences import Sequences, is_frame, spot
+from graftwork.data.values import key, listing, plain
+from graftwork.errors import DataError
+
+
+def encode_labels(
+    y: Any, sequences: Sequences, *, classes: Sequence[Hashable] | None = None
+) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
+    """Return the labels of all positions as codes, and the classes they stand for.
+
+    Parameters
+    ----------
+    y : list of label sequences, or one flat list
+        As many labels as positions, for each sequence or, in a flat list, in all. Labels are any
+        hashable values; NumPy scalars become Python values. True and 1 are two labels.
+    sequences : Sequences
+        What the labels are for.
+    classes : sequence of hashable, optional
+        The classes of a fitted model; other labels are refused.
+
+    Returns
+    -------
+    codes : array of int32, shape (n_positions,)
+        Position of each label in the classes.
+    classes : tuple of hashable
+        Those given; otherwise in their natural order, or in order of first appearance if they
+        have none.
+
+    Raises
+    ------
+    DataError
+        If the numbers of sequences or positions differ, a label sequence is text, or a label is
+        missing, not hashable or not among the classes.
+
+    Examples
+    --------
+    >>> from graftwork.data import as_sequences
+    >>> sequences = as_sequences([[["the"], ["dog"]], [["go"]]])
+    >>> encode_labels([["D", "N"], ["V"]], sequences)
+    (array([0, 1, 2], dtype=int32), ('D', 'N', 'V'))
+    >>> encode_labels(["N", "V", "N"], sequences, classes=("V", "N"))[0]
+    array([1, 0, 1], dtype=int32)
+    """
+    labels = _flattened(y, sequences)
+    coded = _coded(labels, sequences)
+    if classes is None:
+        return coded.codes.astype(np.int32), coded.states
+    return _recoded(coded, tuple(map(plain, classes)), sequences)
+
+
+def decode_labels(
+    codes: NDArray[Any], classes: Sequence[Any], starts: NDArray[np.int64]
+) -> list[list[Any]]:
+    """Return codes as one list of labels for each sequence.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n_positions,)
+        Positions in `classes`.
+    classes : sequence
+        The labels.
+    starts : array of int64, shape (n_sequences + 1,)
+        Where sequences begin, as in `Sequences`.
+
+    Returns
+    -------
+    list of list
+        The labels.
+
+    Examples
+    --------
+    >>> decode_labels(np.array([0, 1, 1]), ("B", "I"), np.array([0, 2, 3]))
+    [['B', 'I'], ['I']]
+    """
+    labels = [classes[code] for code in codes.tolist()]
+    return [labels[start:stop] for start, stop in pairwise(starts.tolist())]
+
+
+def check_weights(sample_weight: Any, n_sequences: int) -> NDArray[np.float64] | None:
+    """Return the weights of sequences as a read-only array, or None if there are none.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_sequences,), or None
+        Finite, at least 0, not all 0.
+    n_sequences : int
+        How many there must be.
+
+    Returns
+    -------
+    array of float64, shape (n_sequences,), or None
+        The same weights.
+
+    Raises
+    ------
+    DataError
+        If they are not finite numbers of at least 0, one per sequence and one of them positive.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], 2), check_weights(None, 2)
+    (array([1., 2.]), None)
+    """
+    if sample_weight is None:
+        return None
+    return checked_weights(sample_weight, n_sequences, owner="X", unit="sequence")
+
+
+def _flattened(y: Any, sequences: Sequences) -> list[Any]:
+    """Return the labels of all positions, after a check that there are as many."""
+    if isinstance(y, str | bytes | Mapping | Set) or not isinstance(y, Iterable) or is_frame(y):
+        raise DataError(
+            f"y is of type {type(y).__name__}; give a list of label sequences, such as "
+            "[['B', 'I'], ['O']]."
+        )
+    given = list(y)
+    nested = [_is_listed(entry) for entry in given]
+    if not any(nested) and len(given) == sequences.n_positions:
+        return given
+    if len(given) != sequences.n_sequences:
+        raise DataError(
+            f"y has {len(given)} {'label sequences' if any(nested) else 'labels'}, but X has "
+            f"{sequences.n_sequences} sequences with {sequences.n_positions} positions; give one "
+            "list of labels for each sequence."
+        )
+    if not all(nested):
+        k = nested.index(False)
+        raise DataError(
+            f"y[{k}] is {given[k]!r}, but the labels of a sequence are a list, such as "
+            "['B', 'I', 'O']."
+        )
+    listed = [list(entry) for entry in given]
+    for k, (labels, wanted) in enumerate(zip(listed, sequences.lengths.tolist(), strict=True)):
+        if len(labels) != wanted:
+            raise DataError(
+                f"sequence {k} has {len(labels)} labels in y, but {wanted} positions in X."
+            )
+    return list(chain.from_iterable(listed))
+
+
+def _is_listed(entry: Any) -> bool:
+    """Return whether an entry of y holds labels in an order, rather than being one."""
+    if isinstance(entry, np.ndarray):
+        return entry.ndim > 0
+    return isinstance(entry, Iterable) and not isinstance(entry, str | bytes | Mapping | Set)
+
+
+def _coded(labels: list[Any], sequences: Sequences) -> Coded:
+    """Return labels as codes; missing and unhashable ones are refused."""
+    for t, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError:
+            raise DataError(
+                f"the label in {spot(sequences.starts, t)} is a {type(label).__name__} that is "
+                "not hashable; use text, numbers or tuples as labels."
+            ) from None
+    coded = encode(labels, "y", lambda t: spot(sequences.starts, t))
+    if coded.missing is not None:
+        t = int(np.argmax(coded.missing))
+        raise DataError(
+            f"the label in {spot(sequences.starts, t)} is missing ({labels[t]!r}); give every "
+            "position a label."
+        )
+    return coded
+
+
+def _recoded(
+    coded: Coded, classes: tuple[Hashable, ...], sequences: Sequences
+) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
+    """Return codes that point into the classes of a model."""
+    position = {key(label): code for code, label in enumerate(classes)}
+    lookup = np.array([position.get(key(state), -1) for state in coded.states], dtype=np.int32)
+    codes = lookup[coded.codes]
+    if (codes < 0).any():
+        t = int(np.argmax(codes < 0))
+        raise DataError(
+            f"the label {coded.states[coded.codes[t]]!r} in {spot(sequences.starts, t)} is none "
+            f"of the classes fitted: {listing(classes)}."
+        )
+    return codes, classes

@@ -1,0 +1,355 @@
+"""Sequences: attributes of the positions of many sequences, made from lists, dicts or matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.bags import Bags, position_of, renumbered, settled
+from graftwork.data.items import bags_of_items
+from graftwork.data.matrices import bags_of_rows, check_matrix, is_matrix
+from graftwork.errors import DataError
+
+_WANTED = (
+    "give a list of sequences, each a list of items (lists of attributes, or dicts) or a 2-D array"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequences:
+    """Attributes of many sequences, in flat arrays.
+
+    `as_sequences` makes one. The positions of all sequences stand one after the other, and so do
+    the attributes of all positions.
+
+    Parameters
+    ----------
+    starts : array of int64, shape (n_sequences + 1,)
+        Sequence k is the positions from ``starts[k]`` to ``starts[k + 1]``.
+    indptr : array of int64, shape (n_positions + 1,)
+        Position t has the attributes ``indices[indptr[t]:indptr[t + 1]]``.
+    indices : array of int32, shape (nnz,)
+        Attribute numbers, none of them twice at a position.
+    values : array of float64, shape (nnz,), or (0,)
+        Their values; empty when all are 1, which is the usual case and saves memory and time.
+    names : tuple of hashable
+        Attribute a is called ``names[a]``.
+
+    Examples
+    --------
+    >>> made = as_sequences([[["w=the"], ["w=dog", "last"]], [["w=go"]]])
+    >>> made
+    Sequences: 2 sequences, 3 positions, 4 attributes
+    >>> made.lengths, made.indices[made.indptr[1] : made.indptr[2]]
+    (array([2, 1]), array([1, 2], dtype=int32))
+    """
+
+    starts: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64]
+    names: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        fits = (
+            self.starts[-1] == self.indptr.size - 1
+            and self.indptr[-1] == self.indices.size
+            and self.values.size in (0, self.indices.size)
+            and self.indices.max(initial=-1) < len(self.names)
+            and self.indices.min(initial=0) >= 0
+        )
+        if not fits:
+            raise DataError("these arrays do not fit together; make them with as_sequences.")
+
+    def __repr__(self) -> str:
+        counts = {
+            "sequence": self.n_sequences,
+            "position": self.n_positions,
+            "attribute": self.n_attributes,
+        }
+        return "Sequences: " + ", ".join(f"{n} {what}{'s'[: n != 1]}" for what, n in counts.items())
+
+    def __len__(self) -> int:
+        return self.n_sequences
+
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+        return self.starts.size - 1
+
+    @property
+    def n_positions(self) -> int:
+        """Number of positions of all sequences together."""
+        return self.indptr.size - 1
+
+    @property
+    def n_attributes(self) -> int:
+        """Number of attributes that have a name, whether they occur or not."""
+        return len(self.names)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of positions of each sequence, shape (n_sequences,)."""
+        return np.diff(self.starts)
+
+
+def as_sequences(
+    X: Any,
+    lengths: Any = None,
+    *,
+    names: Iterable[Any] | None = None,
+    known: Mapping[Any, int] | None = None,
+) -> Sequences:
+    """Return sequences of any usual form as flat arrays.
+
+    An item that is a list, tuple or set names the attributes of its position; one that occurs
+    twice counts twice. An item that is a dict is read as python-crfsuite does: a number is the
+    attribute's value, True and False are 1 and 0, ``{"word": "the"}`` is the attribute
+    ``"word:the"``, a list of texts one such attribute each, and a dict in a dict joins the names
+    by ``":"``. Entries of zero are left out.
+
+    Parameters
+    ----------
+    X : list of sequences, 3-D array, 2-D array, sparse matrix, or Sequences
+        Each sequence is a list of items, or a matrix of shape (n_positions, n_attributes). One
+        matrix holds the positions of all sequences and needs `lengths`.
+    lengths : array-like of int, shape (n_sequences,), optional
+        How many rows of the one matrix belong to each sequence.
+    names : iterable of hashable, optional
+        Names of a matrix's columns; 0, 1, ... otherwise.
+    known : mapping of name to number, optional
+        The attributes of a fitted model, in order of their numbers, which count from 0. Those not
+        in it are left out. Columns without names must be as many.
+
+    Returns
+    -------
+    Sequences
+        Attributes are numbered by first appearance (lists, dicts), by column, or as in `known`.
+        The arrays may share memory with a matrix given.
+
+    Raises
+    ------
+    DataError
+        If X is something else or empty, a sequence is empty, a value is no finite number, or
+        lengths, names and columns do not fit together.
+
+    Examples
+    --------
+    >>> made = as_sequences([[{"word": "the", "long": 0.5}, {"word": "dog"}]])
+    >>> made.names, made.values
+    (('word:the', 'long', 'word:dog'), array([1. , 0.5, 1. ]))
+    >>> as_sequences(np.eye(3), lengths=[2, 1])
+    Sequences: 2 sequences, 3 positions, 3 attributes
+    >>> as_sequences([[["a"], ["b", "c"]]], known={"c": 0, "a": 1}).indices
+    array([1, 0], dtype=int32)
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 3 and lengths is None:
+        n_sequences, length, width = X.shape
+        X, lengths = X.reshape(n_sequences * length, width), np.full(n_sequences, length)
+    if is_matrix(X):
+        check_matrix(X, "X")
+        starts = _starts(lengths, X.shape[0])
+        bags = bags_of_rows([X], names, known)
+    elif lengths is not None:
+        raise DataError("lengths go with one matrix of all positions; leave them out for a list.")
+    elif isinstance(X, Sequences):
+        _refuse_names(names)
+        starts, bags = X.starts, Bags(X.indptr, X.indices, X.values, X.names)
+        bags = bags if known is None else renumbered(bags, known)
+    else:
+        starts, bags = _of_list(_listed(X), names, known)
+    bags = settled(bags)
+    _check_finite(starts, bags)
+    return Sequences(starts, bags.indptr, bags.indices, bags.values, bags.names)
+
+
+def spot(starts: NDArray[np.int64], position: int) -> str:
+    """Return where a position is, in words.
+
+    Parameters
+    ----------
+    starts : array of int64, shape (n_sequences + 1,)
+        Where sequences begin.
+    position : int
+        Number among the positions of all sequences.
+
+    Returns
+    -------
+    str
+        Its sequence and its number there, both counted from 0.
+
+    Examples
+    --------
+    >>> spot(np.array([0, 2, 5]), 3)
+    'sequence 1, position 1'
+    """
+    k = position_of(starts, position)
+    return f"sequence {k}, position {position - int(starts[k])}"
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether data are a frame of pandas, polars or another library that narwhals knows.
+
+    Parameters
+    ----------
+    data : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a frame, False for a series.
+
+    Examples
+    --------
+    >>> is_frame([["a"]])
+    False
+    """
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def _of_list(
+    sequences: Sequence[Any], names: Iterable[Any] | None, known: Mapping[Any, int] | None
+) -> tuple[NDArray[np.int64], Bags]:
+    """Return where sequences start, and the attributes of all positions."""
+    matrices = [is_matrix(sequence) for sequence in sequences]
+    if any(matrices) and not all(matrices):
+        k = matrices.index(not matrices[0])
+        raise DataError(
+            f"sequence 0 is a {type(sequences[0]).__name__} and sequence {k} a "
+            f"{type(sequences[k]).__name__}; give lists of items or matrices, not both."
+        )
+    if all(matrices):
+        sizes = _matrix_sizes(sequences)
+    else:
+        _refuse_names(names)
+        sizes = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+    if not sizes.all():
+        raise DataError(f"sequence {int(np.argmin(sizes))} is empty; leave it out.")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    if all(matrices):
+        return starts, bags_of_rows(sequences, names, known)
+    items = list(chain.from_iterable(sequences))
+    return starts, bags_of_items(items, _placer(starts), known)
+
+
+def _placer(starts: NDArray[np.int64]) -> Callable[[int], str]:
+    """Return the function that says where a position is."""
+    return lambda position: spot(starts, position)
+
+
+def _listed(X: Any) -> list[Any]:
+    """Return X as a list of sequences, each with a length."""
+    if is_frame(X):
+        raise DataError(
+            "X is a data frame, which does not say where sequences end; use .to_numpy() of its "
+            "numbers with lengths=..., or one list of dicts for each sequence, such as "
+            "[rows.to_dict('records') for _, rows in frame.groupby('sentence')]."
+        )
+    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
+        raise DataError(f"X is an array of type {X.dtype} with {X.ndim} dimensions; {_WANTED}.")
+    if isinstance(X, str | bytes | Mapping | Set) or not isinstance(X, Iterable):
+        raise DataError(f"X is of type {type(X).__name__}; {_WANTED}.")
+    sequences = [_sequence(k, given) for k, given in enumerate(X)]
+    if not sequences:
+        raise DataError(f"X has no sequences; {_WANTED}.")
+    return sequences
+
+
+def _sequence(k: int, given: Any) -> Any:
+    """Return one sequence as a list or a matrix."""
+    if isinstance(given, list | tuple) or is_matrix(given):
+        return given
+    if is_frame(given):
+        raise DataError(
+            f"sequence {k} is a data frame; use .to_numpy() if it holds numbers only, "
+            ".to_dict('records') otherwise."
+        )
+    if isinstance(given, np.ndarray) and (given.dtype != object or given.ndim != 1):
+        raise DataError(
+            f"sequence {k} is an array with {given.ndim} dimensions; use shape "
+            "(n_positions, n_attributes)."
+        )
+    if isinstance(given, Mapping):
+        raise DataError(
+            f"sequence {k} is a {type(given).__name__}, but a sequence is a list of items; "
+            "if X is one sequence of dicts, give [X]."
+        )
+    if isinstance(given, str | bytes | Set) or not isinstance(given, Iterable):
+        raise DataError(
+            f"sequence {k} is of type {type(given).__name__}, but X is a list of sequences, each "
+            "a list of items such as ['word=the', 'bias'] or {'word': 'the'}."
+        )
+    return list(given)
+
+
+def _matrix_sizes(sequences: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the number of rows of each matrix, after a check that they fit together."""
+    width = sequences[0].shape[1]
+    for k, matrix in enumerate(sequences):
+        check_matrix(matrix, f"sequence {k}")
+        if matrix.shape[1] != width:
+            raise DataError(
+                f"sequence {k} has {matrix.shape[1]} columns, but sequence 0 has {width}; "
+                "every column is one attribute, so all need the same."
+            )
+    return np.array([matrix.shape[0] for matrix in sequences], dtype=np.int64)
+
+
+def _starts(lengths: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return where sequences start, given how many rows each has."""
+    if lengths is None:
+        raise DataError(
+            "X is one matrix of all positions, so lengths must say how many rows each sequence "
+            "has; for a single sequence give [X]."
+        )
+    sizes = _whole_numbers(lengths)
+    if (sizes < 1).any():
+        k = int(np.argmax(sizes < 1))
+        raise DataError(f"the length of sequence {k} is {sizes[k]:g}; leave empty sequences out.")
+    if sizes.sum() != n_rows:
+        raise DataError(f"lengths add up to {sizes.sum():g}, but X has {n_rows} rows.")
+    return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
+
+
+def _whole_numbers(lengths: Any) -> NDArray[Any]:
+    """Return lengths as an array of at least one number, each whole."""
+    try:
+        sizes = np.asarray(list(lengths))
+        whole = (
+            sizes.ndim == 1 and sizes.dtype.kind in "iuf" and bool((np.floor(sizes) == sizes).all())
+        )
+    except (TypeError, ValueError):  # not iterable, or lists of several lengths
+        whole = False
+    if not whole or sizes.size == 0:
+        raise DataError(
+            f"lengths are {lengths!r:.60}; give a list of whole numbers, one for each sequence."
+        )
+    return sizes
+
+
+def _refuse_names(names: Iterable[Any] | None) -> None:
+    """Refuse names where the attributes have their own."""
+    if names is not None:
+        raise DataError("names go with matrices; lists and dicts name their attributes already.")
+
+
+def _check_finite(starts: NDArray[np.int64], bags: Bags) -> None:
+    """Refuse NaN and infinite values."""
+    wrong = ~np.isfinite(bags.values)
+    if not wrong.any():
+        return
+    entry = int(np.argmax(wrong))
+    value = bags.values[entry]
+    what = "NaN" if np.isnan(value) else f"infinity ({value})"
+    where = spot(starts, position_of(bags.indptr, entry))
+    raise DataError(
+        f"Input contains {what} for attribute {bags.names[bags.indices[entry]]!r} in {where}; "
+        "replace it by a finite number or leave the attribute out."
+    )
