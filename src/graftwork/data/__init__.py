@@ -1,7 +1,8 @@
-"""Categorical data: one Table, made from any usual container or file."""
+"""Categorical data: one Table, made from any usual container or file; sentences in columns."""
 
+from graftwork.data.conll import read_conll
 from graftwork.data.files import read_table
 from graftwork.data.ingest import align, as_table
 from graftwork.data.table import Table
 
-__all__ = ["Table", "align", "as_table", "read_table"]
+__all__ = ["Table", "align", "as_table", "read_conll", "read_table"]
