@@ -101,7 +101,7 @@ def test_split_labels():
     assert tokens == [[("He", "PRP"), ("sleeps", "VBZ")], [("Why", "WRB")]]
     assert labels == [["B-NP", "B-VP"], ["B-ADVP"]]
     assert split_labels([]) == ([], [])
-    with pytest.raises(DataError, match=r"sentence 2 has the token \('b',\) with 1 column, "):
+    with pytest.raises(DataError, match=r"sentence 1 has the token \('b',\) with 1 column, "):
         split_labels([[("a", "X")], [("b",)]])
 
 
@@ -143,8 +143,8 @@ def test_what_is_written_reads_back_or_is_refused(tmp_path_factory, sentences, s
     ("sentences", "said"),
     [
         ([], "no sentences"),
-        ([[("a",)], []], "sentence 2 is empty"),
-        ([[("a", "b"), ("c",)]], r"sentence 1 has the token \('c',\) with 1 column, but .* has 2"),
+        ([[("a",)], []], "sentence 1 is empty"),
+        ([[("a", "b"), ("c",)]], r"sentence 0 has the token \('c',\) with 1 column, but .* has 2"),
         ([[("New York", "B")]], r"\('New York', 'B'\), which would not read back.*a tab as sep="),
         ([[("", "B")]], "would not read back"),
         ([[("a\n", "B")]], "would not read back"),

@@ -223,13 +223,13 @@ def test_nothing_to_look_at():
         (
             [[("a", "b")], [("a",)]],
             r"line 'word\[0\] tag\[1\]' looks at column 1 \('tag', counted from 0\), "
-            r"but sentence 2 has 1 column ",
+            r"but sentence 1 has 1 column ",
         ),
-        ([["a"]], "sentence 1 has 1 column "),
-        ([[("a", "b"), ("a",)]], "sentence 1 has tokens with 1 and with 2 columns"),
-        ([[("a", 3)]], r"sentence 1 has 3 \(int\) in column 1"),
+        ([["a"]], "sentence 0 has 1 column "),
+        ([[("a", "b"), ("a",)]], "sentence 0 has tokens with 1 and with 2 columns"),
+        ([[("a", 3)]], r"sentence 0 has 3 \(int\) in column 1"),
         ([[("a", "b"), "cd"]], "a sentence is a list of words"),
-        (["word"], "sentence 1 is 'word'"),
+        (["word"], "sentence 0 is 'word'"),
     ],
 )
 def test_data_that_do_not_fit(sentences, said):

@@ -96,7 +96,7 @@ def split_labels(sentences: Iterable[Sentence]) -> tuple[list[Sentence], list[li
         narrow = next((token for token in sentence if len(token) < 2), None)
         if narrow is not None:
             raise DataError(
-                f"sentence {i + 1} has the token {narrow!r} with {len(narrow)} "
+                f"sentence {i} has the token {narrow!r} with {len(narrow)} "
                 f"column{'s'[: len(narrow) != 1]}, but labels are a column behind at least one "
                 "other; if these sentences have no labels, use them as they are."
             )
@@ -192,13 +192,13 @@ def _texts(sentences: Iterable[Sentence], sep: str | None) -> Iterator[str]:
     width = 0
     for i, sentence in enumerate(sentences):
         if not sentence:
-            raise DataError(f"sentence {i + 1} is empty, which a file cannot say; leave it out.")
+            raise DataError(f"sentence {i} is empty, which a file cannot say; leave it out.")
         lines = []
         for token in sentence:
             width = width or len(token)
             if len(token) != width:
                 raise DataError(
-                    f"sentence {i + 1} has the token {token!r} with {len(token)} "
+                    f"sentence {i} has the token {token!r} with {len(token)} "
                     f"column{'s'[: len(token) != 1]}, but the first token has {width}."
                 )
             lines.append(_line(token, sep, i))
@@ -212,7 +212,7 @@ def _line(token: Sequence[str], sep: str | None, i: int) -> str:
     # Readers drop new documents, and a byte order mark in front of a file's text.
     if not token or broken or token[0] == _NEW_DOCUMENT or line.startswith("\ufeff"):
         raise DataError(
-            f"sentence {i + 1} has the token {tuple(token)!r}, which would not read back as it is; "
+            f"sentence {i} has the token {tuple(token)!r}, which would not read back as it is; "
             "cells must not be empty, hold spaces or line ends, or be -DOCSTART-"
             f"{' (a tab as sep= allows spaces)' if sep is None else ''}."
         )

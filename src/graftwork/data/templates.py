@@ -260,14 +260,14 @@ class Template:
                 look = next(look for look in line.looks if look.column >= len(columns))
                 raise DataError(
                     f"the template line {line.name.replace('|', ' ')!r} looks at column "
-                    f"{look.column} ({look.name!r}, counted from 0), but sentence {i + 1} has "
+                    f"{look.column} ({look.name!r}, counted from 0), but sentence {i} has "
                     f"{len(columns)} column{'s'[: len(columns) != 1]} besides any labels; "
                     "choose another template, or add the column."
                 )
             if any(not issubclass(kind, str) for kind in set(map(type, columns[j]))):
                 cell = next(cell for cell in columns[j] if not isinstance(cell, str))
                 raise DataError(
-                    f"sentence {i + 1} has {cell!r} ({type(cell).__name__}) in column {j}; "
+                    f"sentence {i} has {cell!r} ({type(cell).__name__}) in column {j}; "
                     "templates look at text only: use str() on it."
                 )
 
@@ -326,7 +326,7 @@ def _columns(sentence: Sequence[Any], i: int) -> list[Sequence[Any]]:
     plain = [issubclass(kind, str) for kind in kinds]
     if isinstance(sentence, str) or (any(plain) and not all(plain)):
         raise DataError(
-            f"sentence {i + 1} is {sentence!r:.60}; a sentence is a list of words, or a list of "
+            f"sentence {i} is {sentence!r:.60}; a sentence is a list of words, or a list of "
             "tuples of columns."
         )
     if any(plain):
@@ -334,7 +334,7 @@ def _columns(sentence: Sequence[Any], i: int) -> list[Sequence[Any]]:
     widths = set(map(len, sentence))
     if len(widths) > 1:
         raise DataError(
-            f"sentence {i + 1} has tokens with {min(widths)} and with {max(widths)} columns; "
+            f"sentence {i} has tokens with {min(widths)} and with {max(widths)} columns; "
             "give all the same."
         )
     return list(zip(*sentence, strict=True))
