@@ -277,7 +277,7 @@ def test_a_failed_write_leaves_the_old_file(table, tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("disk")
 
-    monkeypatch.setattr("graftwork.data.export._write_lines", fail)
+    monkeypatch.setattr("graftwork.data.export._cell", fail)
     with pytest.raises(RuntimeError, match="disk"):
         table.write_csv(path)
     assert path.read_text() == "old"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import gzip
+import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 @contextmanager
@@ -42,6 +44,37 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_lines(path: str | PathLike[str], lines: Iterable[str]) -> None:
+    """Write text as UTF-8, completely or not at all, and return None.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to; compressed if it ends in ``.gz``.
+    lines : iterable of str
+        The text in pieces, with line ends.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> write_lines(path, ["one\\n", "two\\n"])
+    >>> path.read_text()
+    'one\\ntwo\\n'
+    """
+    target = Path(path)
+    with replacing(target) as raw:
+        # No name and no time in the gzip header: equal texts give equal files.
+        inner: Any = raw
+        if target.suffix == ".gz":
+            inner = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
+        text = io.TextIOWrapper(inner, encoding="utf-8", newline="")
+        text.writelines(lines)
+        text.detach()  # flushes, and leaves closing to whoever opened the file
+        if inner is not raw:
+            inner.close()
 
 
 @contextmanager

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 from collections.abc import Hashable, Iterator
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graftwork.data.atomic import replacing
+from graftwork.data.atomic import write_lines
 from graftwork.data.checks import palette
 from graftwork.errors import DataError
 
@@ -135,20 +132,7 @@ def write_csv(
         raise DataError("weight_column is given, but the table has no weights.")
     if weight_column in table.names:
         raise DataError(f"weight_column is {weight_column!r}, which is a column already.")
-    target = Path(path)
-    with replacing(target) as raw:
-        _write_lines(raw, _lines(table, weight_column), compress=target.suffix == ".gz")
-
-
-def _write_lines(raw: Any, lines: Iterator[str], *, compress: bool) -> None:
-    """Write lines to an open binary file, compressed if asked for."""
-    # No name and no time in the gzip header: equal tables give equal files.
-    inner = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compress else raw
-    text = io.TextIOWrapper(inner, encoding="utf-8", newline="")
-    text.writelines(lines)
-    text.detach()  # flushes, and leaves closing to whoever opened the file
-    if inner is not raw:
-        inner.close()
+    write_lines(path, _lines(table, weight_column))
 
 
 def _lines(table: Table, weight_column: Hashable | None) -> Iterator[str]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
 from graftwork.data.frames import from_frame
+from graftwork.data.sources import check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
     TextColumns,
@@ -98,9 +96,9 @@ def read_table(
         raise DataError(f"header is {header!r}, but it must be True, False or 'auto'.")
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise DataError(f"sep is {sep!r}, but it must be one character.")
-    with _named_after(file):
-        _check_file(file)
-        if _first_bytes(file) == b"PAR1" or file.suffix in (".parquet", ".pq"):
+    with named_after(file):
+        check_file(file)
+        if first_bytes(file) == b"PAR1" or file.suffix in (".parquet", ".pq"):
             raw = _read_parquet(file)
         else:
             columns, names = _read_text(file, sep, header)
@@ -109,63 +107,6 @@ def read_table(
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
         return assemble(raw, states=states, weights=weights)
-
-
-@contextmanager
-def _named_after(file: Path) -> Iterator[None]:
-    """Put the file's name in front of every error, and turn damage into one."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"{file.name or file}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{file.name}: line {_bad_line(file)} is not UTF-8 text; save the file as UTF-8."
-        ) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{file.name}: the compressed file is damaged ({error}).") from error
-    except OSError as error:
-        raise DataError(f"{file.name}: cannot be read ({error.strerror or error}).") from error
-
-
-def _check_file(file: Path) -> None:
-    """Raise unless there is a file to read."""
-    if file.is_dir():
-        raise DataError("is a directory; name the file in it.")
-    if not file.exists():
-        siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
-        hint = suggestion(file.name, siblings) if siblings else ""
-        raise DataError(f"there is no such file in {str(file.parent)!r}{hint or '.'}")
-
-
-def _first_bytes(file: Path) -> bytes:
-    """Return the four bytes that tell formats apart."""
-    with file.open("rb") as raw:
-        return raw.read(4)
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, through gzip if it is gzipped."""
-    if _first_bytes(file)[:2] == b"\x1f\x8b":
-        with gzip.open(file, "rb") as packed:
-            yield packed  # type: ignore[misc]
-    else:
-        with file.open("rb") as raw:
-            yield raw
-
-
-def _bad_line(file: Path) -> int:
-    """Return the number of the first line that is not UTF-8."""
-    done = 0
-    with _opened(file) as raw:
-        for line in raw:
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                break
-            done += 1
-    return done + 1
 
 
 def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
@@ -188,7 +129,7 @@ def _read_text(
     file: Path, sep: str | None, header: bool | Literal["auto"]
 ) -> tuple[TextColumns, tuple[Hashable, ...]]:
     """Return a text file's columns, encoded as text, and their names."""
-    with _opened(file) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+    with opened(file) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
         if sep is None:
             sep = guess_separator(lines, _inner_suffix(file))

@@ -11,7 +11,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.chain import ChainPoint
 from graftwork.objectives.chain_features import ChainFeatures
-from graftwork.objectives.chain_gains import feature_gains
+from graftwork.objectives.chain_gains import feature_gains, row_gains
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 
@@ -124,9 +124,7 @@ class FeatureDomain:
         kept = np.logical_or.reduceat(free, layout.offsets[:-1])
         sizes = np.diff(layout.offsets)
         entries = np.flatnonzero(np.repeat(kept, sizes))
-        smaller = FeatureLayout(
-            layout.blocks[kept], offsets(sizes[kept]), layout.features[entries]
-        )
+        smaller = FeatureLayout(layout.blocks[kept], offsets(sizes[kept]), layout.features[entries])
         return smaller, entries
 
     def carried(self, old: FeatureLayout, new: FeatureLayout) -> tuple[Ints, Ints] | None:
@@ -154,12 +152,13 @@ class FeatureDomain:
         """Return d_g of each block: the root of its number of features."""
         return np.sqrt(space.starts[keys + 1] - space.starts[keys])
 
-    def gains(
-        self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints
-    ) -> Floats:
+    def gains(self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised, about."""
         some = FeatureLayout.of(space.starts, keys)
-        return feature_gains(point, penalty, some.features, some.offsets)
+        if self.single:
+            return feature_gains(point, penalty.lam, penalty.l2, some.features)
+        scales = self.scales(space, keys)
+        return row_gains(point, penalty.lam, penalty.l2, some.features, some.offsets, scales)
 
     def count_entries(self, space: FeatureSpace) -> int:
         """Return the number of features."""

@@ -1,5 +1,6 @@
 """What a network says, for people: tables of edges, a summary, a picture, the trace as a file."""
 
+from graftwork.report.chunks import ChunkScores, LabelScores, chunk_scores, label_scores
 from graftwork.report.conditional import ConditionalLogs, conditional_logs
 from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
 from graftwork.report.found_edges import EdgeScores, compare_edges
@@ -11,11 +12,14 @@ from graftwork.report.trace import write_path, write_trace
 
 __all__ = [
     "Association",
+    "ChunkScores",
     "ConditionalLogs",
     "EdgeRecord",
     "EdgeScores",
     "HeldOut",
+    "LabelScores",
     "Scores",
+    "chunk_scores",
     "compare_edges",
     "conditional_logs",
     "describe_edge",
@@ -23,6 +27,7 @@ __all__ = [
     "edge_table",
     "evaluate",
     "held_out",
+    "label_scores",
     "plot_network",
     "summary",
     "write_edges",

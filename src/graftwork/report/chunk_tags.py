@@ -1,0 +1,84 @@
+"""Chunks in sequences of tags: B-NP, I-NP, O and their cousins."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from graftwork.errors import DataError
+
+# B begins a chunk, E and L end one, S, U and brackets do both, I and M stand inside.
+_OPEN = frozenset("BSU[]")
+_CLOSE = frozenset("ELSU[]")
+_INSIDE = frozenset("IM") | _OPEN | _CLOSE
+
+#: A chunk: its type, the position of its first token, and that behind its last.
+Chunk = tuple[str, int, int]
+
+
+def chunks(tags: Sequence[str]) -> list[Chunk]:
+    """Return the chunks that a sequence of tags describes.
+
+    A tag is ``O`` outside of chunks, or a letter with a type, such as ``B-NP``; the letter alone
+    has the empty type. A chunk is a longest run of tags of one type that is not cut: in front of
+    B (begins a chunk), behind E or L (ends one), or at both sides of S, U and brackets (a chunk of
+    one token). So IOB1, IOB2, IOE, IOBES and BILOU are all understood, and sequences that break
+    their rules have chunks too, as conlleval counts them.
+
+    Parameters
+    ----------
+    tags : sequence of str
+        The tags of one sentence.
+
+    Returns
+    -------
+    list of (type, start, stop)
+        In order; ``stop`` is behind the chunk's last token.
+
+    Raises
+    ------
+    DataError
+        If something is no chunk tag.
+
+    Notes
+    -----
+    conlleval has separate lists of what begins and what ends a chunk. They agree with this
+    wherever they agree with each other; they do not for ``E`` before ``B`` of the same type and
+    for brackets next to other tags, where conlleval loses the beginning or the end of a chunk.
+
+    Examples
+    --------
+    >>> chunks(["B-NP", "I-NP", "B-NP", "I-VP", "O", "I-NP"])
+    [('NP', 0, 2), ('NP', 2, 3), ('VP', 3, 4), ('NP', 5, 6)]
+    """
+    out: list[Chunk] = []
+    start, before, kind = 0, "O", ""
+    for t, (letter, name) in enumerate([*map(_parts, tags), ("O", "")]):
+        if "O" in (letter, before) or name != kind or letter in _OPEN or before in _CLOSE:
+            if before != "O":
+                out.append((kind, start, t))
+            start = t
+        before, kind = letter, name
+    return out
+
+
+def is_chunk_tag(label: Hashable) -> bool:
+    """Return whether a label is O, or a letter that `chunks` knows, perhaps with a type.
+
+    Examples
+    --------
+    >>> [is_chunk_tag(label) for label in ["O", "B-NP", "I", "NN", "X-NP", 1]]
+    [True, True, True, False, False, False]
+    """
+    return isinstance(label, str) and (label == "O" or label.partition("-")[0] in _INSIDE)
+
+
+def _parts(tag: Any) -> tuple[str, str]:
+    """Return the letter and the type of a tag."""
+    if not is_chunk_tag(tag):
+        raise DataError(
+            f"{tag!r} is no chunk tag such as 'B-NP', 'I-NP' or 'O'; for labels of other kinds use "
+            "label_scores."
+        )
+    letter, _, name = tag.partition("-")
+    return letter, name
