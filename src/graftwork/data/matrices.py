@@ -83,8 +83,8 @@ def bags_of_rows(
     names : iterable of hashable, optional
         Names of the columns; 0, 1, ... otherwise.
     known : mapping of name to number, optional
-        The attributes of a model, in order of their numbers. Columns are matched by name if
-        `names` is given, otherwise one by one.
+        The attributes of a model, in order of their numbers. Columns are matched by name: those
+        without names by their number.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def bags_of_rows(
     Raises
     ------
     DataError
-        If the number of columns differs from the names or from the model.
+        If the number of columns differs from the names.
 
     Examples
     --------
@@ -104,18 +104,11 @@ def bags_of_rows(
     """
     width = blocks[0].shape[1]
     given = _column_names(names, width)
-    if known is not None and given is None and width != len(known):
-        raise DataError(
-            f"X has {width} columns, but the model was fitted with {len(known)} attributes; "
-            "give the same columns in the same order."
-        )
     blocks = [_unmasked(block) for block in blocks]
     if any(sparse.issparse(block) for block in blocks):
         indptr, indices, values = _sparse_rows(blocks)
     else:
         indptr, indices, values = _dense_rows(blocks)
-    if known is not None and given is None:
-        return Bags(indptr, indices, values, tuple(known))
     bags = Bags(indptr, indices, values, tuple(range(width)) if given is None else given)
     return bags if known is None else renumbered(bags, known)
 

@@ -125,7 +125,7 @@ def as_sequences(
         Names of a matrix's columns; 0, 1, ... otherwise.
     known : mapping of name to number, optional
         The attributes of a fitted model, in order of their numbers, which count from 0. Those not
-        in it are left out. Columns without names must be as many.
+        in it are left out.
 
     Returns
     -------
@@ -167,6 +167,20 @@ def as_sequences(
     bags = settled(bags)
     _check_finite(starts, bags)
     return Sequences(starts, bags.indptr, bags.indices, bags.values, bags.names)
+
+
+def count_columns(X: Any) -> int | None:
+    """Return the number of columns of matrices of attributes, None where X is none of these.
+
+    Examples
+    --------
+    >>> count_columns([np.zeros((2, 3))]), count_columns([[["a"]]])
+    (3, None)
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 3:
+        return int(X.shape[2])
+    first = X[0] if isinstance(X, list | tuple) and len(X) else X
+    return int(first.shape[1]) if is_matrix(first) else None
 
 
 def spot(starts: NDArray[np.int64], position: int) -> str:

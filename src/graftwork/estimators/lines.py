@@ -9,7 +9,16 @@ from graftwork.inference.layout import Potentials
 
 
 class Lines:
-    """An observer that writes a line a round to standard error."""
+    """An observer that writes a line a round to standard error.
+
+    Parameters
+    ----------
+    noun : str
+        What is counted.
+    """
+
+    def __init__(self, noun: str = "edge") -> None:
+        self.noun = noun
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Write the stage."""
@@ -18,7 +27,7 @@ class Lines:
     def on_round(self, record: Round) -> None:
         """Write the round."""
         sys.stderr.write(
-            f"round {record.index}: {record.edges} edges, objective {record.objective:.6f}, "
+            f"round {record.index}: {record.edges} {self.noun}s, objective {record.objective:.6f}, "
             f"{record.watched()}, {record.seconds:.1f} s\n"
         )
 

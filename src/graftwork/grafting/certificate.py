@@ -50,6 +50,8 @@ class Certificate:
         What a block is: "pair" or "feature".
     n_absent : int
         Variables that never arrived (see ``arrivals``): their pairs do not count above.
+    noun : str
+        What ``n_edges`` counts: edges, or features of chains.
     converged : bool
         Everything was checked and is within the tolerance.
     stop : str
@@ -73,6 +75,7 @@ class Certificate:
     method: str = ""
     unit: str = "pair"
     n_absent: int = 0
+    noun: str = "edge"
 
     @property
     def coverage(self) -> float:
@@ -113,8 +116,9 @@ class Certificate:
                 f"({self.coverage:.1%}) were tested at the final weights "
                 f"(largest violation {self.max_violation:.2g})."
             )
-        kept = {0: "The unaries are", 1: "The edge kept is"}.get(
-            self.n_edges, f"The {self.n_edges:,} edges kept are"
+        nothing = "The unaries are" if self.noun == "edge" else "Nothing kept is"
+        kept = {0: nothing, 1: f"The {self.noun} kept is"}.get(
+            self.n_edges, f"The {self.n_edges:,} {self.noun}s kept are"
         )
         parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
         if self.n_absent:
@@ -126,7 +130,7 @@ class Certificate:
         if self.max_violation <= self.tolerance:
             return "none wants in"
         if self.stop == "searched":
-            return "more edges would improve it further"
+            return f"more {self.noun}s would improve it further"
         return "some still want in" if self.n_inactive > 1 else "it still wants in"
 
     def _reason(self) -> str:
@@ -137,7 +141,7 @@ class Certificate:
                 "what violates by the rule for inactive pairs does not lower the loss, because "
                 "the two approximate inference in different ways"
             )
-        return STOPS[self.stop]
+        return STOPS[self.stop].replace("edge budget", f"{self.noun} budget")
 
     def _words_of_inference(self) -> str:
         if self.exact:

@@ -36,6 +36,11 @@ class Domain(Protocol):
         ...
 
     @property
+    def scored(self) -> bool:
+        """Whether an evaluation scores every block, so that looking costs nothing."""
+        ...
+
+    @property
     def variables(self) -> Ints:
         """The variables between which there may be edges; none where blocks are not edges."""
         ...
@@ -111,6 +116,7 @@ class PairDomain:
 
     sample: Sample
     noun = "edge"
+    scored = False
 
     @property
     def variables(self) -> Ints:

@@ -83,6 +83,7 @@ class FeatureDomain:
     features: ChainFeatures
     single: bool
     tables_counted = 0
+    scored = True
     variables = _EMPTY
 
     @property
@@ -150,7 +151,8 @@ class FeatureDomain:
 
     def scales(self, space: FeatureSpace, keys: Ints) -> Floats:
         """Return d_g of each block: the root of its number of features."""
-        return np.sqrt(space.starts[keys + 1] - space.starts[keys])
+        roots: Floats = np.sqrt(space.starts[keys + 1] - space.starts[keys])
+        return roots
 
     def gains(self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised, about."""

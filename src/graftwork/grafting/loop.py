@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from graftwork.grafting.bench import ACCURACY, Bench
 from graftwork.grafting.certificate import STOPS, Certificate
@@ -87,11 +88,13 @@ def graft(
     growth = Growth(problem, recipe, ledger, rng or np.random.default_rng(0))
     growth.begin(start or growth.first_network(), arrivals)
     run = _Run(growth, tolerance, budget.max_edges if budget else None)
-    try:
-        run.grow(schedule)
-    except KeyboardInterrupt:
-        run.interrupt()
-    return run.outcome()
+    # Products of such short vectors gain nothing from more threads, which would only wait busily.
+    with threadpool_limits(limits=1, user_api="blas"):
+        try:
+            run.grow(schedule)
+        except KeyboardInterrupt:
+            run.interrupt()
+        return run.outcome()
 
 
 class _Run:
@@ -159,6 +162,7 @@ class _Run:
             method=growth.problem.objective.describe(),
             unit=growth.space.unit,
             n_absent=len(growth.problem.variables) - len(growth.space.variables),
+            noun=growth.problem.domain.noun,
         )
         self._close_tally(certificate)
         return Outcome(growth.solution, certificate, tuple(growth.ledger.trace), self.tally)
@@ -306,7 +310,7 @@ class _Run:
         active = growth.network.active(growth.space)
         if len(active) == growth.space.size:
             growth.choice = Choice(_EMPTY, 0.0, 0, complete=True)
-        elif self.stop in ("edges", "rounds", "searched"):
+        elif growth.problem.domain.scored or self.stop in ("edges", "rounds", "searched"):
             known = growth.problem.domain.known(growth.space, MOST_LAST_LOOKS)
             keys = np.setdiff1d(known, active)
             if len(keys):

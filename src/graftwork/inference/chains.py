@@ -15,8 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
+
+Codes = NDArray[np.int32]
 
 #: Labels are padded to a multiple of this, so that kernels are compiled for few widths.
 STEP = 4

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from graftwork.data.sequences import Sequences
-from graftwork.inference.chains import ChainShape
+from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 
 _NONE = np.zeros(0)
@@ -41,26 +41,26 @@ class ChainData:
     weights: Floats
     position_weights: Floats
     col_starts: Ints
-    positions: Ints
+    positions: Codes
     col_values: Floats
-    label_columns: Ints
-    pair_columns: Ints
+    label_columns: Codes
+    pair_columns: Codes
     pairs: Ints
     triples: Ints
 
     @staticmethod
     def of(
-        sequences: Sequences, codes: Ints, shape: ChainShape, weights: Floats | None = None
+        sequences: Sequences, codes: Codes, shape: ChainShape, weights: Floats | None = None
     ) -> ChainData:
         """Return labelled sequences; codes are the labels of all positions."""
         col_starts, positions, col_values = _by_attribute(sequences)
         own = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         k, lengths = shape.n_labels, np.diff(sequences.starts)
         place = np.arange(len(codes)) - np.repeat(sequences.starts[:-1], lengths)
-        codes = codes.astype(np.int64)
-        before, earlier = np.roll(codes, 1), np.roll(codes, 2)
-        pairs = np.where(place >= 1, before * k + codes, -1)
-        triples = np.where(place >= 2, (earlier * k + before) * k + codes, -1)
+        here = codes.astype(np.int64)
+        before, earlier = np.roll(here, 1), np.roll(here, 2)
+        pairs = np.where(place >= 1, before * k + here, -1)
+        triples = np.where(place >= 2, (earlier * k + before) * k + here, -1)
         second = shape.order == 2
         pair_columns = np.where(pairs >= 0, shape.columns(k + pairs), -1)
         return ChainData(
@@ -96,10 +96,10 @@ class ChainData:
         if len(self.position_weights):
             squares = squares * self.position_weights[self.positions]
         of = np.repeat(np.arange(self.n_attributes), counts)
-        return np.bincount(of, squares, minlength=self.n_attributes)
+        return np.bincount(of, squares, minlength=self.n_attributes).astype(np.float64)
 
 
-def _by_attribute(sequences: Sequences) -> tuple[Ints, Ints, Floats]:
+def _by_attribute(sequences: Sequences) -> tuple[Ints, Codes, Floats]:
     """Return positions and values of each attribute: the matrix by columns."""
     values = sequences.values
     plain = not len(values)
@@ -107,4 +107,4 @@ def _by_attribute(sequences: Sequences) -> tuple[Ints, Ints, Floats]:
     shape = (len(sequences.indptr) - 1, sequences.n_attributes)
     matrix = sparse.csr_matrix((data, sequences.indices, sequences.indptr), shape=shape).tocsc()
     starts, positions = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    return starts, positions, _NONE if plain else matrix.data
+    return starts, positions, _NONE if plain else np.asarray(matrix.data, dtype=np.float64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.inference.chains import ChainShape
+from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.chains import count_outputs
@@ -30,8 +30,8 @@ class ChainFeatures:
 
     shape: ChainShape
     starts: Ints
-    attributes: Ints
-    columns: Ints
+    attributes: Codes
+    columns: Codes
     pairs: Ints
     triples: Ints
 

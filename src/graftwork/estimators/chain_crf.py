@@ -1,0 +1,306 @@
+"""ChainCRF: learn a sparse conditional random field of label sequences, with a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from graftwork.data.labels import check_weights, encode_labels
+from graftwork.data.sequences import as_sequences, count_columns
+from graftwork.errors import ConvergenceWarning
+from graftwork.estimators.chain_parts import (
+    chain_options,
+    chain_problem,
+    chain_recipe,
+    check_parameters,
+)
+from graftwork.grafting import Outcome, Recipe, graft
+from graftwork.grafting.trace import Observer
+from graftwork.inference.chains import ChainShape
+from graftwork.inference.layout import Floats
+from graftwork.models.chain import ChainModel
+from graftwork.objectives.chain import ChainLikelihood
+from graftwork.objectives.chain_data import ChainData
+from graftwork.objectives.chain_features import ChainFeatures, find_features
+
+
+class ChainCRF(BaseEstimator):
+    """Learns which features of sequences tell their labels: a sparse linear-chain CRF.
+
+    A feature is an attribute with a label, or a label with the one before it. They are grafted onto
+    a model without any while the data ask for them, until none of the others would improve it.
+
+    Parameters
+    ----------
+    method : {"grafting-light", "grafting", "gauss-seidel", "gain", "full"} or Recipe
+        How features are chosen; all end at the same model and differ in the way there.
+    method_options : dict, optional
+        Options of the method, such as ``{"steps": 2}`` for grafting-light.
+    lam : float, optional
+        Strength of the penalty, on the mean loss of a sequence. CRFsuite's ``c1`` is on the summed
+        loss: ``lam = c1 / number of sequences``. Default: ``c1 = 1``.
+    l2 : float
+        Strength of the squared norm added to it (CRFsuite's ``c2`` by the number of sequences).
+    select : int, optional
+        Features activated a round (the papers' M). Default: a fiftieth of the candidates.
+    penalty : {"l1", "elastic-net", "group-l1", "l2", "none"}
+        l1 (with l2: the elastic net) chooses single features; group-l1 attributes with all their
+        labels; l2 and none keep every feature.
+    order : {1, 2}
+        How many labels before it a label depends on. In second order attributes may also vote for
+        a label together with the one before it.
+    candidates : {"observed", "all"}
+        Features that occur in the training data (as CRFsuite has it), or every attribute with
+        every label: then also what never occurs can count against a label.
+    min_count : int
+        Attributes at fewer positions are left out.
+    max_features, max_seconds, max_iter : optional
+        Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
+        certificate.
+    tol : float, optional
+        Accuracy of the optimum, in the units of lam. Default: a twentieth of lam.
+    n_jobs : int, optional
+        Threads; None is every core. Results do not depend on it.
+    verbose : int
+        1 writes a line a round to standard error.
+    observer : Observer, optional
+        Told of every round while it runs.
+
+    Attributes
+    ----------
+    model_ : ChainModel
+        Labels, attributes, weights; predicts and can be saved.
+    classes_ : tuple
+        The labels.
+    n_features_, n_candidates_ : int
+        Weights that are not zero; features there were to choose from.
+    weights_ : DataFrame or list of dict
+        One row a weight, the largest first (a DataFrame where pandas is installed).
+    certificate_, trace_, lam_, objective_, n_iter_
+        As in ``MarkovNetwork``; the objective is loss plus penalty, the loss a mean of sequences.
+
+    Examples
+    --------
+    >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]] * 20
+    >>> y = [["D", "N", "V"], ["N", "V"]] * 20
+    >>> crf = ChainCRF(lam=0.01).fit(X, y)
+    >>> crf.predict([[["w=the"], ["w=dogs"], ["w=bark"]]])
+    [['D', 'N', 'V']]
+    >>> crf.certificate_.converged
+    True
+    """
+
+    def __init__(
+        self,
+        method: str | Recipe = "grafting-light",
+        *,
+        method_options: Mapping[str, Any] | None = None,
+        lam: float | None = None,
+        l2: float = 0.0,
+        select: int | None = None,
+        penalty: str = "l1",
+        order: int = 1,
+        candidates: str = "observed",
+        min_count: int = 1,
+        max_features: int | None = None,
+        max_seconds: float | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        observer: Observer | None = None,
+    ) -> None:
+        self.method = method
+        self.method_options = method_options
+        self.lam = lam
+        self.l2 = l2
+        self.select = select
+        self.penalty = penalty
+        self.order = order
+        self.candidates = candidates
+        self.min_count = min_count
+        self.max_features = max_features
+        self.max_seconds = max_seconds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.observer = observer
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        attribute_names: Any = None,
+    ) -> Self:
+        """Learn from labelled sequences.
+
+        After an interrupt (Ctrl-C) the attributes hold the best model so far, and KeyboardInterrupt
+        is raised.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Each a list of items: lists of attributes, or dicts of attributes and their values, as
+            python-crfsuite takes them; or each a matrix (positions x attributes). Or one matrix
+            (sparse, too) of all positions, with ``lengths``.
+        y : list of label sequences
+        lengths : sequence of int, optional
+            Lengths of the sequences of one matrix.
+        sample_weight : (sequences,) array, optional
+            Weights of sequences.
+        attribute_names : sequence, optional
+            Names of a matrix's columns, for ``weights_``.
+        """
+        check_parameters(self)
+        X = list(X) if isinstance(X, Iterator) else X
+        sequences = as_sequences(X, lengths, names=attribute_names)
+        codes, classes = encode_labels(y, sequences)
+        weights = check_weights(sample_weight, sequences.n_sequences)
+        shape = ChainShape(len(classes), int(self.order))
+        data = ChainData.of(sequences, codes, shape, weights)
+        features, seen = find_features(
+            data, observed=self.candidates == "observed", min_count=int(self.min_count)
+        )
+        objective = ChainLikelihood(data, features, seen, self.n_jobs)
+        self.lam_ = self._lambda(objective.total)
+        recipe = chain_recipe(self, features.size)
+        problem = chain_problem(self, objective, self.lam_)
+        outcome = graft(problem, recipe, **chain_options(self, self.lam_))
+        self.classes_ = classes
+        self.n_candidates_ = features.size
+        self.model_ = to_chain_model(outcome, features, sequences.names, classes, count_columns(X))
+        self.certificate_ = outcome.certificate
+        self.trace_ = list(outcome.trace)
+        self.objective_ = outcome.solution.objective
+        self.n_iter_ = len(outcome.trace)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        self._warn_if_stalled()
+        return self
+
+    @property
+    def n_features_(self) -> int:
+        """Number of weights that are not zero."""
+        check_is_fitted(self)
+        return self.model_.n_features
+
+    @property
+    def weights_(self) -> Any:
+        """The weights, the largest first: a DataFrame where pandas is installed, else a list."""
+        check_is_fitted(self)
+        records = self.model_.records()
+        try:
+            import pandas as pd
+        except ImportError:
+            return records
+        return pd.DataFrame(records)
+
+    def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
+        """Return the most probable labels of each sequence; unknown attributes are left out."""
+        check_is_fitted(self)
+        return self.model_.predict(X, lengths, self.n_jobs)
+
+    def predict_marginals(self, X: Any, lengths: Any = None) -> list[list[dict[Any, float]]]:
+        """Return the probability of each label at each position, as dicts."""
+        check_is_fitted(self)
+        found = self.model_.marginals(X, lengths, self.n_jobs)
+        return [
+            [dict(zip(self.classes_, row, strict=True)) for row in part.tolist()] for part in found
+        ]
+
+    def score(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of positions whose label is predicted rightly."""
+        check_is_fitted(self)
+        sequences = self.model_.read(X, lengths)
+        codes, _ = encode_labels(y, sequences, classes=self.classes_)
+        found, _ = encode_labels(
+            self.model_.predict(sequences, None, self.n_jobs), sequences, classes=self.classes_
+        )
+        weights = check_weights(sample_weight, sequences.n_sequences)
+        of_positions = None if weights is None else np.repeat(weights, sequences.lengths)
+        return float(np.average(found == codes, weights=of_positions))
+
+    def score_samples(self, X: Any, y: Any, lengths: Any = None) -> Floats:
+        """Return the log-probability of the labels of each sequence, in nats."""
+        check_is_fitted(self)
+        return self.model_.log_prob(X, y, lengths, self.n_jobs)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model, with a record of how it was learned, to one file."""
+        check_is_fitted(self)
+        self.model_.save(path, info=self.info())
+
+    def info(self) -> dict[str, Any]:
+        """Return how the model was learned, as plain values for files and reports."""
+        check_is_fitted(self)
+        return {
+            "method": self.method if isinstance(self.method, str) else self.method.name,
+            "penalty": self.penalty,
+            "lam": self.lam_,
+            "l2": float(self.l2),
+            "order": int(self.order),
+            "candidates": self.candidates,
+            "min_count": int(self.min_count),
+            "n_candidates": self.n_candidates_,
+            "objective": self.objective_,
+            "certificate": self.certificate_.to_dict(),
+        }
+
+    def _lambda(self, total: float) -> float:
+        """Return the strength of the penalty."""
+        if self.penalty == "none":
+            return 0.0
+        return 1.0 / total if self.lam is None else float(self.lam)
+
+    def _warn_if_stalled(self) -> None:
+        if self.certificate_.stop == "stalled":
+            warnings.warn(
+                f"The model is usable but was not solved to tol={self.certificate_.tolerance:g}: "
+                f"{self.certificate_.words()}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def to_chain_model(
+    outcome: Outcome,
+    features: ChainFeatures,
+    names: tuple[Any, ...],
+    classes: tuple[Any, ...],
+    n_columns: int | None,
+) -> ChainModel:
+    """Return the model of the features with weights; attributes without any are not kept."""
+    layout, weights = outcome.potentials.layout, outcome.potentials.weights
+    order = np.argsort(layout.features)
+    chosen, weights = layout.features[order], weights[order]
+    chosen, weights = chosen[weights != 0], weights[weights != 0]
+    shape, n_votes, n_pairs = features.shape, features.n_votes, len(features.pairs)
+    k = shape.n_labels
+    votes = chosen < n_votes
+    used, numbers = np.unique(features.attributes[chosen[votes]], return_inverse=True)
+    moving, values = chosen[~votes] - n_votes, weights[~votes]
+    two = moving < n_pairs
+    pairs, triples = np.zeros(shape.n_pairs), np.zeros(shape.n_triples)
+    pairs[features.pairs[moving[two]]] = values[two]
+    triples[features.triples[moving[~two] - n_pairs]] = values[~two]
+    return ChainModel(
+        labels=classes,
+        attributes=tuple(names[a] for a in used.tolist()),
+        order=shape.order,
+        vote_attributes=numbers.astype(np.int64),
+        vote_outputs=shape.outputs(features.columns[chosen[votes]].astype(np.int64)),
+        vote_weights=weights[votes],
+        pairs=pairs.reshape(k, k),
+        triples=triples.reshape((k, k, k) if shape.order == 2 else (0, 0, 0)),
+        columns=None if n_columns is None else used.astype(np.int64),
+        n_columns=n_columns,
+    )

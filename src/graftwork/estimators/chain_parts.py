@@ -1,0 +1,102 @@
+"""What ChainCRF's parameters must be, and the parts they stand for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graftwork.estimators.lines import Lines
+from graftwork.estimators.parts import (
+    PENALTIES,
+    ParameterError,
+    known,
+    make_penalty,
+    make_recipe,
+    number,
+    whole_number,
+)
+from graftwork.grafting import Budget, Problem, Recipe
+from graftwork.grafting.features import FeatureDomain
+from graftwork.grafting.trace import Observer, Silence
+from graftwork.objectives.chain import ChainLikelihood
+from graftwork.recipes import RECIPES
+
+#: The methods that make sense for features of chains.
+METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
+CANDIDATES = ("observed", "all")
+#: By default a round activates this share of the candidates, but no fewer than so many.
+SELECT_SHARE, LEAST_SELECTED = 0.02, 50
+#: By default the optimum is found to this share of lambda, or to this accuracy without one.
+TOL_SHARE, TOL = 0.05, 1e-6
+
+
+def check_parameters(crf: Any) -> None:
+    """Refuse a parameter that means nothing, before any data are read."""
+    if not isinstance(crf.method, Recipe):
+        known("method", crf.method, METHODS)
+    known("penalty", crf.penalty, PENALTIES)
+    known("candidates", crf.candidates, CANDIDATES)
+    if crf.lam is not None:
+        number("lam", crf.lam, 0.0, above=crf.penalty not in ("none", "l2"))
+    number("l2", crf.l2, 0.0)
+    if isinstance(crf.order, bool) or crf.order not in (1, 2):
+        raise ParameterError(f"order must be 1 or 2, got {crf.order!r}.")
+    whole_number("min_count", crf.min_count, 1)
+    for name in ("select", "max_features"):
+        if getattr(crf, name) is not None:
+            whole_number(name, getattr(crf, name), 1 if name == "select" else 0)
+    for name, whole in (("max_seconds", False), ("max_iter", True)):
+        if getattr(crf, name) is not None:
+            number(name, getattr(crf, name), 0, whole=whole)
+    if crf.tol is not None:
+        number("tol", crf.tol, 0.0, above=True)
+    jobs = crf.n_jobs
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0):
+        raise ParameterError(f"n_jobs must be a whole number other than 0, got {jobs!r}.")
+    chain_recipe(crf, 1)
+
+
+def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
+    """Return the recipe asked for; ``select`` is its number of features a round."""
+    options = {} if crf.method_options is None else crf.method_options
+    if not isinstance(options, Mapping):
+        raise ParameterError(
+            f"method_options must be a dict of the method's options, got {options!r}."
+        )
+    if isinstance(crf.method, Recipe):
+        if crf.select is not None:
+            raise ParameterError("select goes with a method's name; this one is a Recipe.")
+        return make_recipe(crf.method, options)
+    counted = "count" in inspect.signature(RECIPES[crf.method]).parameters
+    if not counted and crf.select is not None:
+        raise ParameterError(f"method {crf.method!r} takes everything at once; leave select out.")
+    if crf.select is not None and "count" in options:
+        raise ParameterError("select and method_options={'count': ...} are the same; give one.")
+    own = dict(options)
+    if counted and "count" not in own:
+        share = max(LEAST_SELECTED, round(SELECT_SHARE * n_candidates))
+        own["count"] = share if crf.select is None else int(crf.select)
+    return make_recipe(crf.method, own)
+
+
+def chain_problem(crf: Any, objective: ChainLikelihood, lam: float) -> Problem:
+    """Return the problem: single features, or rows of them with a group penalty."""
+    penalty = make_penalty(crf.penalty, lam, float(crf.l2), False)
+    return Problem(objective, penalty, FeatureDomain(objective.features, penalty.separable))
+
+
+def chain_options(crf: Any, lam: float) -> dict[str, Any]:
+    """Return the loop's options."""
+    limits = (crf.max_features, crf.max_iter)
+    most, rounds = (None if given is None else int(given) for given in limits)
+    tol = (TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol)
+    observer: Observer = crf.observer or (Lines("feature") if crf.verbose else Silence())
+    return {
+        "budget": Budget(most, rounds, None, crf.max_seconds),
+        "tolerance": tol,
+        "rng": np.random.default_rng(0),
+        "observer": observer,
+    }

@@ -1,0 +1,215 @@
+"""ChainModel: a linear-chain conditional random field as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.labels import decode_labels, encode_labels
+from graftwork.data.sequences import Sequences, as_sequences, count_columns
+from graftwork.errors import DataError
+from graftwork.inference.chains import ChainShape
+from graftwork.inference.layout import Floats, Ints
+from graftwork.kernels.chains import best_paths, pass_over_chains
+from graftwork.kernels.threads import count_threads, run_chunks
+from graftwork.objectives.chain import Rows, cut_chains
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ChainModel:
+    """Weights of a chain: p(labels | attributes) = exp(sum of weights) / Z(attributes).
+
+    Attributes
+    ----------
+    labels : tuple of hashable
+    attributes : tuple of hashable
+        Names of the attributes with weights.
+    order : {1, 2}
+        How many labels before a label it looks at.
+    vote_attributes, vote_outputs : (k,) int64
+        Which attribute votes for what: for label ``c`` as output ``c``, for label ``c`` after label
+        ``g`` as output ``n + g n + c``, n being the number of labels (in second order only).
+    vote_weights : (k,) float64
+    pairs : (n, n) float64
+        Weight of label c after label g.
+    triples : (n, n, n) float64
+        In second order, the weight of label c after g after a; else of shape (0, 0, 0).
+    columns : (attributes,) int64, optional
+        Which column each attribute is in a matrix, if the model was learned from one.
+    n_columns : int, optional
+        How many columns such a matrix must have.
+    """
+
+    labels: tuple[Hashable, ...]
+    attributes: tuple[Hashable, ...]
+    order: int
+    vote_attributes: Ints
+    vote_outputs: Ints
+    vote_weights: Floats
+    pairs: Floats
+    triples: Floats
+    columns: Ints | None = None
+    n_columns: int | None = None
+
+    def __repr__(self) -> str:
+        return f"ChainModel: {len(self.labels)} labels, {self.n_features:,} features"
+
+    @property
+    def shape(self) -> ChainShape:
+        """Number of labels and order."""
+        return ChainShape(len(self.labels), self.order)
+
+    @property
+    def n_features(self) -> int:
+        """Number of weights that are not zero."""
+        parts = (self.vote_weights, self.pairs, self.triples)
+        return sum(int(np.count_nonzero(part)) for part in parts)
+
+    def predict(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> list[list[Any]]:
+        """Return the most probable labels of each sequence (Viterbi)."""
+        sequences = self.read(X, lengths)
+        codes = np.empty(sequences.n_positions, dtype=np.int64)
+        scores = np.empty(sequences.n_sequences)
+        rows, shape = self._rows, self.shape
+
+        def run(part: slice) -> None:
+            best_paths(
+                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
+                sequences.indptr, sequences.indices, sequences.values, rows.slots, rows.rows,
+                rows.pairs, rows.moves, codes, scores,
+            )  # fmt: skip
+
+        _each_part(run, sequences, n_jobs)
+        return decode_labels(codes, self.labels, sequences.starts)
+
+    def marginals(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> list[Floats]:
+        """Return the probabilities of labels: an array (positions, labels) for each sequence."""
+        sequences = self.read(X, lengths)
+        _, found = self._infer(sequences, n_jobs, marginals=True)
+        return np.split(found[:, : len(self.labels)], sequences.starts[1:-1])
+
+    def log_partition(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
+        """Return log Z of each sequence."""
+        return self._infer(self.read(X, lengths), n_jobs, marginals=False)[0]
+
+    def log_prob(self, X: Any, y: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
+        """Return the log-probability of the labels of each sequence, in nats."""
+        sequences = self.read(X, lengths)
+        codes, _ = encode_labels(y, sequences, classes=self.labels)
+        scores = self._scores(sequences, codes.astype(np.int64))
+        return scores - self._infer(sequences, n_jobs, marginals=False)[0]
+
+    def read(self, X: Any, lengths: Any = None) -> Sequences:
+        """Return sequences in the model's attributes; others are left out.
+
+        Columns of matrices are what they were when the model was learned.
+        """
+        if isinstance(X, Iterator):
+            X = list(X)
+        width = count_columns(X)
+        if width is None:
+            return as_sequences(X, lengths, known=self._known)
+        if self.columns is None:
+            raise DataError(
+                "X is a matrix, but the model was learned from named attributes; give lists of "
+                "attributes, or dicts."
+            )
+        if width != self.n_columns:
+            raise DataError(
+                f"X has {width} columns, but the model was learned from {self.n_columns}; give "
+                "the same columns in the same order."
+            )
+        numbers = {column: k for k, column in enumerate(self.columns.tolist())}
+        found = as_sequences(X, lengths, known=numbers)
+        return replace(found, names=self.attributes)
+
+    def records(self) -> list[Record]:
+        """Return one record a weight, the largest first.
+
+        ``attribute`` (None for moves from label to label), ``before`` (second order only) and
+        ``previous`` (None where it does not matter) labels, ``label``, ``weight``.
+        """
+        found = sorted(self._entries(), key=lambda entry: -abs(entry[-1]))
+        labels, records = (*self.labels, None), []
+        for attribute, before, previous, label, weight in found:
+            record: Record = {"attribute": attribute}
+            if self.order == 2:
+                record["before"] = labels[before]
+            record |= {"previous": labels[previous], "label": labels[label], "weight": weight}
+            records.append(record)
+        return records
+
+    def _entries(self) -> Iterator[tuple[Any, int, int, int, float]]:
+        """Yield attribute, three labels (-1 for those that do not matter) and weight of each."""
+        n = len(self.labels)
+        votes = (self.vote_attributes, self.vote_outputs, self.vote_weights)
+        for a, output, weight in zip(*(part.tolist() for part in votes), strict=True):
+            g, c = divmod(output - n, n) if output >= n else (-1, output)
+            yield self.attributes[a], -1, g, c, weight
+        for g, c in np.argwhere(self.pairs).tolist():
+            yield None, -1, g, c, float(self.pairs[g, c])
+        for a, g, c in np.argwhere(self.triples).tolist():
+            yield None, a, g, c, float(self.triples[a, g, c])
+
+    @cached_property
+    def _known(self) -> dict[Hashable, int]:
+        return {name: number for number, name in enumerate(self.attributes)}
+
+    @cached_property
+    def _rows(self) -> Rows:
+        shape = self.shape
+        rows = np.zeros((len(self.attributes), shape.n_columns))
+        rows[self.vote_attributes, shape.columns(self.vote_outputs)] = self.vote_weights
+        slots = np.arange(len(self.attributes), dtype=np.int32)
+        return Rows(slots, rows, *shape.moves(self.pairs.ravel(), self.triples.ravel()))
+
+    def _infer(
+        self, sequences: Sequences, n_jobs: int | None, *, marginals: bool
+    ) -> tuple[Floats, Floats]:
+        """Return log-partition functions and, if wanted, marginals of outputs."""
+        rows, shape = self._rows, self.shape
+        log_partitions = np.empty(sequences.n_sequences)
+        found = np.empty((sequences.n_positions if marginals else 0, shape.n_columns))
+
+        def run(part: slice) -> None:
+            pass_over_chains(
+                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
+                np.zeros(0), sequences.indptr, sequences.indices, sequences.values, rows.slots,
+                rows.rows, rows.pairs, rows.moves, found, np.zeros_like(rows.moves),
+                log_partitions, marginals,
+            )  # fmt: skip
+
+        _each_part(run, sequences, n_jobs)
+        return log_partitions, found
+
+    def _scores(self, sequences: Sequences, codes: Ints) -> Floats:
+        """Return the summed weights of the given labels of each sequence."""
+        rows, n, starts = self._rows, len(self.labels), sequences.starts
+        place = np.arange(len(codes)) - np.repeat(starts[:-1], np.diff(starts))
+        before, earlier = np.roll(codes, 1), np.roll(codes, 2)
+        owner = np.repeat(np.arange(len(codes)), np.diff(sequences.indptr))
+        values = sequences.values if len(sequences.values) else 1.0
+        total = np.zeros(len(codes))
+        columns = [codes]
+        if self.order == 2:
+            pair = self.shape.columns(n + before * n + codes)
+            columns.append(np.where(place > 0, pair, -1))
+        for column in columns:
+            votes = rows.rows[sequences.indices, column[owner]] * values
+            np.add.at(total, owner, np.where(column[owner] >= 0, votes, 0.0))
+        total += np.where(place > 0, self.pairs[before, codes], 0.0)
+        if self.order == 2:
+            total += np.where(place > 1, self.triples[earlier, before, codes], 0.0)
+        sums: Floats = np.add.reduceat(total, starts[:-1])
+        return sums
+
+
+def _each_part(run: Callable[[slice], None], sequences: Sequences, n_jobs: int | None) -> None:
+    """Call a function for parts of the sequences, on threads."""
+    run_chunks(run, cut_chains(sequences.starts), count_threads(n_jobs))
