@@ -59,9 +59,9 @@ def _fill_states(width, order, n_labels, length, outputs, pairs, states):
             for c in range(w):
                 states[t, c] = outputs[t, c] if c < n_labels else NEVER
             continue
-        for g in range(n_labels):
+        for g in range(states.shape[1] // w):
             for c in range(w):
-                if c >= n_labels or (t == 0 and g > 0):
+                if c >= n_labels or g >= n_labels or (t == 0 and g > 0):
                     states[t, g * w + c] = NEVER
                 elif t == 0:
                     states[t, c] = outputs[t, c]
