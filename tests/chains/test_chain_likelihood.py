@@ -153,12 +153,12 @@ def test_chains_of_ten_thousand_steps_neither_overflow_nor_underflow(order):
     shape = data.shape
     states = np.empty((10_000, shape.reach if order == 1 else shape.reach**2))
     outputs = matrix(data) @ rows.rows
-    kernels._fill_states(shape.width, order, 3, 10_000, outputs, rows.pairs, states)
+    kernels._fill_states(shape.reach, order, 3, 10_000, outputs, rows.pairs, states)
     states = np.where(np.isfinite(states), states, kernels.NEVER)
     marginals, sums = np.empty((10_000, shape.n_columns)), np.zeros_like(rows.moves)
     forward, backward = np.zeros_like(states), np.zeros_like(states)
     value = kernels._in_logs(
-        shape.width, order, 3, 10_000, 1.0, states, rows.moves, forward, backward, marginals, sums,
+        shape.reach, order, 3, 10_000, 1.0, states, rows.moves, forward, backward, marginals, sums,
         True,
     )  # fmt: skip
     found = value - seen.sums @ here.weights

@@ -21,9 +21,8 @@ from graftwork.inference.layout import Floats, Ints
 
 Codes = NDArray[np.int32]
 
-#: Labels are padded to a multiple of this, so that kernels are compiled for few widths.
-STEP = 4
-LONGEST_SPAN = 96
+#: How many labels kernels take at once; all are multiples of four.
+LANES = (4, 8, 16, 24, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +47,18 @@ class ChainShape:
     order: int = 1
 
     @property
-    def width(self) -> tuple[int, ...]:
-        """The padded number of labels, as the length of a tuple: kernels are compiled for it."""
-        return (0,) * self.reach
+    def lanes(self) -> tuple[int, ...]:
+        """How many labels kernels take at once, as the length of a tuple: they are compiled for it.
 
-    @property
-    def span(self) -> tuple[int, ...]:
-        """How many columns kernels take at once: all of them, unless these are many."""
-        return (0,) * (self.n_columns if self.n_columns <= LONGEST_SPAN else self.reach)
+        Few different lengths are worth their compilation.
+        """
+        return (0,) * next((n for n in LANES if n >= self.n_labels), LANES[-1])
 
     @property
     def reach(self) -> int:
         """The padded number of labels."""
-        return -(-self.n_labels // STEP) * STEP
+        lanes = len(self.lanes)
+        return -(-self.n_labels // lanes) * lanes
 
     @property
     def n_outputs(self) -> int:

@@ -13,10 +13,9 @@ are ``g * width + c`` (with g = 0 alone in first order), and
 with step = 1 in first order (the state before is a) and step = width in second (it is (a, g)). The
 first position of a chain of second order has a label only; it is kept in the states (0, c).
 
-``width`` comes as a tuple: its length is known when a kernel is compiled, so that the inner loops
-are unrolled into vector instructions. Labels are padded to it with scores of zero probability.
-``span`` is such a tuple for rows of outputs: as long as a row, or as a block of it where rows are
-long.
+Labels are padded to ``width``, a multiple of ``len(lanes)``, with scores of zero probability. That
+length is known when a kernel is compiled, so that the inner loops become vector instructions; there
+are few different ones (`ChainShape.lanes`), so that little is ever compiled.
 
 Sums over positions are made chunk by chunk, chunks do not depend on the number of threads.
 """
@@ -35,27 +34,27 @@ NEVER = -1e30
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _fill_rows(span, first, last, indptr, indices, values, slots, rows, out):
+def _fill_rows(lanes, first, last, indptr, indices, values, slots, rows, out):
     """Fill ``out[t]`` with the summed weights of the active attributes at positions first + t."""
-    n_blocks = rows.shape[1] // len(span)
     for t in range(last - first):
-        for o in range(rows.shape[1]):
-            out[t, o] = 0.0
+        for b in range(rows.shape[1]):
+            target = out[t, b]
+            for lane in range(len(lanes)):
+                target[lane] = 0.0
         for k in range(indptr[first + t], indptr[first + t + 1]):
             slot = slots[indices[k]]
             if slot < 0:
                 continue
             value = values[k] if values.size else 1.0
-            for b in range(n_blocks):
-                start = b * len(span)
-                for c in range(len(span)):
-                    out[t, start + c] += value * rows[slot, start + c]
+            for b in range(rows.shape[1]):
+                source, target = rows[slot, b], out[t, b]
+                for lane in range(len(lanes)):
+                    target[lane] += value * source[lane]
 
 
 @njit(cache=True, nogil=True)
-def _fill_states(width, order, n_labels, length, outputs, pairs, states):
+def _fill_states(w, order, n_labels, length, outputs, pairs, states):
     """Fill the log-scores of states from those of outputs and the weights of pairs (g, c)."""
-    w = len(width)
     for t in range(length):
         if order == 1:
             for c in range(w):
@@ -84,22 +83,24 @@ def _subtract_largest(length, states, tops):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _move(width, order, n_labels, before, moves, after):
+def _move(lanes, w, order, n_labels, before, moves, after):
     """Fill ``after`` with the sum over states before, times the moves to each state."""
-    w = len(width)
     step = 1 if order == 1 else w
+    n_blocks = moves.shape[2]
     for g in range(1 if order == 1 else n_labels):
-        for c in range(w):
-            after[g * w + c] = 0.0
-        a = 0
-        while a < n_labels:  # rows of moves past the labels are zeros, up to a multiple of four
-            x0, x1 = before[a * step + g], before[(a + 1) * step + g]
-            x2, x3 = before[(a + 2) * step + g], before[(a + 3) * step + g]
-            for c in range(w):
-                after[g * w + c] += (x0 * moves[a, g, c] + x1 * moves[a + 1, g, c]) + (
-                    x2 * moves[a + 2, g, c] + x3 * moves[a + 3, g, c]
-                )
-            a += 4
+        for b in range(n_blocks):
+            target = after[g * n_blocks + b]
+            for lane in range(len(lanes)):
+                target[lane] = 0.0
+            for a in range(0, n_labels, 4):  # past the labels, up to a multiple of four, are zeros
+                x0, x1 = before[a * step + g], before[(a + 1) * step + g]
+                x2, x3 = before[(a + 2) * step + g], before[(a + 3) * step + g]
+                m0, m1 = moves[a, g, b], moves[a + 1, g, b]
+                m2, m3 = moves[a + 2, g, b], moves[a + 3, g, b]
+                for lane in range(len(lanes)):
+                    target[lane] += (x0 * m0[lane] + x1 * m1[lane]) + (
+                        x2 * m2[lane] + x3 * m3[lane]
+                    )
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -115,11 +116,12 @@ def _normalise(vector, scores):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _forward(width, order, n_labels, length, scores, moves, forward, totals):
+def _forward(lanes, w, order, n_labels, length, scores, moves, forward, totals):
     """Fill the scaled forward vectors; return the log of the product of scales, or NaN."""
-    w = len(width)
     result = 0.0
-    for s in range(scores.shape[1]):
+    n_states = scores.shape[1]
+    blocks = forward.reshape(forward.shape[0], n_states // len(lanes), len(lanes))
+    for s in range(n_states):
         forward[0, s] = 1.0
     totals[0] = _normalise(forward[0], scores[0])
     for t in range(1, length):
@@ -128,7 +130,7 @@ def _forward(width, order, n_labels, length, scores, moves, forward, totals):
                 for c in range(w):
                     forward[1, g * w + c] = forward[0, g]
         else:
-            _move(width, order, n_labels, forward[t - 1], moves, forward[t])
+            _move(lanes, w, order, n_labels, forward[t - 1], moves, blocks[t])
         totals[t] = _normalise(forward[t], scores[t])
     for t in range(length):
         if not totals[t] > 1e-280:
@@ -138,42 +140,43 @@ def _forward(width, order, n_labels, length, scores, moves, forward, totals):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _move_back(width, order, n_labels, after, moves_back, before, column):
+def _move_back(lanes, w, order, n_labels, after, moves_back, before, column):
     """Fill ``before`` with the sum over states after, times the moves to them."""
-    w, reach = len(width), moves_back.shape[2]
     step = 1 if order == 1 else w
     for g in range(1 if order == 1 else n_labels):
-        for a in range(reach):
-            column[a] = 0.0
-        c = 0
-        while c < n_labels:
-            x0, x1 = after[g * w + c], after[g * w + c + 1]
-            x2, x3 = after[g * w + c + 2], after[g * w + c + 3]
-            for a in range(reach):
-                column[a] += (x0 * moves_back[g, c, a] + x1 * moves_back[g, c + 1, a]) + (
-                    x2 * moves_back[g, c + 2, a] + x3 * moves_back[g, c + 3, a]
-                )
-            c += 4
-        for a in range(reach):
-            before[a * step + g] = column[a]
+        for b in range(moves_back.shape[2]):
+            for lane in range(len(lanes)):
+                column[lane] = 0.0
+            for c in range(0, n_labels, 4):
+                x0, x1 = after[g * w + c], after[g * w + c + 1]
+                x2, x3 = after[g * w + c + 2], after[g * w + c + 3]
+                m0, m1 = moves_back[g, c, b], moves_back[g, c + 1, b]
+                m2, m3 = moves_back[g, c + 2, b], moves_back[g, c + 3, b]
+                for lane in range(len(lanes)):
+                    column[lane] += (x0 * m0[lane] + x1 * m1[lane]) + (
+                        x2 * m2[lane] + x3 * m3[lane]
+                    )
+            for lane in range(len(lanes)):
+                before[(b * len(lanes) + lane) * step + g] = column[lane]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _add_moves(width, order, n_labels, weight, before, after, sums):
+def _add_moves(lanes, w, order, n_labels, weight, before, after, sums):
     """Add the products of states before and after to the sums of moves."""
-    w = len(width)
     step = 1 if order == 1 else w
+    n_blocks = sums.shape[2]
     for a in range(n_labels):
         for g in range(1 if order == 1 else n_labels):
             x = weight * before[a * step + g]
-            for c in range(w):
-                sums[a, g, c] += x * after[g * w + c]
+            for b in range(n_blocks):
+                source, target = after[g * n_blocks + b], sums[a, g, b]
+                for lane in range(len(lanes)):
+                    target[lane] += x * source[lane]
 
 
 @njit(cache=True, nogil=True)
-def _write_marginals(width, order, n_labels, weight, first, forward, backward, out):
+def _write_marginals(w, order, n_labels, weight, first, forward, backward, out):
     """Fill one position's weighted probabilities of outputs from its states."""
-    w = len(width)
     if order == 1:
         for c in range(w):
             out[c] = weight * forward[c] * backward[c]
@@ -189,15 +192,14 @@ def _write_marginals(width, order, n_labels, weight, first, forward, backward, o
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _backward(width, order, n_labels, length, weight, scores, moves_back, forward, totals,
+def _backward(lanes, w, order, n_labels, length, weight, scores, moves_back, forward, totals,
               backward, after, column, marginals, sums):  # fmt: skip
     """Fill the marginals of a chain's outputs, and add its moves to the sums."""
-    w = len(width)
+    blocks = after.reshape(after.size // len(lanes), len(lanes))
     for s in range(backward.size):
         backward[s] = 1.0
     for t in range(length - 1, -1, -1):
-        _write_marginals(width, order, n_labels, weight, t == 0, forward[t], backward,
-                         marginals[t])  # fmt: skip
+        _write_marginals(w, order, n_labels, weight, t == 0, forward[t], backward, marginals[t])
         if t == 0:
             return
         scale = 1.0 / totals[t]
@@ -212,8 +214,8 @@ def _backward(width, order, n_labels, length, weight, scores, moves_back, forwar
                     total += after[g * w + c]
                 backward[g] = total
         else:
-            _add_moves(width, order, n_labels, weight, forward[t - 1], after, sums)
-            _move_back(width, order, n_labels, after, moves_back, backward, column)
+            _add_moves(lanes, w, order, n_labels, weight, forward[t - 1], blocks, sums)
+            _move_back(lanes, w, order, n_labels, after, moves_back, backward, column)
 
 
 @njit(cache=True, nogil=True)
@@ -229,9 +231,8 @@ def _log_sum(values, count):
 
 
 @njit(cache=True, nogil=True)
-def _reached(width, order, n_labels, t, s, a):
+def _reached(w, order, t, s, a):
     """Return which state before, by its label a, leads to state s at position t, or -1."""
-    w = len(width)
     if order == 1:
         return a
     g = s // w
@@ -241,13 +242,13 @@ def _reached(width, order, n_labels, t, s, a):
 
 
 @njit(cache=True, nogil=True)
-def _in_logs(width, order, n_labels, length, weight, states, log_moves, forward, backward,
+def _in_logs(w, order, n_labels, length, weight, states, log_moves, forward, backward,
              marginals, sums, want_marginals):  # fmt: skip
     """Do the same for one chain with logarithms throughout: slow, for scores that underflow.
 
     ``states`` are log-scores; ``forward`` and ``backward`` are filled with logarithms.
     """
-    w, n_states = len(width), states.shape[1]
+    n_states = states.shape[1]
     terms = np.empty(max(n_states, n_labels))
     for s in range(n_states):
         forward[0, s] = states[0, s]
@@ -255,7 +256,7 @@ def _in_logs(width, order, n_labels, length, weight, states, log_moves, forward,
     for t in range(1, length):
         for s in range(n_states):
             for a in range(n_labels):
-                before = _reached(width, order, n_labels, t, s, a)
+                before = _reached(w, order, t, s, a)
                 terms[a] = NEVER
                 if before >= 0 and s % w < n_labels and s // w < n_labels:
                     move = 0.0 if t < order else log_moves[a, s // w, s % w]
@@ -271,7 +272,7 @@ def _in_logs(width, order, n_labels, length, weight, states, log_moves, forward,
             if s % w >= n_labels or s // w >= n_labels:
                 continue
             for a in range(n_labels):
-                before = _reached(width, order, n_labels, t, s, a)
+                before = _reached(w, order, t, s, a)
                 if before < 0:
                     continue
                 move = 0.0 if t < order else log_moves[a, s // w, s % w]
@@ -288,7 +289,7 @@ def _in_logs(width, order, n_labels, length, weight, states, log_moves, forward,
     for t in range(length):
         for s in range(n_states):
             shares[s] = math.exp(forward[t, s] + backward[t, s] - value)
-        _write_marginals(width, order, n_labels, weight, t == 0, shares, one, marginals[t])
+        _write_marginals(w, order, n_labels, weight, t == 0, shares, one, marginals[t])
     return value
 
 
@@ -311,7 +312,7 @@ def _exponentiate_moves(n_labels, log_moves):
 
 
 @njit(cache=True, nogil=True)
-def pass_over_chains(width, span, order, n_labels, first, last, starts, weights, indptr, indices,
+def pass_over_chains(lanes, order, n_labels, first, last, starts, weights, indptr, indices,
                      values, slots, rows, pairs, log_moves, marginals, sums, log_partitions,
                      want_marginals):  # fmt: skip
     """Fill log-partition functions, marginals and expected moves of the chains first:last.
@@ -343,27 +344,34 @@ def pass_over_chains(width, span, order, n_labels, first, last, starts, weights,
     longest = 0
     for k in range(first, last):
         longest = max(longest, starts[k + 1] - starts[k])
-    outputs = np.empty((longest, rows.shape[1]))
+    n_columns, n_blocks = rows.shape[1], w // len(lanes)
+    outputs = np.empty((longest, n_columns))
     states = np.full((longest, n_states), NEVER)
     forward = np.zeros((longest, n_states))
     tops, totals = np.empty(longest), np.empty(longest)
-    backward, after, column = np.empty(n_states), np.zeros(n_states), np.empty(reach)
+    backward, after, column = np.empty(n_states), np.zeros(n_states), np.empty(len(lanes))
     powers = np.empty(longest * n_states)
     moves, moves_back, largest = _exponentiate_moves(n_labels, log_moves)
     products = np.zeros(log_moves.shape)
+    # The same arrays in blocks of lanes: inner loops run over one block with a single index.
+    row_blocks = rows.reshape(rows.shape[0], n_columns // len(lanes), len(lanes))
+    output_blocks = outputs.reshape(longest, n_columns // len(lanes), len(lanes))
+    move_blocks = moves.reshape(reach, groups, n_blocks, len(lanes))
+    back_blocks = moves_back.reshape(groups, w, n_blocks, len(lanes))
+    product_blocks = products.reshape(reach, groups, n_blocks, len(lanes))
     for k in range(first, last):
         start, stop = starts[k], starts[k + 1]
         length = stop - start
         weight = weights[k] if weights.size else 1.0
-        _fill_rows(span, start, stop, indptr, indices, values, slots, rows, outputs)
-        _fill_states(width, order, n_labels, length, outputs, pairs, states)
+        _fill_rows(lanes, start, stop, indptr, indices, values, slots, row_blocks, output_blocks)
+        _fill_states(w, order, n_labels, length, outputs, pairs, states)
         _subtract_largest(length, states, tops)
         _exponentiate(states.ravel(), length * n_states, powers, powers.view(np.int64))
-        value = _forward(width, order, n_labels, length, states, moves, forward, totals)
+        value = _forward(lanes, w, order, n_labels, length, states, move_blocks, forward, totals)
         if math.isnan(value):
-            _fill_states(width, order, n_labels, length, outputs, pairs, states)
+            _fill_states(w, order, n_labels, length, outputs, pairs, states)
             log_partitions[k] = _in_logs(
-                width, order, n_labels, length, weight, states, log_moves, forward,
+                w, order, n_labels, length, weight, states, log_moves, forward,
                 np.empty((length, n_states)), marginals[start:stop], sums, want_marginals,
             )  # fmt: skip
             continue
@@ -371,8 +379,9 @@ def pass_over_chains(width, span, order, n_labels, first, last, starts, weights,
             value += tops[t]
         log_partitions[k] = value + largest * max(0, length - order)
         if want_marginals:
-            _backward(width, order, n_labels, length, weight, states, moves_back, forward, totals,
-                      backward, after, column, marginals[start:stop], products)  # fmt: skip
+            _backward(lanes, w, order, n_labels, length, weight, states, back_blocks, forward,
+                      totals, backward, after, column, marginals[start:stop],
+                      product_blocks)  # fmt: skip
     for a in range(n_labels):
         for g in range(groups):
             for c in range(n_labels):
@@ -380,7 +389,7 @@ def pass_over_chains(width, span, order, n_labels, first, last, starts, weights,
 
 
 @njit(cache=True, nogil=True)
-def best_paths(width, span, order, n_labels, first, last, starts, indptr, indices, values, slots,
+def best_paths(lanes, order, n_labels, first, last, starts, indptr, indices, values, slots,
                rows, pairs, log_moves, labels, scores):  # fmt: skip
     """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
 
@@ -392,11 +401,14 @@ def best_paths(width, span, order, n_labels, first, last, starts, indptr, indice
     for k in range(first, last):
         longest = max(longest, starts[k + 1] - starts[k])
     outputs, states = np.empty((longest, rows.shape[1])), np.full((longest, n_states), NEVER)
+    n_blocks = rows.shape[1] // len(lanes)
+    row_blocks = rows.reshape(rows.shape[0], n_blocks, len(lanes))
     best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
     for k in range(first, last):
         start, length = starts[k], starts[k + 1] - starts[k]
-        _fill_rows(span, start, start + length, indptr, indices, values, slots, rows, outputs)
-        _fill_states(width, order, n_labels, length, outputs, pairs, states)
+        _fill_rows(lanes, start, start + length, indptr, indices, values, slots, row_blocks,
+                   outputs.reshape(longest, n_blocks, len(lanes)))  # fmt: skip
+        _fill_states(w, order, n_labels, length, outputs, pairs, states)
         for s in range(n_states):
             best[0, s] = states[0, s]
         for t in range(1, length):
@@ -406,7 +418,7 @@ def best_paths(width, span, order, n_labels, first, last, starts, indptr, indice
                     continue
                 top, origin = 2.0 * NEVER, 0
                 for a in range(n_labels):
-                    before = _reached(width, order, n_labels, t, s, a)
+                    before = _reached(w, order, t, s, a)
                     if before < 0:
                         continue
                     move = 0.0 if t < order else log_moves[a, s // w, s % w]
@@ -424,28 +436,28 @@ def best_paths(width, span, order, n_labels, first, last, starts, indptr, indice
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def expected_features(span, first, last, col_starts, positions, values, marginals, feature_starts,
+def expected_features(lanes, first, last, col_starts, positions, values, marginals, feature_starts,
                       outputs, out):  # fmt: skip
     """Fill the expected value of each feature of the attributes first:last.
 
     Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
     ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
     """
-    w = len(span)
-    n_blocks = marginals.shape[1] // w
+    n_blocks = marginals.shape[1] // len(lanes)
+    blocks = marginals.reshape(marginals.shape[0], n_blocks, len(lanes))
     sums = np.empty(marginals.shape[1])
+    sum_blocks = sums.reshape(n_blocks, len(lanes))
     for a in range(first, last):
         if feature_starts[a] == feature_starts[a + 1]:
             continue
-        for b in range(n_blocks):
-            start = b * w
-            for c in range(w):
-                sums[start + c] = 0.0
-            for k in range(col_starts[a], col_starts[a + 1]):
-                row = marginals[positions[k]]
-                value = values[k] if values.size else 1.0
-                for c in range(w):
-                    sums[start + c] += value * row[start + c]
+        for c in range(sums.size):
+            sums[c] = 0.0
+        for k in range(col_starts[a], col_starts[a + 1]):
+            value = values[k] if values.size else 1.0
+            for b in range(n_blocks):
+                source, target = blocks[positions[k], b], sum_blocks[b]
+                for lane in range(len(lanes)):
+                    target[lane] += value * source[lane]
         for f in range(feature_starts[a], feature_starts[a + 1]):
             out[f] = sums[outputs[f]]
 

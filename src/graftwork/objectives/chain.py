@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from graftwork.errors import TooLargeError
 from graftwork.inference.chains import Codes
 from graftwork.inference.features import FeatureWeights
 from graftwork.inference.layout import Floats, Ints
@@ -23,6 +24,8 @@ from graftwork.objectives.chain_features import ChainFeatures, Seen
 # Chains are summed in parts of about so many positions (but not too many parts): a fixed cut, so
 # that sums do not depend on the number of threads.
 PART, MOST_PARTS = 4096, 64
+# The probabilities of all outputs at all positions are held at once: 8 GiB at most.
+MOST_MARGINALS = 2**30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +84,13 @@ class ChainLikelihood:
     def __init__(
         self, data: ChainData, features: ChainFeatures, seen: Seen, n_jobs: int | None = None
     ) -> None:
+        held = data.sequences.n_positions * data.shape.n_columns
+        if held > MOST_MARGINALS:
+            raise TooLargeError(
+                f"chains of order {data.shape.order} with {data.shape.n_labels} labels and "
+                f"{data.sequences.n_positions:,} positions need {held / 2**27:,.0f} GiB for "
+                "probabilities; use order=1, fewer labels or fewer sequences."
+            )
         self.data, self.features, self.seen = data, features, seen
         self.n_threads = count_threads(n_jobs)
         self.evaluations = 0
@@ -117,7 +127,7 @@ class ChainLikelihood:
         def run(part: slice) -> Floats:
             sums = np.zeros_like(rows.moves)
             pass_over_chains(
-                shape.width, shape.span, shape.order, shape.n_labels, part.start, part.stop,
+                shape.lanes, shape.order, shape.n_labels, part.start, part.stop,
                 sequences.starts, data.weights, sequences.indptr, sequences.indices,
                 sequences.values, rows.slots, rows.rows, rows.pairs, rows.moves, marginals, sums,
                 log_partitions, True,
@@ -135,7 +145,7 @@ class ChainLikelihood:
 
         def run(part: slice) -> None:
             expected_features(
-                shape.span, part.start, part.stop, data.col_starts, data.positions,
+                shape.lanes, part.start, part.stop, data.col_starts, data.positions,
                 data.col_values, marginals, features.starts, features.columns, out,
             )  # fmt: skip
 

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.errors import TooLargeError
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.chains import count_outputs
 from graftwork.objectives.chain_data import ChainData
+
+# A feature takes some forty bytes while learning.
+MOST_FEATURES = 2**27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +104,12 @@ def find_features(
     min_count : int
         Attributes at fewer positions have no features.
     """
+    every = data.n_attributes * data.shape.n_outputs
+    if not observed and every > MOST_FEATURES:
+        raise TooLargeError(
+            f"{data.n_attributes:,} attributes with {data.shape.n_outputs:,} outputs each would be "
+            f'{every:,} features, which is too many; use candidates="observed".'
+        )
     shape, (counts, columns, sums, bends) = data.shape, _votes(data)
     often = np.diff(data.col_starts) >= min_count
     attributes = np.repeat(np.arange(len(counts)), counts)
