@@ -165,6 +165,7 @@ def test_lines_are_few(capsys):
     assert told == ["lambda 0.1 (stage 1 of 3): 2 edges, objective 2, worst violation 0.1"]
     features = replace(RECORD, edges=1, blocks=1200)
     assert numbers(features) == "1 edge (1,200 features), objective 2, worst violation 0.1"
+    assert numbers(RECORD, "feature") == "2 features, objective 2, worst violation 0.1"
 
 
 def test_bar_shows_the_numbers():
