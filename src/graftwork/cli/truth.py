@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graftwork.cli.failures import say
+from graftwork.cli.loading import load_network
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
 
@@ -30,9 +31,7 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
         If the file is empty or no text, or names a variable there is not.
     """
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
-        from graftwork.models import load
-
-        pairs = [(0, str(a), str(b)) for a, b in load(path).edges]
+        pairs = [(0, str(a), str(b)) for a, b in load_network(path).edges]
     else:
         pairs = _read_text(path, names)
     known = {str(name): name for name in names}

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from graftwork.models.chain import ChainModel
-from graftwork.report.summary import count, names, section
+from graftwork.report.summary import count, names, section, wrap
 from graftwork.report.trace import write_rows
 
 Record = dict[str, Any]
@@ -39,7 +39,7 @@ def chain_summary(
     template : str
         What the attributes were made by, in words.
     prediction : str
-        How it does on other sentences; lines that are wide enough already.
+        How it does on other sentences: paragraphs of one line each, and tables.
     top : int
         How many weights to name for each label.
 
@@ -61,7 +61,7 @@ def chain_summary(
         section("Penalty", penalty_words(crf.penalty, crf.lam_, float(crf.l2), n_sentences)),
     ]
     if prediction:
-        parts.append("Prediction\n" + _indented(prediction.splitlines()))
+        parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
     parts += [text for text in [describe_chain(model, top=top)] if text]
     parts.append(section("Certificate", crf.certificate_.words()))
     return "\n\n".join(parts) + "\n"
@@ -77,10 +77,14 @@ def chain_words(model: ChainModel) -> str:
     >>> chain_words(crf.model_)
     '1 feature: 0 weights of 0 attributes for labels, and 1 transition among 2 labels.'
     """
+    return f"{count(model.n_features, 'feature')}: {_parts_words(model)}"
+
+
+def _parts_words(model: ChainModel) -> str:
+    """Return what the features of a chain are."""
     votes = len(model.vote_weights)
     return (
-        f"{count(model.n_features, 'feature')}: {count(votes, 'weight')} of "
-        f"{count(len(model.attributes), 'attribute')} for labels, and "
+        f"{count(votes, 'weight')} of {count(len(model.attributes), 'attribute')} for labels, and "
         f"{count(model.n_features - votes, 'transition')} among "
         f"{count(len(model.labels), 'label')}."
     )
@@ -178,10 +182,10 @@ def _kept_words(crf: Any, n_attributes: int) -> str:
     share = f" ({model.n_features / n:.1%})".replace("%", " %") if n else ""
     gone = n_attributes - len(model.attributes)
     return (
-        f"Of {count(n, 'candidate')} {model.n_features:,} "
-        f"{'is' if model.n_features == 1 else 'are'} kept{share}. {chain_words(model)} "
-        f"{count(gone, 'attribute')} {'has' if gone == 1 else 'have'} no weight and need not be "
-        f"made. A label depends on {order}."
+        f"Of {count(n, 'candidate')} {count(model.n_features, 'feature')} "
+        f"{'is' if model.n_features == 1 else 'are'} kept{share}: {_parts_words(model)} "
+        f"{count(gone, 'attribute')} {'has' if gone == 1 else 'have'} no weight. A label depends "
+        f"on {order}."
     )
 
 
@@ -246,6 +250,11 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def _block(text: str) -> str:
+    """Return a paragraph wrapped, and a table as it is."""
+    return _indented(text.splitlines()) if "\n" in text else wrap(text)
 
 
 def _indented(lines: Iterable[str]) -> str:
