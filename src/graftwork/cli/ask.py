@@ -88,12 +88,12 @@ def score(
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true."""
     from graftwork.cli.truth import read_truth
-    from graftwork.models import load
+    from graftwork.models import load_network
     from graftwork.report.found_edges import compare_edges
     from graftwork.report.scores import score_rows, summarise
     from graftwork.report.trace import finite, write_rows, write_text
 
-    network = load(model)
+    network = load_network(model)
     edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
     table = read_for(network, data, sep=sep, header=header, weights=weights)
     groups = 4 if cmll or every else None
@@ -129,9 +129,9 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Ask a model for probabilities, given what is observed."""
-    from graftwork.models import load
+    from graftwork.models import load_network
 
-    network = load(model)
+    network = load_network(model)
     meanings = _meanings(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = read_evidence(network, given, meanings)
@@ -169,9 +169,9 @@ def sample(
     ] = opt.Sampler.AUTO,
 ) -> None:
     """Draw rows from a model, as CSV."""
-    from graftwork.models import load
+    from graftwork.models import load_network
 
-    network = load(model)
+    network = load_network(model)
     evidence = read_evidence(network, given, _meanings(model))
     table = network.sample(rows, evidence, seed, method.value)
     if out is not None:
@@ -193,10 +193,10 @@ def show(
     ] = None,
 ) -> None:
     """Say what is in a model file: variables, states, edges, how it was learned."""
-    from graftwork.models import load, read_info
+    from graftwork.models import load_network, read_info
     from graftwork.report import describe_network, plot_network, write_edges
 
-    network = load(model)
+    network = load_network(model)
     info = read_info(model)
     unseen = _unseen(network, info)
     typer.echo(render.model_text(network, info))

@@ -23,7 +23,7 @@ _OPTIONS = {
     "pass missing_values=() to": "use --keep-missing to",
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
-    "pass one that PairwiseMRF.save wrote": "give one that graftwork learn wrote (model.gw)",
+    "pass one that a model's save wrote": "give one that graftwork learn wrote (model.gw)",
     "Value error, ": "",
     "to go by position instead of by name, pass an array": "rename them in the file",
 }
