@@ -13,7 +13,6 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli import render
 from graftwork.cli.failures import say
-from graftwork.cli.loading import load_any, load_network
 from graftwork.cli.matching import (
     find_variable,
     match_text,
@@ -91,6 +90,7 @@ def score(
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true."""
     from graftwork.cli.truth import read_truth
+    from graftwork.models import load_network
     from graftwork.report.found_edges import compare_edges
     from graftwork.report.scores import score_rows, summarise
     from graftwork.report.trace import finite, write_rows, write_text
@@ -131,6 +131,8 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Ask a model for probabilities, given what is observed."""
+    from graftwork.models import load_network
+
     network = load_network(model)
     meanings = _meanings(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
@@ -169,6 +171,8 @@ def sample(
     ] = opt.Sampler.AUTO,
 ) -> None:
     """Draw rows from a model, as CSV."""
+    from graftwork.models import load_network
+
     network = load_network(model)
     evidence = read_evidence(network, given, _meanings(model))
     table = network.sample(rows, evidence, seed, method.value)
@@ -193,10 +197,10 @@ def show(
     ] = None,
 ) -> None:
     """Say what is in a model file: variables and edges, or labels and weights; how it arose."""
-    from graftwork.models import PairwiseMRF, read_info
+    from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
 
-    network = load_any(model)
+    network = load(model)
     info = read_info(model)
     if not isinstance(network, PairwiseMRF):
         if plot is not None or edges is not None:

@@ -30,7 +30,7 @@ from graftwork.cli.sentences import (
 
 if TYPE_CHECKING:
     from graftwork.data import Sequences, Template
-    from graftwork.estimators.chain_crf import ChainCRF
+    from graftwork.estimators import ChainCRF
 
 EXAMPLES = """Examples:
 graftwork crf train.txt --test test.txt --out run
@@ -134,7 +134,7 @@ def chain_method(text: str) -> dict[str, Any]:
 
 def check_settings(settings: dict[str, Any], c1: float | None) -> None:
     """Refuse settings that mean nothing."""
-    from graftwork.estimators.chain_crf import ChainCRF
+    from graftwork.estimators import ChainCRF
     from graftwork.estimators.chain_parts import check_parameters
     from graftwork.estimators.parts import ParameterError, number
 
@@ -190,7 +190,7 @@ def read(plan: Plan, progress: Progress) -> Material:
 
 def fit(found: Material, settings: dict[str, Any], observer: Stoppable) -> ChainCRF:
     """Return the fitted estimator; after an interrupt, with the best model so far."""
-    from graftwork.estimators.chain_crf import ChainCRF
+    from graftwork.estimators import ChainCRF
 
     learner = ChainCRF(**settings, observer=observer)
     fit_or_leave(learner, found.sequences, found.train.labels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graftwork.cli.render import history_lines, method_words
 
 if TYPE_CHECKING:
-    from graftwork.models.chain import ChainModel
+    from graftwork.models import ChainModel
 
 _WIDTH = 88
 _LABELS_SHOWN = 200

@@ -10,13 +10,12 @@ import typer
 from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.failures import say
-from graftwork.cli.loading import load_chain
 from graftwork.cli.sentences import Verdict, keep_known_types, read_for_template
 from graftwork.errors import ModelFileError
 
 if TYPE_CHECKING:
     from graftwork.data import Template
-    from graftwork.models.chain import ChainModel
+    from graftwork.models import ChainModel
 
 EXAMPLES = """Examples:
 graftwork tag out/model.gw new.txt --out tagged.txt
@@ -43,7 +42,7 @@ def tag(
 ) -> None:
     """Label the tokens of a file: its columns, and the predicted label behind them."""
     from graftwork.data.conll import conll_lines, write_conll
-    from graftwork.models import read_info
+    from graftwork.models import load_chain, read_info
 
     chain, info = load_chain(model), read_info(model)
     template, width = _template(model, info)

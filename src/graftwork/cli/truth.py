@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from graftwork.cli.failures import say
-from graftwork.cli.loading import load_network
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
 
@@ -31,6 +30,8 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
         If the file is empty or no text, or names a variable there is not.
     """
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
+        from graftwork.models import load_network
+
         pairs = [(0, str(a), str(b)) for a, b in load_network(path).edges]
     else:
         pairs = _read_text(path, names)

@@ -7,7 +7,7 @@ from itertools import islice
 from os import PathLike
 from typing import Any
 
-from graftwork.models.chain import ChainModel
+from graftwork.models import ChainModel
 from graftwork.report.summary import count, names, section, wrap
 from graftwork.report.trace import write_rows
 
@@ -72,7 +72,7 @@ def chain_words(model: ChainModel) -> str:
 
     Examples
     --------
-    >>> from graftwork.estimators.chain_crf import ChainCRF
+    >>> from graftwork.estimators import ChainCRF
     >>> crf = ChainCRF(lam=0.1).fit([[["w=a"], ["w=b"]]] * 9, [["A", "B"]] * 9)
     >>> chain_words(crf.model_)
     '1 feature: 0 weights of 0 attributes for labels, and 1 transition among 2 labels.'
@@ -131,7 +131,7 @@ def describe_chain(model: ChainModel, *, top: int = 5) -> str:
 
     Examples
     --------
-    >>> from graftwork.estimators.chain_crf import ChainCRF
+    >>> from graftwork.estimators import ChainCRF
     >>> X, y = [[["w=a"], ["w=b"]], [["w=b"]]] * 9, [["A", "B"], ["A"]] * 9
     >>> print(describe_chain(ChainCRF(lam=0.01, tol=1e-6).fit(X, y).model_))
     Strongest weights for each label
@@ -165,7 +165,7 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from graftwork.estimators.chain_crf import ChainCRF
+    >>> from graftwork.estimators import ChainCRF
     >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.csv")
     >>> write_weights(path, ChainCRF(lam=9).fit([[["w=a"]]], [["A"]]).model_)
     >>> path.read_text()
