@@ -24,10 +24,10 @@ _OPTIONS = {
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
     "pass one that a model's save wrote": "give one that graftwork learn or crf wrote (model.gw)",
-    " (ChainModel), where a network (PairwiseMRF) is wanted; pass another file": ", where a network "
-    "is wanted; use graftwork tag or graftwork show with it",
-    " (PairwiseMRF), where a chain of labels (ChainModel) is wanted; pass another file": ", where a "
-    "chain of labels is wanted; give one that graftwork crf wrote",
+    " (ChainModel), where a network (PairwiseMRF) is wanted; pass another file": ", where "
+    "a network is wanted; use graftwork tag or graftwork show with it",
+    " (PairwiseMRF), where a chain of labels (ChainModel) is wanted; pass another file": ", where "
+    "a chain of labels is wanted; give one that graftwork crf wrote",
     "but it must be None or some characters": "but --sep must be some characters",
     "pass sep= if": "use --sep if",
     "(a tab as sep= allows spaces)": "(a tab as --sep allows spaces)",
