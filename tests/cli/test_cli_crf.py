@@ -199,6 +199,7 @@ def test_templates_from_files(graftwork, train, tmp_path):
     template.write_text("columns: form pos\npos[0]\n")
     result = graftwork(*words)
     assert "a chain always learns which label follows which" in result.err
+    assert graftwork(*words, "--quiet").err == ""
     assert graftwork("tag", tmp_path / "model.gw", train).code == 0
     graftwork("crf", train, "--template", "words", "--out", tmp_path, *FAST)
     assert "suffix2(word[0])" in read_info(tmp_path / "model.gw")["template"]
@@ -274,6 +275,9 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
     result = graftwork("crf", train, "--test", test, "--out", tmp_path, *FAST)
     assert result.code == 0, result.err
     assert "1 token has a label that the model does not know" in " ".join(result.out.split())
+    result = graftwork("crf", train, "--test", test, "--types", "NP", "--out", tmp_path, *FAST)
+    assert result.code == 0, result.err
+    assert (tmp_path / "predictions.txt").read_text() == "The DT WHAT B-NP\n"
 
 
 @pytest.mark.parametrize(
@@ -452,10 +456,3 @@ def test_interrupt_while_reading(graftwork, train, tmp_path, monkeypatch):
     assert result.code == 130
     assert "interrupted before there was a model to save." in result.err
     assert not (tmp_path / "model.gw").exists()
-
-
-def test_help_explains(graftwork):
-    for command in ("crf", "tag"):
-        result = graftwork(command, "--help")
-        assert result.code == 0
-        assert "Examples:" in result.out

@@ -25,7 +25,7 @@ def test_version_and_help(graftwork):
         result = graftwork(*words)
         assert result.code == 0
         assert "graftwork query run/model.gw" in result.out
-    for command in ("learn", "score", "query", "sample", "show"):
+    for command in ("learn", "score", "query", "sample", "show", "crf", "tag"):
         result = graftwork(command, "--help")
         assert result.code == 0
         assert f"graftwork {command}" in result.out

@@ -22,7 +22,8 @@ from graftwork.cli.sentences import (
     Corpus,
     Verdict,
     check_widths,
-    keep_known_types,
+    keep_types_of_test,
+    keep_types_of_training,
     parse_types,
     read_labelled,
     read_template,
@@ -177,14 +178,19 @@ def read(plan: Plan, progress: Progress) -> Material:
     from graftwork.data import as_sequences
 
     progress.note(f"reading {plan.train}")
-    train = keep_known_types(read_labelled(plan.train, plan.sep), plan.types, must_occur=True)
+    train = keep_types_of_training(read_labelled(plan.train, plan.sep), plan.types)
     test = None
     if plan.test is not None:
         progress.note(f"reading {plan.test}")
         test = read_labelled(plan.test, plan.sep)
         check_widths(train, test)
-        test = keep_known_types(test, plan.types, must_occur=False)
+        test = keep_types_of_test(test, plan.types)
     template, words = read_template(plan.template, train.width)
+    if not template.transitions:
+        progress.note(
+            "note: the template has no line 'transitions', but a chain always learns which label "
+            "follows which"
+        )
     return Material(train, test, template, words, as_sequences(template.attributes(train.tokens)))
 
 

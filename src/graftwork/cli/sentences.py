@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graftwork.cli.failures import say
 from graftwork.cli.matching import near
 from graftwork.errors import DataError
 
@@ -107,8 +106,8 @@ def parse_types(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
 
 
-def keep_known_types(corpus: Corpus, types: Sequence[str], *, must_occur: bool) -> Corpus:
-    """Return the sentences with chunks of these types only; all other labels become O."""
+def keep_types_of_training(corpus: Corpus, types: Sequence[str]) -> Corpus:
+    """Return the sentences with chunks of these types only, or refuse types there are not."""
     from graftwork.report.chunk_tags import chunk_types, keep_types
 
     if not types or corpus.labels is None:
@@ -116,20 +115,27 @@ def keep_known_types(corpus: Corpus, types: Sequence[str], *, must_occur: bool) 
     try:
         there = chunk_types(corpus.labels)
     except DataError as error:
+        what = str(error).partition(";")[0]
         raise DataError(
-            f"{corpus.name}: --types keeps chunks of some types, but {_first_sentence(error)}; "
-            "leave --types out."
+            f"{corpus.name}: --types keeps chunks of some types, but {what}; leave --types out."
         ) from error
-    absent = [name for name in types if name not in there]
-    if absent and must_occur:
-        raise DataError(
-            f"{corpus.name}: there is no chunk type {absent[0]!r}{near(absent[0], there, 'types')}"
-        )
-    return Corpus(corpus.name, corpus.tokens, keep_types(corpus.labels, set(types)))
+    for name in types:
+        if name not in there:
+            raise DataError(
+                f"{corpus.name}: there is no chunk type {name!r}{near(name, there, 'types')}"
+            )
+    return replace(corpus, labels=keep_types(corpus.labels, set(types)))
 
 
-def _first_sentence(error: DataError) -> str:
-    return str(error).partition(";")[0]
+def keep_types_of_test(corpus: Corpus, types: Sequence[str]) -> Corpus:
+    """Return the sentences with these chunks only; what is no chunk tag stays, and is wrong."""
+    from graftwork.report.chunk_tags import is_chunk_tag, keep_types
+
+    if not types or corpus.labels is None:
+        return corpus
+    tags = list({tag for tags in corpus.labels for tag in tags if is_chunk_tag(tag)})
+    kept = dict(zip(tags, keep_types([tags], set(types))[0], strict=True))
+    return replace(corpus, labels=[[kept.get(tag, tag) for tag in tags] for tags in corpus.labels])
 
 
 def read_template(given: str | None, width: int) -> tuple[Template, str]:
@@ -139,11 +145,6 @@ def read_template(given: str | None, width: int) -> tuple[Template, str]:
 
     name = given or ("words" if width == 1 else "chunking")
     template = Template.read(name)
-    if not template.transitions:
-        say(
-            "note: the template has no line 'transitions', but a chain always learns which label "
-            "follows which."
-        )
     return template, f"the template {name if name in NAMED else Path(name).name}"
 
 

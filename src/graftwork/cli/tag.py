@@ -10,7 +10,7 @@ import typer
 from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.failures import say
-from graftwork.cli.sentences import Verdict, keep_known_types, read_for_template
+from graftwork.cli.sentences import Verdict, keep_types_of_test, read_for_template
 from graftwork.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ def tag(
 
     chain, info = load_chain(model), read_info(model)
     template, width = _template(model, info)
-    corpus = read_for_template(file, sep, width)
     types = [str(name) for name in info.get("types") or ()]
-    corpus = keep_known_types(corpus, types, must_occur=False)
+    corpus = keep_types_of_test(read_for_template(file, sep, width), types)
     sequences = chain.read(template.attributes(corpus.tokens))
     tags = chain.predict(sequences, n_jobs=jobs)
     more = _probabilities(chain, sequences, jobs) if marginals else []
