@@ -23,6 +23,7 @@ Codes = NDArray[np.int32]
 
 #: Labels are padded to a multiple of this, so that kernels are compiled for few widths.
 STEP = 4
+LONGEST_SPAN = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class ChainShape:
     def width(self) -> tuple[int, ...]:
         """The padded number of labels, as the length of a tuple: kernels are compiled for it."""
         return (0,) * self.reach
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """How many columns kernels take at once: all of them, unless these are many."""
+        return (0,) * (self.n_columns if self.n_columns <= LONGEST_SPAN else self.reach)
 
     @property
     def reach(self) -> int:

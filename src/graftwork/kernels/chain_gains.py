@@ -67,10 +67,10 @@ def _best_gain(shares, values, weights, size, seen, lam, l2):
         else:
             far = d
         step = slope / max(bend, 1e-300)
-        inside = min(near, far) < d + step < max(near, far)
-        d = d + step if inside else 0.5 * (near + far)
         if abs(step) < 1e-9 * (1.0 + abs(d)):
             break
+        inside = min(near, far) < d + step < max(near, far)
+        d = d + step if inside else 0.5 * (near + far)
     return max(0.0, _value(d, shares, values, weights, size, target, l2))
 
 

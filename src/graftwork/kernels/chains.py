@@ -15,6 +15,8 @@ first position of a chain of second order has a label only; it is kept in the st
 
 ``width`` comes as a tuple: its length is known when a kernel is compiled, so that the inner loops
 are unrolled into vector instructions. Labels are padded to it with scores of zero probability.
+``span`` is such a tuple for rows of outputs: as long as a row, or as a block of it where rows are
+long.
 
 Sums over positions are made chunk by chunk, chunks do not depend on the number of threads.
 """
@@ -33,9 +35,9 @@ NEVER = -1e30
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _fill_rows(width, first, last, indptr, indices, values, slots, rows, out):
+def _fill_rows(span, first, last, indptr, indices, values, slots, rows, out):
     """Fill ``out[t]`` with the summed weights of the active attributes at positions first + t."""
-    n_blocks = rows.shape[1] // len(width)
+    n_blocks = rows.shape[1] // len(span)
     for t in range(last - first):
         for o in range(rows.shape[1]):
             out[t, o] = 0.0
@@ -45,8 +47,8 @@ def _fill_rows(width, first, last, indptr, indices, values, slots, rows, out):
                 continue
             value = values[k] if values.size else 1.0
             for b in range(n_blocks):
-                start = b * len(width)
-                for c in range(len(width)):
+                start = b * len(span)
+                for c in range(len(span)):
                     out[t, start + c] += value * rows[slot, start + c]
 
 
@@ -59,9 +61,9 @@ def _fill_states(width, order, n_labels, length, outputs, pairs, states):
             for c in range(w):
                 states[t, c] = outputs[t, c] if c < n_labels else NEVER
             continue
-        for g in range(n_labels):
+        for g in range(states.shape[1] // w):
             for c in range(w):
-                if c >= n_labels or (t == 0 and g > 0):
+                if c >= n_labels or g >= n_labels or (t == 0 and g > 0):
                     states[t, g * w + c] = NEVER
                 elif t == 0:
                     states[t, c] = outputs[t, c]
@@ -309,8 +311,8 @@ def _exponentiate_moves(n_labels, log_moves):
 
 
 @njit(cache=True, nogil=True)
-def pass_over_chains(width, order, n_labels, first, last, starts, weights, indptr, indices, values,
-                     slots, rows, pairs, log_moves, marginals, sums, log_partitions,
+def pass_over_chains(width, span, order, n_labels, first, last, starts, weights, indptr, indices,
+                     values, slots, rows, pairs, log_moves, marginals, sums, log_partitions,
                      want_marginals):  # fmt: skip
     """Fill log-partition functions, marginals and expected moves of the chains first:last.
 
@@ -353,7 +355,7 @@ def pass_over_chains(width, order, n_labels, first, last, starts, weights, indpt
         start, stop = starts[k], starts[k + 1]
         length = stop - start
         weight = weights[k] if weights.size else 1.0
-        _fill_rows(width, start, stop, indptr, indices, values, slots, rows, outputs)
+        _fill_rows(span, start, stop, indptr, indices, values, slots, rows, outputs)
         _fill_states(width, order, n_labels, length, outputs, pairs, states)
         _subtract_largest(length, states, tops)
         _exponentiate(states.ravel(), length * n_states, powers, powers.view(np.int64))
@@ -378,8 +380,8 @@ def pass_over_chains(width, order, n_labels, first, last, starts, weights, indpt
 
 
 @njit(cache=True, nogil=True)
-def best_paths(width, order, n_labels, first, last, starts, indptr, indices, values, slots, rows,
-               pairs, log_moves, labels, scores):  # fmt: skip
+def best_paths(width, span, order, n_labels, first, last, starts, indptr, indices, values, slots,
+               rows, pairs, log_moves, labels, scores):  # fmt: skip
     """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
 
     Of equally good labels the first wins.
@@ -393,7 +395,7 @@ def best_paths(width, order, n_labels, first, last, starts, indptr, indices, val
     best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
     for k in range(first, last):
         start, length = starts[k], starts[k + 1] - starts[k]
-        _fill_rows(width, start, start + length, indptr, indices, values, slots, rows, outputs)
+        _fill_rows(span, start, start + length, indptr, indices, values, slots, rows, outputs)
         _fill_states(width, order, n_labels, length, outputs, pairs, states)
         for s in range(n_states):
             best[0, s] = states[0, s]
@@ -422,14 +424,14 @@ def best_paths(width, order, n_labels, first, last, starts, indptr, indices, val
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def expected_features(width, first, last, col_starts, positions, values, marginals, feature_starts,
+def expected_features(span, first, last, col_starts, positions, values, marginals, feature_starts,
                       outputs, out):  # fmt: skip
     """Fill the expected value of each feature of the attributes first:last.
 
     Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
     ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
     """
-    w = len(width)
+    w = len(span)
     n_blocks = marginals.shape[1] // w
     sums = np.empty(marginals.shape[1])
     for a in range(first, last):

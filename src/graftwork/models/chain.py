@@ -86,9 +86,9 @@ class ChainModel:
 
         def run(part: slice) -> None:
             best_paths(
-                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
-                sequences.indptr, sequences.indices, sequences.values, rows.slots, rows.rows,
-                rows.pairs, rows.moves, codes, scores,
+                shape.width, shape.span, shape.order, shape.n_labels, part.start, part.stop,
+                sequences.starts, sequences.indptr, sequences.indices, sequences.values,
+                rows.slots, rows.rows, rows.pairs, rows.moves, codes, scores,
             )  # fmt: skip
 
         _each_part(run, sequences, n_jobs)
@@ -192,10 +192,10 @@ class ChainModel:
 
         def run(part: slice) -> None:
             pass_over_chains(
-                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
-                np.zeros(0), sequences.indptr, sequences.indices, sequences.values, rows.slots,
-                rows.rows, rows.pairs, rows.moves, found, np.zeros_like(rows.moves),
-                log_partitions, marginals,
+                shape.width, shape.span, shape.order, shape.n_labels, part.start, part.stop,
+                sequences.starts, np.zeros(0), sequences.indptr, sequences.indices,
+                sequences.values, rows.slots, rows.rows, rows.pairs, rows.moves, found,
+                np.zeros_like(rows.moves), log_partitions, marginals,
             )  # fmt: skip
 
         _each_part(run, sequences, n_jobs)

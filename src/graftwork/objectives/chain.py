@@ -117,9 +117,10 @@ class ChainLikelihood:
         def run(part: slice) -> Floats:
             sums = np.zeros_like(rows.moves)
             pass_over_chains(
-                shape.width, shape.order, shape.n_labels, part.start, part.stop, sequences.starts,
-                data.weights, sequences.indptr, sequences.indices, sequences.values, rows.slots,
-                rows.rows, rows.pairs, rows.moves, marginals, sums, log_partitions, True,
+                shape.width, shape.span, shape.order, shape.n_labels, part.start, part.stop,
+                sequences.starts, data.weights, sequences.indptr, sequences.indices,
+                sequences.values, rows.slots, rows.rows, rows.pairs, rows.moves, marginals, sums,
+                log_partitions, True,
             )  # fmt: skip
             return sums
 
@@ -134,7 +135,7 @@ class ChainLikelihood:
 
         def run(part: slice) -> None:
             expected_features(
-                shape.width, part.start, part.stop, data.col_starts, data.positions,
+                shape.span, part.start, part.stop, data.col_starts, data.positions,
                 data.col_values, marginals, features.starts, features.columns, out,
             )  # fmt: skip
 

@@ -1,0 +1,148 @@
+"""Chunking by chains: beside python-crfsuite, and second order with millions of candidates.
+
+    python benchmarks/chains.py crfsuite FOLDER
+    python benchmarks/chains.py second-order FOLDER
+
+FOLDER has the CoNLL-2000 data, train.txt.gz and test.txt.gz. Attributes are those of the template
+"chunking". The first part needs python-crfsuite (pip install "graftwork[bench]").
+
+``crfsuite``: python-crfsuite takes 60 iterations with c1 = 1; ChainCRF stops as soon as its
+objective is no worse. CPU time of either is everything from lists of attributes to the weights,
+once kernels are compiled. The objective of python-crfsuite is computed anew from the weights in its
+model file.
+
+``second-order``: NP chunks only, labels of second order, every attribute with every label and pair
+of labels as candidates: grafting-light against the model with all features (a normal prior).
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from graftwork import ChainCRF, ChainModel, Template, chunk_scores, read_conll
+from graftwork.data.conll import split_labels
+
+ITERATIONS = 60
+
+
+def load(folder: Path, part: str, only: str | None = None):
+    tokens, labels = split_labels(read_conll(folder / f"{part}.txt.gz"))
+    if only is not None:
+        labels = [[y if y.endswith(f"-{only}") else "O" for y in row] for row in labels]
+    return Template.named("chunking").attributes(tokens), labels
+
+
+class Target:
+    """Ends a fit when the objective is reached."""
+
+    def __init__(self, objective: float) -> None:
+        self.objective = objective
+
+    def on_round(self, record) -> None:
+        if record.objective <= self.objective:
+            raise KeyboardInterrupt
+
+    def on_stage(self, *args) -> None: ...
+    def on_network(self, *args) -> None: ...
+    def on_search(self, *args) -> None: ...
+
+
+def run_crfsuite(X, y, c1: float, iterations: int) -> tuple[ChainModel, float]:
+    """Return python-crfsuite's model as one of ours, and its CPU seconds."""
+    import pycrfsuite
+
+    began = time.process_time()
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    for items, labels in zip(X, y, strict=True):
+        trainer.append(items, labels)
+    trainer.set_params({"c1": c1, "c2": 0.0, "max_iterations": iterations})
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model")
+        trainer.train(path)
+        seconds = time.process_time() - began
+        tagger = pycrfsuite.Tagger()
+        with tagger.open(path):
+            info = tagger.info()
+    labels = tuple(sorted(info.labels))
+    code = {label: k for k, label in enumerate(labels)}
+    names = {name: k for k, name in enumerate(dict.fromkeys(a for a, _ in info.state_features))}
+    pairs = np.zeros((len(labels), len(labels)))
+    for (before, label), weight in info.transitions.items():
+        pairs[code[before], code[label]] = weight
+    votes = [(names[a], code[label], w) for (a, label), w in info.state_features.items()]
+    attributes, outputs, weights = (np.array(column) for column in zip(*votes, strict=True))
+    model = ChainModel(
+        labels, tuple(names), 1, attributes, outputs, weights, pairs, np.zeros((0, 0, 0))
+    )
+    return model, seconds
+
+
+def objective_of(model: ChainModel, X, y, c1: float) -> float:
+    """Return the summed loss plus c1 times the l1 norm."""
+    norm = np.abs(model.vote_weights).sum() + np.abs(model.pairs).sum()
+    return float(-model.log_prob(X, y).sum() + c1 * norm)
+
+
+def fit_until(X, y, objective: float, **options) -> tuple[ChainCRF, float]:
+    """Return a fit that ended at the objective (of the summed loss), and its CPU seconds."""
+    crf = ChainCRF(lam=1.0 / len(X), observer=Target(objective / len(X)), **options)
+    began = time.process_time()
+    try:
+        crf.fit(X, y)
+    except KeyboardInterrupt:
+        pass
+    return crf, time.process_time() - began
+
+
+def report(name: str, model: ChainModel, objective: float, seconds: float, X, y) -> None:
+    f1 = 100 * chunk_scores(y, model.predict(X)).f1
+    print(f"{name:28} {objective:12.1f} {model.n_features:10,} {f1:7.2f} {seconds:8.1f}")
+
+
+def beside_crfsuite(folder: Path) -> None:
+    X, y = load(folder, "train")
+    test = load(folder, "test")
+    ChainCRF(max_iter=3, n_jobs=1).fit(X, y)  # compiles what is compiled once
+    print(f"{'':28} {'objective':>12} {'features':>10} {'test F1':>7} {'CPU s':>8}")
+    model, seconds = run_crfsuite(X, y, 1.0, ITERATIONS)
+    target = objective_of(model, X, y, 1.0)
+    report(f"python-crfsuite, {ITERATIONS} it.", model, target, seconds, *test)
+    crf, own = fit_until(X, y, target, n_jobs=1)
+    report("ChainCRF, to the same", crf.model_, crf.objective_ * len(X), own, *test)
+    print(f"ratio of CPU time {own / seconds:.2f}, {crf.trace_[-1].evaluations} evaluations")
+    check = objective_of(crf.model_, X, y, 1.0)
+    print(f"the objective from the weights: {check:.1f}")
+
+
+def second_order(folder: Path) -> None:
+    X, y = load(folder, "train", only="NP")
+    test = load(folder, "test", only="NP")
+    print(f"{'':28} {'objective':>12} {'features':>10} {'test F1':>7} {'CPU s':>8}")
+    settings = {
+        "grafting-light": {"lam": 1.0 / len(X), "max_seconds": 120.0},
+        "all features, normal prior": {"method": "full", "penalty": "l2", "lam": 0.5 / len(X)},
+    }
+    for name, options in settings.items():
+        began = time.process_time()
+        crf = ChainCRF(order=2, candidates="all", tol=1e-4, **options).fit(X, y)
+        seconds = time.process_time() - began
+        report(name, crf.model_, crf.objective_ * len(X), seconds, *test)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        dropped = 1.0 - crf.n_features_ / crf.n_candidates_
+        print(
+            f"    {crf.n_candidates_:,} candidates, {dropped:.2%} dropped; peak {peak:.2f} GiB; "
+            f"{crf.trace_[-1].evaluations} evaluations; {crf.certificate_.stop}"
+        )
+
+
+if __name__ == "__main__":
+    parts = {"crfsuite": beside_crfsuite, "second-order": second_order}
+    if len(sys.argv) != 3 or sys.argv[1] not in parts:
+        sys.exit(__doc__)
+    parts[sys.argv[1]](Path(sys.argv[2]))
