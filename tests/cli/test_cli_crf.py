@@ -101,8 +101,7 @@ def test_crf_writes_everything(graftwork, train, held, tmp_path):
     assert (info["columns"], info["lam"], info["sentences"]) == (2, 0.02, 12)
     rounds = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
     assert rounds[-1]["edges"] == model.n_features
-    told = result.err.splitlines()
-    assert told[-1] == "learning from 12 sentences with 63 tokens"
+    assert "learning from 12 sentences with 63 tokens" in result.lines
 
 
 def test_scores_are_those_of_the_predictions(learned):
@@ -214,7 +213,7 @@ def test_a_template_of_transitions_alone(graftwork, train, tmp_path):
 
 def test_words_and_labels_that_are_no_chunks(graftwork, tmp_path):
     data = tmp_path / "tags.tsv"
-    data.write_text(text_of([[token[:2] for token in s] for s in TRAIN], sep="\t"))
+    data.write_text(text_of([[token[:2] for token in s] for s in TRAIN[:2]], sep="\t"))
     result = graftwork("crf", data, "--test", data, "--out", tmp_path, *FAST)
     assert result.code == 0, result.err
     assert "made by the template words" in " ".join(result.out.split())
