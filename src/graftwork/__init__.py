@@ -17,7 +17,9 @@ from graftwork.version import __version__
 if TYPE_CHECKING:
     from graftwork import datasets as datasets
     from graftwork.data import Table as Table
+    from graftwork.data import Template as Template
     from graftwork.data import as_table as as_table
+    from graftwork.data import read_conll as read_conll
     from graftwork.data import read_table as read_table
     from graftwork.errors import ApproximationWarning as ApproximationWarning
     from graftwork.errors import ConvergenceWarning as ConvergenceWarning
@@ -26,18 +28,24 @@ if TYPE_CHECKING:
     from graftwork.errors import GraftworkError as GraftworkError
     from graftwork.errors import ModelFileError as ModelFileError
     from graftwork.errors import TooLargeError as TooLargeError
+    from graftwork.estimators import ChainCRF as ChainCRF
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
+    from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
     from graftwork.report import Scores as Scores
+    from graftwork.report import chunk_scores as chunk_scores
     from graftwork.report import compare_edges as compare_edges
     from graftwork.report import evaluate as evaluate
+    from graftwork.report import label_scores as label_scores
     from graftwork.report import plot_network as plot_network
     from graftwork.report.compare import compare as compare
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
     "ApproximationWarning": "graftwork.errors",
+    "ChainCRF": "graftwork.estimators",
+    "ChainModel": "graftwork.models",
     "ConvergenceWarning": "graftwork.errors",
     "DataError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
@@ -47,18 +55,24 @@ _HOMES = {
     "PairwiseMRF": "graftwork.models",
     "Scores": "graftwork.report",
     "Table": "graftwork.data",
+    "Template": "graftwork.data",
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
+    "chunk_scores": "graftwork.report",
     "compare": "graftwork.report.compare",
     "compare_edges": "graftwork.report",
     "evaluate": "graftwork.report",
+    "label_scores": "graftwork.report",
     "load": "graftwork.models",
     "plot_network": "graftwork.report",
+    "read_conll": "graftwork.data",
     "read_table": "graftwork.data",
 }
 
 __all__ = [
     "ApproximationWarning",
+    "ChainCRF",
+    "ChainModel",
     "ConvergenceWarning",
     "DataError",
     "DataWarning",
@@ -68,15 +82,19 @@ __all__ = [
     "PairwiseMRF",
     "Scores",
     "Table",
+    "Template",
     "TooLargeError",
     "__version__",
     "as_table",
+    "chunk_scores",
     "compare",
     "compare_edges",
     "datasets",
     "evaluate",
+    "label_scores",
     "load",
     "plot_network",
+    "read_conll",
     "read_table",
 ]
 

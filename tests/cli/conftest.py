@@ -1,8 +1,19 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from graftwork.cli import main
 from graftwork.models import PairwiseMRF
+
+# Ctrl-C must reach the program even where the tests run with interrupts ignored.
+START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from graftwork.cli import main, progress; progress._PAUSE = float(sys.argv.pop(1)); "
+    "sys.exit(main())"
+)
 
 
 class Outcome:
@@ -24,6 +35,23 @@ def graftwork(capsys):
         return Outcome(code, capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def start():
+    """Start the command line as a process of its own, with pauses between lines of progress."""
+
+    def begin(*words, cwd, pause=1000.0):
+        return subprocess.Popen(
+            [sys.executable, "-c", START, str(pause), *map(str, words)],
+            cwd=cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+
+    return begin
 
 
 @pytest.fixture

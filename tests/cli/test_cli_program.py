@@ -16,24 +16,7 @@ from graftwork.grafting.trace import Round
 from graftwork.models import load
 from graftwork.version import __version__
 
-# Ctrl-C must reach the program even where the tests run with interrupts ignored.
-START = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from graftwork.cli import main, progress; progress._PAUSE = float(sys.argv.pop(1)); "
-    "sys.exit(main())"
-)
 RECORD = Round(1, 2, 2, 2, 0, 2.0, 1.5, 0.1, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
-
-
-def start(*words, cwd, pause=1000.0):
-    return subprocess.Popen(
-        [sys.executable, "-c", START, str(pause), *map(str, words)],
-        cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
 
 
 def test_version_and_help(graftwork):
@@ -42,7 +25,7 @@ def test_version_and_help(graftwork):
         result = graftwork(*words)
         assert result.code == 0
         assert "graftwork query run/model.gw" in result.out
-    for command in ("learn", "score", "query", "sample", "show"):
+    for command in ("learn", "score", "query", "sample", "show", "crf", "tag"):
         result = graftwork(command, "--help")
         assert result.code == 0
         assert f"graftwork {command}" in result.out
@@ -95,7 +78,7 @@ def test_importing_the_program_is_light():
     assert done.stdout == "[]\n"
 
 
-def test_streams_are_apart_and_plain(chain_csv, tmp_path):
+def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
     process = start("learn", chain_csv, "--lam", "0.02", "--no-plot", cwd=tmp_path)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -111,7 +94,7 @@ def test_streams_are_apart_and_plain(chain_csv, tmp_path):
     assert err.count("\n") == 1
 
 
-def test_interrupt_saves_the_best_so_far(tmp_path):
+def test_interrupt_saves_the_best_so_far(start, tmp_path):
     # A network of nearly all pairs, solved to the last digit: long enough to be stopped.
     words = ["learn", "mushroom", "--lam", "0.0005", "--no-plot", "--jobs", "1", "--tol", "1e-9"]
     process = start(*words, cwd=tmp_path, pause=0.0)
@@ -165,6 +148,7 @@ def test_lines_are_few(capsys):
     assert told == ["lambda 0.1 (stage 1 of 3): 2 edges, objective 2, worst violation 0.1"]
     features = replace(RECORD, edges=1, blocks=1200)
     assert numbers(features) == "1 edge (1,200 features), objective 2, worst violation 0.1"
+    assert numbers(RECORD, "feature") == "2 features, objective 2, worst violation 0.1"
 
 
 def test_bar_shows_the_numbers():

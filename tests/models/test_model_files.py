@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tampering import huge_npy, npy, rewrite
 
 from graftwork.errors import DataError, ModelFileError
 from graftwork.models import PairwiseMRF, load, read_info
@@ -183,34 +184,6 @@ def test_every_truncation_and_every_flipped_byte(tmp_path):
     data = path.read_bytes()
     refused = damage(path, data, model, 7)
     assert refused > 0.8 * len(data)
-
-
-def rewrite(path, change, compression=zipfile.ZIP_STORED, arrays=None, resign=True):
-    """Write the file again with a changed header (or changed arrays) and valid checksums."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    names = list(members)[1:]
-    members |= arrays or {}
-    header = json.loads(members["graftwork.json"])
-    if resign:
-        both = b"".join(members[name] for name in names)
-        header["sha256"] = hashlib.sha256(both).hexdigest()
-    header = change(header) or header
-    members["graftwork.json"] = json.dumps(header).encode()
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-
-
-def npy(values):
-    buffer = io.BytesIO()
-    np.save(buffer, np.asarray(values))
-    return buffer.getvalue()
-
-
-def huge_npy():
-    data = npy(np.zeros(2))
-    return data.replace(b"(2,)", b"(999999999999,)").replace(b" " * 11 + b"\n", b"\n")
 
 
 CHANGES = {

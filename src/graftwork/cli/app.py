@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli import ask, compare, learn
+from graftwork.cli import ask, compare, crf, learn, tag
 from graftwork.cli.failures import plain_warnings, report_failure
 from graftwork.cli.interrupts import Aborted
 from graftwork.version import __version__
 
 _INTRO = (
-    "Learn sparse Markov networks from categorical data, and use them.\n\n"
+    "Learn sparse Markov networks from categorical data, and sparse chains that label "
+    "sequences, and use them.\n\n"
     "Start with: graftwork learn mushroom (a data set that comes along). It learns a network, says "
     "in words what it found, and writes the model, its edges and a picture to the directory out."
 )
@@ -27,6 +28,8 @@ graftwork show run/model.gw --plot network.pdf
 graftwork query run/model.gw odor --given class=p
 graftwork score run/model.gw new.csv --per-row scores.csv
 graftwork sample run/model.gw 1000 --seed 0 --out rows.csv
+graftwork crf train.txt --test test.txt --out chunker
+graftwork tag chunker/model.gw new.txt --out tagged.txt
 
 graftwork COMMAND --help says more about each."""
 
@@ -44,6 +47,8 @@ app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)
+app.command("crf", epilog=crf.EXAMPLES)(crf.crf)
+app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
 app.command("show", epilog=ask.SHOW_EXAMPLES)(ask.show)
 
 

@@ -20,6 +20,8 @@ from graftwork.cli.matching import (
     read_for,
     read_pair,
 )
+from graftwork.cli.render_chain import chain_text
+from graftwork.errors import ModelFileError
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
@@ -88,12 +90,12 @@ def score(
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true."""
     from graftwork.cli.truth import read_truth
-    from graftwork.models import load
+    from graftwork.models import load_network
     from graftwork.report.found_edges import compare_edges
     from graftwork.report.scores import score_rows, summarise
     from graftwork.report.trace import finite, write_rows, write_text
 
-    network = load(model)
+    network = load_network(model)
     edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
     table = read_for(network, data, sep=sep, header=header, weights=weights)
     groups = 4 if cmll or every else None
@@ -129,9 +131,9 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Ask a model for probabilities, given what is observed."""
-    from graftwork.models import load
+    from graftwork.models import load_network
 
-    network = load(model)
+    network = load_network(model)
     meanings = _meanings(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = read_evidence(network, given, meanings)
@@ -169,9 +171,9 @@ def sample(
     ] = opt.Sampler.AUTO,
 ) -> None:
     """Draw rows from a model, as CSV."""
-    from graftwork.models import load
+    from graftwork.models import load_network
 
-    network = load(model)
+    network = load_network(model)
     evidence = read_evidence(network, given, _meanings(model))
     table = network.sample(rows, evidence, seed, method.value)
     if out is not None:
@@ -184,7 +186,9 @@ def sample(
 
 def show(
     model: opt.Model,
-    top: Annotated[int, typer.Option(help="How many edges to name.", min=0)] = 10,
+    top: Annotated[
+        int, typer.Option(help="How many edges to name, or weights for each label.", min=0)
+    ] = 10,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the network: png, pdf or svg.")
     ] = None,
@@ -192,12 +196,20 @@ def show(
         Path | None, typer.Option(metavar="FILE", help="Write the edges as CSV.")
     ] = None,
 ) -> None:
-    """Say what is in a model file: variables, states, edges, how it was learned."""
-    from graftwork.models import load, read_info
+    """Say what is in a model file: variables and edges, or labels and weights; how it arose."""
+    from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
 
     network = load(model)
     info = read_info(model)
+    if not isinstance(network, PairwiseMRF):
+        if plot is not None or edges is not None:
+            raise ModelFileError(
+                f"{str(model)!r} is a chain, and only networks have edges to draw or write; leave "
+                "out --plot and --edges."
+            )
+        typer.echo(chain_text(network, info, top))
+        return
     unseen = _unseen(network, info)
     typer.echo(render.model_text(network, info))
     strongest = describe_network(network, meanings=_meanings(model), top=top, unseen=unseen)

@@ -23,14 +23,24 @@ _OPTIONS = {
     "pass missing_values=() to": "use --keep-missing to",
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
-    "pass one that PairwiseMRF.save wrote": "give one that graftwork learn wrote (model.gw)",
+    "pass one that a model's save wrote": "give one that graftwork learn or crf wrote (model.gw)",
+    " (ChainModel), where a network (PairwiseMRF) is wanted; pass another file": ", where "
+    "a network is wanted; use graftwork tag or graftwork show with it",
+    " (PairwiseMRF), where a chain of labels (ChainModel) is wanted; pass another file": ", where "
+    "a chain of labels is wanted; give one that graftwork crf wrote",
+    "but it must be None or some characters": "but --sep must be some characters",
+    "pass sep= if": "use --sep if",
+    "(a tab as sep= allows spaces)": "(a tab as --sep allows spaces)",
+    "leave select out": "leave --select out",
+    "select and method_options={'count': ...} are": "--select and count in --method are",
     "Value error, ": "",
     "to go by position instead of by name, pass an array": "rename them in the file",
 }
 #: The estimator's arguments, as messages write them: "tol must be", 'penalty="l2"'.
 _ARGUMENTS = re.compile(
     r"""\b(lam|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
-    r"""|n_jobs|max_edges|max_tests|max_seconds|start)(?:(?= must be)|=["']([\w-]+)["'])"""
+    r"""|n_jobs|max_edges|max_tests|max_seconds|start|c1|select|order|candidates|min_count"""
+    r"""|max_features)(?:(?= must be)|=["']([\w-]+)["'])"""
 )
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: With fewer rows held out than this, the comparison would say nothing.
 _LEAST_HELD_OUT = 5
 
-_TOO_EARLY = "interrupted before there was a network to save."
+TOO_EARLY = "interrupted before there was a model to save."
 
 EXAMPLES = """Examples:
 graftwork learn mushroom
@@ -119,7 +119,7 @@ def learn(
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
-        say(_TOO_EARLY)
+        say(TOO_EARLY)
         code = INTERRUPTED
     raise typer.Exit(code)
 
@@ -243,13 +243,18 @@ def fit(
     from graftwork.estimators import MarkovNetwork
 
     net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
-    try:
-        net.fit(train)
-    except KeyboardInterrupt:
-        if not hasattr(net, "model_"):
-            say(_TOO_EARLY)
-            raise typer.Exit(INTERRUPTED) from None
+    fit_or_leave(net, train)
     return net
+
+
+def fit_or_leave(estimator: Any, *data: Any) -> None:
+    """Fit an estimator, as far as an interrupt lets it; end the program if it has no model then."""
+    try:
+        estimator.fit(*data)
+    except KeyboardInterrupt:
+        if not hasattr(estimator, "model_"):
+            say(TOO_EARLY)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def facts(
@@ -278,6 +283,11 @@ def facts(
         "certificate_words": certificate_words(net),
         "unseen_states": unseen,
     }
+    return plain_values(found)
+
+
+def plain_values(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as JSON can hold it: Python numbers, and None for what is not finite."""
     return {name: _plain(value) for name, value in found.items()}
 
 

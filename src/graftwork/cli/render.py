@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import Meanings
@@ -123,7 +123,7 @@ def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
-        "method": _method(info),
+        "method": method_words(info),
         "start": info.get("start"),
         "loss": info.get("loss"),
         "penalty": info.get("penalty") if info.get("lam", True) else info.get("lam_words"),
@@ -133,7 +133,19 @@ def _history(info: dict[str, Any]) -> list[str]:
         "held out": _held(info.get("held_out")),
         "certificate": info.get("certificate_words"),
     }
-    told = {name: value for name, value in known.items() if value is not None} or info
+    return history_lines(
+        {name: value for name, value in known.items() if value is not None} or info
+    )
+
+
+def history_lines(told: Mapping[str, Any]) -> list[str]:
+    """Return what is known about how a model was learned in lines below a heading.
+
+    Examples
+    --------
+    >>> history_lines({"method": "gain"})
+    ['How it was learned', '  method        gain', '']
+    """
     lines = [
         textwrap.fill(
             f"{name!s:<12}  {value}",
@@ -152,7 +164,7 @@ def _words(record: Any) -> str | None:
     return record.get("words") if isinstance(record, dict) else None
 
 
-def _method(info: dict[str, Any]) -> str | None:
+def method_words(info: dict[str, Any]) -> str | None:
     """Return the method's name, with the options it was given."""
     settings = info.get("settings")
     options = settings.get("method_options") if isinstance(settings, dict) else None

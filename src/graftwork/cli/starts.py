@@ -35,7 +35,7 @@ def read_start(text: str | None, names: Sequence[Any]) -> Any:
     if text is None or text == TREE:
         return text
     from graftwork.cli.truth import read_truth
-    from graftwork.models import load
+    from graftwork.models import load_network
 
     path = Path(text)
-    return load(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)
+    return load_network(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)

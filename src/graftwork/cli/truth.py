@@ -30,9 +30,9 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
         If the file is empty or no text, or names a variable there is not.
     """
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
-        from graftwork.models import load
+        from graftwork.models import load_network
 
-        pairs = [(0, str(a), str(b)) for a, b in load(path).edges]
+        pairs = [(0, str(a), str(b)) for a, b in load_network(path).edges]
     else:
         pairs = _read_text(path, names)
     known = {str(name): name for name in names}

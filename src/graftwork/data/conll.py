@@ -133,11 +133,26 @@ def write_conll(
     >>> path.read_text()
     'He B-NP\nsleeps B-VP\n\nWhy B-ADVP\n'
     """
+    write_lines(path, list(conll_lines(sentences, sep=sep)))
+
+
+def conll_lines(sentences: Iterable[Sentence], *, sep: str | None = None) -> Iterator[str]:
+    r"""Yield the text of each sentence, with a blank line in front of all but the first.
+
+    Parameters and errors are those of `write_conll`, which writes these to a file.
+
+    Examples
+    --------
+    >>> list(conll_lines([[("He", "B-NP"), ("sleeps", "B-VP")], [("Why", "B-ADVP")]]))
+    ['He B-NP\nsleeps B-VP\n', '\nWhy B-ADVP\n']
+    """
     _check_separator(sep)
-    texts = list(_texts(sentences, sep))
-    if not texts:
+    blank = ""
+    for text in _texts(sentences, sep):
+        yield blank + text
+        blank = "\n"
+    if not blank:
         raise DataError("there are no sentences to write.")
-    write_lines(path, ("\n" * (i > 0) + text for i, text in enumerate(texts)))
 
 
 def _check_separator(sep: str | None) -> None:

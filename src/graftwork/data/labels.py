@@ -119,6 +119,42 @@ def check_weights(sample_weight: Any, n_sequences: int) -> NDArray[np.float64] |
     return checked_weights(sample_weight, n_sequences, owner="X", unit="sequence")
 
 
+def with_weight(
+    sequences: Sequences,
+    codes: NDArray[np.int32],
+    classes: tuple[Hashable, ...],
+    weights: NDArray[np.float64] | None,
+) -> tuple[Sequences, NDArray[np.int32], tuple[Hashable, ...], NDArray[np.float64] | None]:
+    """Return the labelled sequences whose weight is not zero: the others count as left out.
+
+    Parameters
+    ----------
+    sequences : Sequences
+    codes, classes
+        As `encode_labels` gives them.
+    weights : array of float64, shape (n_sequences,), or None
+
+    Returns
+    -------
+    sequences, codes, classes, weights
+        The same, without classes that only sequences of weight zero had.
+
+    Examples
+    --------
+    >>> from graftwork.data import as_sequences
+    >>> sequences = as_sequences([[["the"], ["dog"]], [["go"]]])
+    >>> codes = np.array([0, 1, 2], dtype=np.int32)
+    >>> with_weight(sequences, codes, ("D", "N", "V"), np.array([0.0, 2.0]))
+    (Sequences: 1 sequence, 1 position, 3 attributes, array([0], dtype=int32), ('V',), array([2.]))
+    """
+    if weights is None or weights.all():
+        return sequences, codes, classes, weights
+    kept = weights > 0
+    used, anew = np.unique(codes[np.repeat(kept, sequences.lengths)], return_inverse=True)
+    left = tuple(classes[code] for code in used.tolist())
+    return sequences.chosen(kept), anew.astype(np.int32), left, weights[kept]
+
+
 def _flattened(y: Any, sequences: Sequences) -> list[Any]:
     """Return the labels of all positions, after a check that there are as many."""
     if isinstance(y, str | bytes | Mapping | Set) or not isinstance(y, Iterable) or is_frame(y):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -98,6 +98,25 @@ class Sequences:
         """Number of positions of each sequence, shape (n_sequences,)."""
         return np.diff(self.starts)
 
+    def chosen(self, kept: NDArray[np.bool_]) -> Sequences:
+        """Return some of the sequences, their attributes numbered as before.
+
+        Parameters
+        ----------
+        kept : array of bool, shape (n_sequences,)
+            Which of them.
+        """
+        lengths, sizes = self.lengths[kept], np.diff(self.indptr)
+        positions = np.repeat(kept, self.lengths)
+        entries = np.repeat(positions, sizes)
+        return Sequences(
+            np.concatenate([[0], np.cumsum(lengths)]),
+            np.concatenate([[0], np.cumsum(sizes[positions])]),
+            self.indices[entries],
+            self.values[entries] if self.values.size else self.values,
+            self.names,
+        )
+
 
 def as_sequences(
     X: Any,
@@ -179,7 +198,8 @@ def count_columns(X: Any) -> int | None:
     """
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return int(X.shape[2])
-    first = X[0] if isinstance(X, list | tuple) and len(X) else X
+    listed = isinstance(X, Iterable) and not isinstance(X, Iterator) and not is_matrix(X)
+    first: Any = next(iter(X), None) if listed else X
     return int(first.shape[1]) if is_matrix(first) else None
 
 

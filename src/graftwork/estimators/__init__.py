@@ -1,5 +1,6 @@
 """The scikit-learn face of graftwork."""
 
+from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.markov_network import MarkovNetwork
 
-__all__ = ["MarkovNetwork"]
+__all__ = ["ChainCRF", "MarkovNetwork"]

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from graftwork.data.labels import check_weights, encode_labels
+from graftwork.data.labels import check_weights, encode_labels, with_weight
 from graftwork.data.sequences import as_sequences, count_columns
-from graftwork.errors import ConvergenceWarning
+from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.chain_parts import (
     chain_options,
     chain_problem,
@@ -156,7 +156,7 @@ class ChainCRF(BaseEstimator):
         lengths : sequence of int, optional
             Lengths of the sequences of one matrix.
         sample_weight : (sequences,) array, optional
-            Weights of sequences.
+            Weights of sequences; those of weight zero count as left out.
         attribute_names : sequence, optional
             Names of a matrix's columns, for ``weights_``.
         """
@@ -165,6 +165,7 @@ class ChainCRF(BaseEstimator):
         sequences = as_sequences(X, lengths, names=attribute_names)
         codes, classes = encode_labels(y, sequences)
         weights = check_weights(sample_weight, sequences.n_sequences)
+        sequences, codes, classes, weights = with_weight(sequences, codes, classes, weights)
         shape = ChainShape(len(classes), int(self.order))
         data = ChainData.of(sequences, codes, shape, weights)
         features, seen = find_features(
@@ -210,8 +211,16 @@ class ChainCRF(BaseEstimator):
         return self.model_.predict(X, lengths, self.n_jobs)
 
     def predict_marginals(self, X: Any, lengths: Any = None) -> list[list[dict[Any, float]]]:
-        """Return the probability of each label at each position, as dicts."""
+        """Return the probability of each label at each position, as dicts.
+
+        ``model_.marginals`` returns them as arrays, in the order of ``classes_``.
+        """
         check_is_fitted(self)
+        if len(set(self.classes_)) < len(self.classes_):  # True and 1 are two labels, but one key
+            raise DataError(
+                "the labels True and 1 (or False and 0) are one key of a dict; use "
+                "model_.marginals, which returns arrays."
+            )
         found = self.model_.marginals(X, lengths, self.n_jobs)
         return [
             [dict(zip(self.classes_, row, strict=True)) for row in part.tolist()] for part in found

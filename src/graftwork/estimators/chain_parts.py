@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from graftwork.estimators.lines import Lines
+from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import (
     PENALTIES,
     ParameterError,
+    check_jobs,
     known,
     make_penalty,
     make_recipe,
@@ -20,7 +22,6 @@ from graftwork.estimators.parts import (
 )
 from graftwork.grafting import Budget, Problem, Recipe
 from graftwork.grafting.features import FeatureDomain
-from graftwork.grafting.trace import Observer, Silence
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.recipes import RECIPES
 
@@ -42,7 +43,8 @@ def check_parameters(crf: Any) -> None:
     if crf.lam is not None:
         number("lam", crf.lam, 0.0, above=crf.penalty not in ("none", "l2"))
     number("l2", crf.l2, 0.0)
-    if isinstance(crf.order, bool) or crf.order not in (1, 2):
+    whole = isinstance(crf.order, Integral) and not isinstance(crf.order, bool)
+    if not whole or crf.order not in (1, 2):
         raise ParameterError(f"order must be 1 or 2, got {crf.order!r}.")
     whole_number("min_count", crf.min_count, 1)
     for name in ("select", "max_features"):
@@ -53,9 +55,7 @@ def check_parameters(crf: Any) -> None:
             number(name, getattr(crf, name), 0, whole=whole)
     if crf.tol is not None:
         number("tol", crf.tol, 0.0, above=True)
-    jobs = crf.n_jobs
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0):
-        raise ParameterError(f"n_jobs must be a whole number other than 0, got {jobs!r}.")
+    check_jobs(crf.n_jobs)
     chain_recipe(crf, 1)
 
 
@@ -93,10 +93,9 @@ def chain_options(crf: Any, lam: float) -> dict[str, Any]:
     limits = (crf.max_features, crf.max_iter)
     most, rounds = (None if given is None else int(given) for given in limits)
     tol = (TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol)
-    observer: Observer = crf.observer or (Lines("feature") if crf.verbose else Silence())
     return {
         "budget": Budget(most, rounds, None, crf.max_seconds),
         "tolerance": tol,
         "rng": np.random.default_rng(0),
-        "observer": observer,
+        "observer": watcher(crf, Lines("feature")),
     }

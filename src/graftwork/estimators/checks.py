@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from graftwork.estimators.course import check_annealing
-from graftwork.estimators.lines import Lines
+from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import (
     PENALTIES,
     ParameterError,
+    check_jobs,
     known,
     make_recipe,
     number,
@@ -19,7 +20,6 @@ from graftwork.estimators.parts import (
 )
 from graftwork.estimators.starts import check_start
 from graftwork.grafting import Budget, Recipe
-from graftwork.grafting.trace import Silence
 
 
 def loop_options(net: Any) -> dict[str, Any]:
@@ -34,8 +34,7 @@ def loop_options(net: Any) -> dict[str, Any]:
     if not isinstance(net.penalize_unary, bool | np.bool_):
         number("penalize_unary", net.penalize_unary, 0.0)
     budget = _budget(net)
-    if net.n_jobs is not None and (not isinstance(net.n_jobs, int) or net.n_jobs == 0):
-        raise ParameterError(f"n_jobs must be a whole number other than 0, got {net.n_jobs!r}.")
+    check_jobs(net.n_jobs)
     if net.tie is not None:
         whole_number("tie", net.tie, 1)
     recipe = make_recipe(net.method, _method_options(net))
@@ -46,7 +45,7 @@ def loop_options(net: Any) -> dict[str, Any]:
         "budget": budget,
         "tolerance": number("tol", net.tol, 0.0, above=True),
         "rng": np.random.default_rng(_seed(net.random_state)),
-        "observer": net.observer or (Lines() if net.verbose else Silence()),
+        "observer": watcher(net, Lines()),
     }
 
 

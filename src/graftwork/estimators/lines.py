@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
+from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import Round
+from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
 
 
@@ -36,3 +39,19 @@ class Lines:
 
     def on_search(self, tested: int, total: int) -> None:
         """Write nothing: searches are many."""
+
+
+def watcher(estimator: Any, lines: Lines) -> Observer:
+    """Return who watches an estimator's run: its observer, these lines if verbose, or nobody."""
+    observer = estimator.observer
+    if observer is None:
+        return lines if estimator.verbose else Silence()
+    missing = [name for name in dir(Silence) if name.startswith("on_")]
+    missing = [name for name in missing if not callable(getattr(observer, name, None))]
+    if missing:
+        raise ParameterError(
+            f"observer must have the methods of graftwork.grafting.trace.Observer; "
+            f"{type(observer).__name__} has no {', '.join(missing)}."
+        )
+    watching: Observer = observer
+    return watching

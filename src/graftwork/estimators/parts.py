@@ -93,6 +93,19 @@ def whole_number(parameter: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def check_jobs(value: Any) -> None:
+    """Refuse a number of threads that means nothing, and return None.
+
+    Examples
+    --------
+    >>> check_jobs(None), check_jobs(-1)
+    (None, None)
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if value is not None and (not whole or value == 0):
+        raise ParameterError(f"n_jobs must be a whole number other than 0, got {value!r}.")
+
+
 def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
     """Return the recipe of this name with these options, which it must know.
 
@@ -112,7 +125,7 @@ def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
     try:
         return factory(**options)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"method {method!r}: {error}") from None
+        raise ParameterError(f"method {method!r}: {str(error).rstrip('.')}.") from None
 
 
 def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penalty:

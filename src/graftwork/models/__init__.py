@@ -1,9 +1,18 @@
-"""Networks as values: ask, sample, score, save, load."""
+"""Networks and chains as values: ask, sample, score, save, load."""
 
 from __future__ import annotations
 
-from graftwork.models.files import load, read_info
+from graftwork.models.chain import ChainModel
+from graftwork.models.files import load, load_chain, load_network, read_info
 from graftwork.models.pairwise import PairwiseMRF
 from graftwork.models.parts import engine_for
 
-__all__ = ["PairwiseMRF", "engine_for", "load", "read_info"]
+__all__ = [
+    "ChainModel",
+    "PairwiseMRF",
+    "engine_for",
+    "load",
+    "load_chain",
+    "load_network",
+    "read_info",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,8 @@ from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains import best_paths, pass_over_chains
 from graftwork.kernels.threads import count_threads, run_chunks
+from graftwork.models.chain_checks import check_chain
+from graftwork.models.chain_file import write_chain
 from graftwork.objectives.chain import Rows, cut_chains
 
 Record = dict[str, Any]
@@ -56,6 +59,9 @@ class ChainModel:
     triples: Floats
     columns: Ints | None = None
     n_columns: int | None = None
+
+    def __post_init__(self) -> None:
+        check_chain(self)
 
     def __repr__(self) -> str:
         return f"ChainModel: {len(self.labels)} labels, {self.n_features:,} features"
@@ -144,6 +150,13 @@ class ChainModel:
             record |= {"previous": labels[previous], "label": labels[label], "weight": weight}
             records.append(record)
         return records
+
+    def save(self, path: str | os.PathLike[str], info: dict[str, Any] | None = None) -> None:
+        """Write the chain to a file (see `graftwork.models.chain_file`), with a dict beside it.
+
+        `graftwork.load` reads the chain, `graftwork.models.read_info` the dict.
+        """
+        write_chain(path, self, info)
 
     def _entries(self) -> Iterator[tuple[Any, int, int, int, float]]:
         """Yield attribute, three labels (-1 for those that do not matter) and weight of each."""

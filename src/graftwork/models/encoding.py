@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from graftwork.data.values import plain
+from graftwork.errors import DataError
 
 #: Integers beyond this lose digits in other JSON readers, and are written in hexadecimal.
 EXACT_IN_JSON = 2**53
@@ -60,6 +62,57 @@ def decode(coded: Any) -> Any:
     if type(payload) not in kinds:
         raise ValueError(f"a value tagged {tag!r} is written {payload!r}")
     return reader(payload)
+
+
+def encode_all(values: Iterable[Any]) -> list[Any]:
+    """Return values as ``[tag, payloads]``, or ``["mixed", [[tag, payload], ...]]``.
+
+    Names are mostly text, and hundreds of thousands: what they have in common is written once.
+
+    Raises
+    ------
+    TypeError
+        For values that `encode` refuses.
+
+    Examples
+    --------
+    >>> encode_all(["a", "b"]), encode_all([1, "b"])
+    (['str', ['a', 'b']], ['mixed', [['int', 1], ['str', 'b']]])
+    """
+    coded = [encode(value) for value in values]
+    tags = {tag for tag, _ in coded}
+    return [tags.pop(), [payload for _, payload in coded]] if len(tags) == 1 else ["mixed", coded]
+
+
+def decode_all(coded: Any) -> list[Any]:
+    """Return the values behind what `encode_all` writes.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+
+    Examples
+    --------
+    >>> decode_all(["int", [1, 2]]), decode_all(["mixed", [["str", "a"], ["none", None]]])
+    ([1, 2], ['a', None])
+    """
+    if not (isinstance(coded, list) and len(coded) == 2 and isinstance(coded[1], list)):
+        raise ValueError("a list of values is not written [tag, payloads]")
+    tag, listed = coded
+    return [decode(item if tag == "mixed" else [tag, item]) for item in listed]
+
+
+@contextmanager
+def writable(what: str) -> Iterator[None]:
+    """Turn the refusal of a value into an error that says what it was for."""
+    try:
+        yield
+    except TypeError as error:
+        raise DataError(
+            f"cannot write {what} {error}. A model file keeps text, numbers, bools, None, bytes, "
+            "dates and tuples of these; rename it before fitting."
+        ) from error
 
 
 def _write_int(value: int) -> list[Any]:

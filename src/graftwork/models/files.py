@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from graftwork.errors import ModelFileError
-from graftwork.models.container import PathLike, read, read_info
+from graftwork.models.archive import (
+    CHAIN,
+    NETWORK,
+    Opened,
+    PathLike,
+    open_archive,
+    read_info,
+    refusing,
+)
+from graftwork.models.chain import ChainModel
+from graftwork.models.chain_file import read_chain
+from graftwork.models.container import read
 from graftwork.models.pairwise import PairwiseMRF
 
-__all__ = ["load", "read_info"]
+__all__ = ["load", "load_chain", "load_network", "read_info"]
 
 
-def load(path: PathLike) -> PairwiseMRF:
-    """Return the network in a model file, the same bit for bit as the one saved.
+def load(path: PathLike) -> PairwiseMRF | ChainModel:
+    """Return the model in a file, the same bit for bit as the one saved.
+
+    Returns
+    -------
+    PairwiseMRF or ChainModel
+        Whichever the file holds; `load_network` and `load_chain` want one of them.
 
     Raises
     ------
@@ -26,8 +41,55 @@ def load(path: PathLike) -> PairwiseMRF:
     >>> load(path) == coin, read_info(path)
     (True, {'why': 'an example'})
     """
-    contents = read(path)
-    try:
+    opened = open_archive(path)
+    return _chain(path, opened) if opened.kind is CHAIN else _network(path, opened)
+
+
+def load_network(path: PathLike) -> PairwiseMRF:
+    """Return the network in a file, the same bit for bit as the one saved.
+
+    Raises
+    ------
+    ModelFileError
+        As `load` does, and if the file holds a chain.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "coin.gw")
+    >>> PairwiseMRF({"coin": ["head", "tail"]}).save(path)
+    >>> load_network(path)
+    PairwiseMRF: 1 variable, 0 edges
+    """
+    return _network(path, open_archive(path, NETWORK))
+
+
+def load_chain(path: PathLike) -> ChainModel:
+    """Return the chain in a file, the same bit for bit as the one saved.
+
+    Raises
+    ------
+    ModelFileError
+        As `load` does, and if the file holds a network.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "network.gw")
+    >>> PairwiseMRF({"coin": ["head", "tail"]}).save(path)
+    >>> load_chain(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    graftwork.errors.ModelFileError: ...network.gw' holds a network (PairwiseMRF), where ...
+    """
+    return _chain(path, open_archive(path, CHAIN))
+
+
+def _network(path: PathLike, opened: Opened) -> PairwiseMRF:
+    contents = read(path, opened)
+    with refusing(path):
         return PairwiseMRF.from_flat(contents.names, contents.states, contents.potentials)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(f"{str(path)!r} is damaged: {error}") from error
+
+
+def _chain(path: PathLike, opened: Opened) -> ChainModel:
+    with refusing(path):
+        return ChainModel(**read_chain(opened))

@@ -1,5 +1,6 @@
 """What a network says, for people: tables of edges, a summary, a picture, the trace as a file."""
 
+from graftwork.report.chain_summary import chain_summary, describe_chain, write_weights
 from graftwork.report.chunks import ChunkScores, LabelScores, chunk_scores, label_scores
 from graftwork.report.conditional import ConditionalLogs, conditional_logs
 from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
@@ -19,9 +20,11 @@ __all__ = [
     "HeldOut",
     "LabelScores",
     "Scores",
+    "chain_summary",
     "chunk_scores",
     "compare_edges",
     "conditional_logs",
+    "describe_chain",
     "describe_edge",
     "describe_network",
     "edge_table",
@@ -33,4 +36,5 @@ __all__ = [
     "write_edges",
     "write_path",
     "write_trace",
+    "write_weights",
 ]

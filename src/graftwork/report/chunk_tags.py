@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from graftwork.errors import DataError
@@ -71,6 +71,40 @@ def is_chunk_tag(label: Hashable) -> bool:
     [True, True, True, False, False, False]
     """
     return isinstance(label, str) and (label == "O" or label.partition("-")[0] in _INSIDE)
+
+
+def keep_types(labels: Iterable[Sequence[str]], types: Collection[str]) -> list[list[str]]:
+    """Return sequences of tags in which chunks of other types are outside (O).
+
+    Parameters
+    ----------
+    labels : iterable of sequence of str
+        The tags of each sentence.
+    types : collection of str
+        The types to keep.
+
+    Raises
+    ------
+    DataError
+        If something is no chunk tag.
+
+    Examples
+    --------
+    >>> keep_types([["B-NP", "I-NP", "B-VP", "O"]], {"NP"})
+    [['B-NP', 'I-NP', 'O', 'O']]
+    """
+    return [[tag if _parts(tag)[1] in types else "O" for tag in tags] for tags in labels]
+
+
+def chunk_types(labels: Iterable[Sequence[str]]) -> list[str]:
+    """Return the types of chunks there are, in alphabetical order.
+
+    Examples
+    --------
+    >>> chunk_types([["B-NP", "I-NP", "B-VP", "O"]])
+    ['NP', 'VP']
+    """
+    return sorted({_parts(tag)[1] for tags in labels for tag in tags if tag != "O"})
 
 
 def _parts(tag: Any) -> tuple[str, str]:

@@ -60,11 +60,11 @@ def summary(
     ]
     if getattr(net, "exchange_", None) is not None:
         sections.insert(2, ("Exchange", net.exchange_.words()))
-    parts = [_section(title, text) for title, text in sections]
+    parts = [section(title, text) for title, text in sections]
     strongest = describe_network(model, meanings=meanings, top=top, unseen=unseen_states(train))
     if strongest:
         parts.append(strongest)
-    parts.append(_section("Certificate", certificate_words(net)))
+    parts.append(section("Certificate", certificate_words(net)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -123,7 +123,7 @@ def describe_network(
     title = "Strongest edges" if len(records) > len(shown) else "Edges, strongest first"
     if len(records) == 1:
         title = "The only edge"
-    return "\n".join([title, *(_wrap(describe_edge(r, meanings), hang=4) for r in shown)])
+    return "\n".join([title, *(wrap(describe_edge(r, meanings), hang=4) for r in shown)])
 
 
 def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
@@ -287,11 +287,26 @@ def certificate_words(net: Any) -> str:
     return f"Of the network before its weights were tied: {words}" if tied else words
 
 
-def _section(title: str, text: str) -> str:
-    return f"{title}\n{_wrap(text)}"
+def section(title: str, text: str) -> str:
+    """Return a paragraph below its heading.
+
+    Examples
+    --------
+    >>> print(section("Data", "3 rows."))
+    Data
+      3 rows.
+    """
+    return f"{title}\n{wrap(text)}"
 
 
-def _wrap(text: str, hang: int = 2) -> str:
+def wrap(text: str, hang: int = 2) -> str:
+    """Return a text in lines of at most 88 characters, the first indented by 2, others by hang.
+
+    Examples
+    --------
+    >>> wrap("a = b")
+    '  a = b'
+    """
     # "name = state" stays on one line: no-break spaces, until the lines are made.
     wrapped = textwrap.fill(
         text.replace(" = ", "\u00a0=\u00a0"),

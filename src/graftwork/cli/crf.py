@@ -1,0 +1,287 @@
+"""graftwork crf: read sentences, learn a chain, say what was found, write the files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import crf_options as own
+from graftwork.cli import options as opt
+from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare
+from graftwork.cli.methods import parse_method
+from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.sentences import (
+    Corpus,
+    Verdict,
+    check_widths,
+    keep_types_of_test,
+    keep_types_of_training,
+    parse_types,
+    read_labelled,
+    read_template,
+)
+
+if TYPE_CHECKING:
+    from graftwork.data import Sequences, Template
+    from graftwork.estimators import ChainCRF
+
+EXAMPLES = """Examples:
+graftwork crf train.txt --test test.txt --out run
+graftwork crf train.txt.gz --c1 2 --types NP --max-seconds 600
+graftwork crf train.txt --template template.txt --order 2 --lam 0.001
+graftwork crf train.txt --penalty group-l1 --candidates all --min-count 3
+graftwork tag run/model.gw new.txt --out tagged.txt
+
+Ctrl-C once stops and keeps the best model so far; twice gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do around the learning itself."""
+
+    train: Path
+    test: Path | None
+    template: str | None
+    types: tuple[str, ...]
+    c1: float | None
+    out: Path
+    sep: str | None
+    quiet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything read: sentences, the template, and the attributes it makes of them."""
+
+    train: Corpus
+    test: Corpus | None
+    template: Template
+    template_words: str
+    sequences: Sequences
+
+
+def crf(
+    train: own.Train,
+    test: own.Test = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    template: own.TemplateOption = None,
+    types: own.Types = None,
+    sep: own.Sep = None,
+    method: own.Method = "grafting-light",
+    lam: own.Lam = None,
+    c1: own.C1 = None,
+    penalty: own.PenaltyOption = opt.Penalty.L1,
+    l2: opt.L2 = 0.0,
+    select: own.Select = None,
+    order: own.Order = 1,
+    candidates: own.CandidatesOption = own.Candidates.OBSERVED,
+    min_count: own.MinCount = 1,
+    tol: own.Tol = None,
+    jobs: opt.Jobs = None,
+    max_features: own.MaxFeatures = None,
+    max_seconds: opt.MaxSeconds = None,
+) -> None:
+    """Learn a sparse linear-chain CRF from labelled sentences; write model, weights and scores."""
+    settings = {
+        "lam": lam, "l2": l2, "penalty": str(penalty), "select": select, "order": order,
+        "candidates": str(candidates), "min_count": min_count, "tol": tol, "n_jobs": jobs,
+        "max_features": max_features, "max_seconds": max_seconds,
+    }  # fmt: skip
+    settings |= chain_method(method)
+    check_settings(settings, c1)  # refused before a long file is read
+    plan = Plan(train, test, template, parse_types(types), c1, out, sep, quiet)
+    try:
+        code = run(plan, settings)
+    except KeyboardInterrupt:  # while reading, or before the first round
+        say(TOO_EARLY)
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def chain_method(text: str) -> dict[str, Any]:
+    """Return the estimator's arguments that a text NAME:OPTION=VALUE stands for.
+
+    Examples
+    --------
+    >>> chain_method("grafting-light:steps=2")
+    {'method': 'grafting-light', 'method_options': {'steps': 2}}
+    """
+    from graftwork.cli.matching import near
+    from graftwork.estimators.parts import ParameterError
+
+    name = text.partition(":")[0].strip()
+    if name not in own.METHODS:
+        raise ParameterError(
+            f"there is no method {name!r} for chains{near(name, own.METHODS, 'methods')}"
+        )
+    settings = parse_method(text)
+    for other in settings.keys() - {"method", "method_options"}:
+        option = other.replace("_", "-")
+        raise ParameterError(
+            f"--method {text} sets {option}, which is no option of {name}; leave it out, or see "
+            f"whether there is --{option}."
+        )
+    return settings
+
+
+def check_settings(settings: dict[str, Any], c1: float | None) -> None:
+    """Refuse settings that mean nothing."""
+    from graftwork.estimators import ChainCRF
+    from graftwork.estimators.chain_parts import check_parameters
+    from graftwork.estimators.parts import ParameterError, number
+
+    if c1 is not None and settings["lam"] is not None:
+        raise ParameterError(
+            "--lam and --c1 are both given, but they are one strength in two units (lam is c1 by "
+            "the number of sentences); leave one out."
+        )
+    if c1 is not None:
+        number("c1", c1, 0.0, above=settings["penalty"] not in ("none", "l2"))
+    check_parameters(ChainCRF(**settings))
+
+
+def run(plan: Plan, settings: dict[str, Any]) -> int:
+    """Learn, say what was found, write the files, and return the exit code."""
+    began = time.monotonic()
+    noun = "row" if settings["penalty"] == "group-l1" else "feature"
+    with Interrupts() as interrupts:
+        with progress_for(quiet=plan.quiet, noun=noun) as progress:
+            prepare(plan.out)
+            found = read(plan, progress)
+            if plan.c1 is not None:
+                settings = settings | {"lam": plan.c1 / len(found.train.tokens)}
+            progress.note(f"learning from {found.train.size()}")
+            learned = fit(found, settings, Stoppable(progress, interrupts))
+        interrupts.finishing = True
+        stopped = interrupts.seen
+        text, written = conclude(plan, found, learned, settings, stopped)
+    if not plan.quiet:
+        typer.echo(text)
+        typer.echo(f"Learned in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
+        typer.echo(f"  {', '.join(written)}")
+    if stopped:
+        say(f"interrupted; the best model so far is in {plan.out / 'model.gw'}.")
+    return INTERRUPTED if stopped else 0
+
+
+def read(plan: Plan, progress: Progress) -> Material:
+    """Return the sentences to learn from and to test on, and the attributes of the former."""
+    from graftwork.data import as_sequences
+
+    progress.note(f"reading {plan.train}")
+    train = keep_types_of_training(read_labelled(plan.train, plan.sep), plan.types)
+    test = None
+    if plan.test is not None:
+        progress.note(f"reading {plan.test}")
+        test = read_labelled(plan.test, plan.sep)
+        check_widths(train, test)
+        test = keep_types_of_test(test, plan.types)
+    template, words = read_template(plan.template, train.width)
+    if not template.transitions:
+        progress.note(
+            "note: the template has no line 'transitions', but a chain always learns which label "
+            "follows which"
+        )
+    return Material(train, test, template, words, as_sequences(template.attributes(train.tokens)))
+
+
+def fit(found: Material, settings: dict[str, Any], observer: Stoppable) -> ChainCRF:
+    """Return the fitted estimator; after an interrupt, with the best model so far."""
+    from graftwork.estimators import ChainCRF
+
+    learner = ChainCRF(**settings, observer=observer)
+    fit_or_leave(learner, found.sequences, found.train.labels)
+    return learner
+
+
+def conclude(
+    plan: Plan, found: Material, learned: ChainCRF, settings: dict[str, Any], stopped: bool
+) -> tuple[str, Sequence[str]]:
+    """Test the model, write the files; return the summary and the names of the files."""
+    from graftwork.report import chain_summary
+
+    tags, verdict = None, None
+    if found.test is not None:
+        tags = learned.predict(found.template.attributes(found.test.tokens))
+        verdict = Verdict.of(found.test, tags, learned.classes_)
+    text = chain_summary(
+        learned,
+        n_sentences=len(found.train.tokens),
+        n_tokens=found.train.n_tokens,
+        n_attributes=found.sequences.n_attributes,
+        template=found.template_words,
+        prediction="No sentences to test on were given." if verdict is None else verdict.words(),
+    )
+    if stopped:
+        text = f"Interrupted: this is the best model so far.\n\n{text}"
+    info = facts(plan, found, learned, settings, verdict)
+    written = write_files(plan.out, learned, text, info)
+    return text, [*written, *write_test_files(plan, found.test, tags, verdict)]
+
+
+def facts(
+    plan: Plan,
+    found: Material,
+    learned: ChainCRF,
+    settings: dict[str, Any],
+    verdict: Verdict | None,
+) -> dict[str, Any]:
+    """Return what the model file keeps: how the model came about, and how to use it."""
+    tested = None
+    if verdict is not None:
+        tested = {"file": verdict.name, "accuracy": verdict.scores.accuracy}
+        f1 = getattr(verdict.scores, "f1", None)
+        tested |= {} if f1 is None else {"f1": f1}
+    return plain_values(
+        {
+            **learned.info(),
+            "data": found.train.name,
+            "sentences": len(found.train.tokens),
+            "tokens": found.train.n_tokens,
+            "template": found.template.text(),
+            "columns": found.train.width,
+            "types": list(plan.types),
+            "settings": settings,
+            "tested": tested,
+            "certificate_words": learned.certificate_.words(),
+        }
+    )
+
+
+def write_files(out: Path, learned: ChainCRF, text: str, info: dict[str, Any]) -> list[str]:
+    """Write model, summary, weights and trace, and return the names of the files."""
+    from graftwork.report import write_trace, write_weights
+    from graftwork.report.trace import write_text
+
+    learned.model_.save(out / "model.gw", info=info)
+    write_text(out / "summary.txt", text)
+    write_weights(out / "weights.csv", learned.model_)
+    write_trace(out / "trace.jsonl", learned.trace_)
+    return ["model.gw", "summary.txt", "weights.csv", "trace.jsonl"]
+
+
+def write_test_files(
+    plan: Plan, test: Corpus | None, tags: list[list[str]] | None, verdict: Verdict | None
+) -> list[str]:
+    """Write predictions and scores if there are any, and return the names of the files."""
+    from graftwork.data.conll import write_conll
+    from graftwork.report.trace import write_text
+
+    files = ["predictions.txt", "scores.json"]
+    if test is None or tags is None or verdict is None:
+        for earlier in files:  # of another run: they would not fit this model
+            (plan.out / earlier).unlink(missing_ok=True)
+        return []
+    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.sep)
+    scores = json.dumps(verdict.to_dict(), indent=1, ensure_ascii=False)
+    write_text(plan.out / files[1], scores + "\n")
+    return files

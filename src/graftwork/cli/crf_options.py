@@ -1,0 +1,142 @@
+"""The options of graftwork crf and tag that other commands do not have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graftwork.cli.options import Penalty
+
+#: The names in ``graftwork.estimators.chain_parts.METHODS``, here so that help need not load them.
+METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
+
+
+class Candidates(StrEnum):
+    """Which features there are to choose from."""
+
+    OBSERVED = "observed"
+    ALL = "all"
+
+
+_READ = "Reading the file"
+_LEARN = "Learning"
+_LIMITS = "Limits"
+
+Train = Annotated[
+    Path,
+    typer.Argument(
+        help="Sentences in columns, plain or gzipped: a token a line, the label in the last "
+        "column, a blank line between sentences."
+    ),
+]
+Test = Annotated[
+    Path | None, typer.Option("--test", metavar="FILE", help="Labelled sentences to test on.")
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="NAME|FILE",
+        help="What a token's attributes are: chunking (looks at words and tags), words, or a file "
+        "(readable, or of CRF++). Default: chunking, or words if there is one column.",
+        rich_help_panel=_READ,
+    ),
+]
+Types = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NP,...",
+        help="Keep chunks of these types only; all other labels become O.",
+        rich_help_panel=_READ,
+    ),
+]
+Sep = Annotated[
+    str | None,
+    typer.Option(
+        help="What separates columns, if not spaces and tabs.",
+        rich_help_panel=_READ,
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help=f"How features are chosen: {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option.",
+        rich_help_panel=_LEARN,
+    ),
+]
+Lam = Annotated[
+    float | None,
+    typer.Option(
+        metavar="L",
+        help="Strength of the penalty on the mean loss of a sentence: larger means fewer features.",
+        rich_help_panel=_LEARN,
+    ),
+]
+C1 = Annotated[
+    float | None,
+    typer.Option(
+        metavar="C",
+        help="The same on the summed loss, as CRFsuite has it: lam is C by the number of "
+        "sentences. Default: 1.",
+        rich_help_panel=_LEARN,
+    ),
+]
+Select = Annotated[
+    int | None,
+    typer.Option(
+        metavar="M",
+        help="Features activated a round; default a fiftieth of the candidates.",
+        min=1,
+        rich_help_panel=_LEARN,
+    ),
+]
+Order = Annotated[
+    int,
+    typer.Option(
+        help="How many labels before it a label depends on: 1 or 2.",
+        min=1,
+        max=2,
+        rich_help_panel=_LEARN,
+    ),
+]
+CandidatesOption = Annotated[
+    Candidates,
+    typer.Option(
+        "--candidates",
+        help="Features that occur in the training data, or every attribute with every label.",
+        rich_help_panel=_LEARN,
+    ),
+]
+MinCount = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="Leave out rarer attributes.", min=1, rich_help_panel=_LEARN
+    ),
+]  # fmt: skip
+Tol = Annotated[
+    float | None,
+    typer.Option(
+        help="Accuracy of the certificate; default a twentieth of lam.",
+        rich_help_panel=_LEARN,
+    ),
+]
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Stop at so many features.", min=0, rich_help_panel=_LIMITS
+    ),
+]  # fmt: skip
+PenaltyOption = Annotated[
+    Penalty,
+    typer.Option(
+        "--penalty",
+        help="l1 and elastic-net choose single features, group-l1 attributes with all their "
+        "labels; l2 and none keep everything.",
+        rich_help_panel=_LEARN,
+    ),
+]

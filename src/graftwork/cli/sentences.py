@@ -1,0 +1,203 @@
+"""Column files on the command line: sentences, the template for them, how well they were tagged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.matching import near
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.data import Template
+    from graftwork.report import ChunkScores, LabelScores
+
+    Sentence = list[tuple[str, ...]]
+
+#: Unknown labels that are named.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Sentences of a file: their columns without labels, and the labels if there are any."""
+
+    name: str
+    tokens: list[Sentence]
+    labels: list[list[str]] | None
+
+    @property
+    def width(self) -> int:
+        """Number of columns besides labels."""
+        return len(self.tokens[0][0])
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all sentences."""
+        return sum(map(len, self.tokens))
+
+    def size(self) -> str:
+        """Return how large it is, in words."""
+        sentences, tokens = len(self.tokens), self.n_tokens
+        return (
+            f"{sentences:,} sentence{'s'[: sentences != 1]} with {tokens:,} "
+            f"token{'s'[: tokens != 1]}"
+        )
+
+    def with_columns(self, *columns: Sequence[Sequence[str]]) -> list[Sentence]:
+        """Return the sentences with their labels, if any, and these columns behind them."""
+        known = [self.labels] if self.labels is not None else []
+        parts = zip(self.tokens, *known, *columns, strict=True)
+        return [
+            [(*token, *more) for token, *more in zip(*part, strict=True)] for part in parts
+        ]  # fmt: skip
+
+
+def read_labelled(path: Path, sep: str | None) -> Corpus:
+    """Return the sentences of a file whose last column is the label."""
+    from graftwork.data.conll import read_conll, split_labels
+
+    sentences = read_conll(path, sep=sep)
+    if len(sentences[0][0]) < 2:
+        raise DataError(
+            f"{path.name}: there is one column only, but the label is the last column behind "
+            "others; add labels, or say by --sep what separates columns."
+        )
+    return Corpus(path.name, *split_labels(sentences))
+
+
+def read_for_template(path: Path, sep: str | None, width: int) -> Corpus:
+    """Return the sentences of a file with so many columns, or with labels behind them."""
+    from graftwork.data.conll import read_conll, split_labels
+
+    sentences = read_conll(path, sep=sep)
+    found = len(sentences[0][0])
+    if found == width:
+        return Corpus(path.name, sentences, None)
+    if found == width + 1:
+        return Corpus(path.name, *split_labels(sentences))
+    raise DataError(
+        f"{path.name}: there {'is' if found == 1 else 'are'} {found} "
+        f"column{'s'[: found != 1]}, but the model looks at {width} "
+        f"(or {width + 1} with labels); give it the columns it was learned from, or say by --sep "
+        "what separates them."
+    )
+
+
+def check_widths(train: Corpus, test: Corpus) -> None:
+    """Refuse a file with other columns than the one learned from."""
+    if test.width != train.width:
+        raise DataError(
+            f"{test.name}: there are {test.width + 1} columns, but {train.name} has "
+            f"{train.width + 1}; give files with the same columns."
+        )
+
+
+def parse_types(text: str | None) -> tuple[str, ...]:
+    """Return the chunk types in a text with commas.
+
+    Examples
+    --------
+    >>> parse_types("NP, VP"), parse_types(None)
+    (('NP', 'VP'), ())
+    """
+    return tuple(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
+
+
+def keep_types_of_training(corpus: Corpus, types: Sequence[str]) -> Corpus:
+    """Return the sentences with chunks of these types only, or refuse types there are not."""
+    from graftwork.report.chunk_tags import chunk_types, keep_types
+
+    if not types or corpus.labels is None:
+        return corpus
+    try:
+        there = chunk_types(corpus.labels)
+    except DataError as error:
+        what = str(error).partition(";")[0]
+        raise DataError(
+            f"{corpus.name}: --types keeps chunks of some types, but {what}; leave --types out."
+        ) from error
+    for name in types:
+        if name not in there:
+            raise DataError(
+                f"{corpus.name}: there is no chunk type {name!r}{near(name, there, 'types')}"
+            )
+    return replace(corpus, labels=keep_types(corpus.labels, set(types)))
+
+
+def keep_types_of_test(corpus: Corpus, types: Sequence[str]) -> Corpus:
+    """Return the sentences with these chunks only; what is no chunk tag stays, and is wrong."""
+    from graftwork.report.chunk_tags import is_chunk_tag, keep_types
+
+    if not types or corpus.labels is None:
+        return corpus
+    tags = list({tag for tags in corpus.labels for tag in tags if is_chunk_tag(tag)})
+    kept = dict(zip(tags, keep_types([tags], set(types))[0], strict=True))
+    return replace(corpus, labels=[[kept.get(tag, tag) for tag in tags] for tags in corpus.labels])
+
+
+def read_template(given: str | None, width: int) -> tuple[Template, str]:
+    """Return the template asked for, or the one that fits the columns, and what to call it."""
+    from graftwork.data import Template
+    from graftwork.data.templates import NAMED
+
+    name = given or ("words" if width == 1 else "chunking")
+    template = Template.read(name)
+    return template, f"the template {name if name in NAMED else Path(name).name}"
+
+
+def score_tags(
+    truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> ChunkScores | LabelScores:
+    """Return the scores of chunks, or of single labels where some are no chunk tags.
+
+    Examples
+    --------
+    >>> score_tags([["B-NP"]], [["O"]]).accuracy, score_tags([["NN"]], [["NN"]]).accuracy
+    (0.0, 1.0)
+    """
+    from graftwork.report import chunk_scores, label_scores
+    from graftwork.report.chunk_tags import is_chunk_tag
+
+    labels = {label for part in (truth, predicted) for tags in part for label in tags}
+    return (chunk_scores if all(map(is_chunk_tag, labels)) else label_scores)(truth, predicted)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How predictions agree with the labels of a file."""
+
+    name: str
+    scores: ChunkScores | LabelScores
+    unknown: dict[str, int]
+
+    @staticmethod
+    def of(corpus: Corpus, predicted: list[list[str]], labels: Sequence[Any]) -> Verdict:
+        """Return it for the labels a model knows; others count as wrong."""
+        truth, known = corpus.labels or [], set(labels)
+        unknown: dict[str, int] = {}
+        for tags in truth:
+            for tag in tags:
+                if tag not in known:
+                    unknown[tag] = unknown.get(tag, 0) + 1
+        return Verdict(corpus.name, score_tags(truth, predicted), unknown)
+
+    def words(self) -> str:
+        """Return scores, and how many labels no model could have told."""
+        text = f"{self.name}: {self.scores.words()}"
+        if not self.unknown:
+            return text
+        tokens = sum(self.unknown.values())
+        listed = ", ".join(list(self.unknown)[:_NAMED])
+        more = len(self.unknown) - _NAMED
+        return (
+            f"{text}\n\n{tokens:,} token{'s'[: tokens != 1]} "
+            f"{'has a label' if tokens == 1 else 'have labels'} that the model does not know, "
+            f"which count as wrong: {listed}{f' and {more} more' if more > 0 else ''}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {"file": self.name, **self.scores.to_dict(), "unknown_labels": self.unknown}

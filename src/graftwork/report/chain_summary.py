@@ -1,0 +1,263 @@
+"""A learned chain in plain text, and its weights as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from os import PathLike
+from typing import Any
+
+from graftwork.models import ChainModel
+from graftwork.report.summary import count, names, section, wrap
+from graftwork.report.trace import write_rows
+
+Record = dict[str, Any]
+
+_WIDTH = 88
+_LABELS_SHOWN = 40
+_TRANSITIONS_SHOWN = 10
+
+
+def chain_summary(
+    crf: Any,
+    *,
+    n_sentences: int,
+    n_tokens: int,
+    n_attributes: int,
+    template: str = "",
+    prediction: str = "",
+    top: int = 5,
+) -> str:
+    """Return what was learned, as plain text for people.
+
+    Parameters
+    ----------
+    crf : ChainCRF
+        A fitted one.
+    n_sentences, n_tokens, n_attributes : int
+        How large the training data are; attributes are counted once each.
+    template : str
+        What the attributes were made by, in words.
+    prediction : str
+        How it does on other sentences: paragraphs of one line each, and tables.
+    top : int
+        How many weights to name for each label.
+
+    Returns
+    -------
+    str
+        Paragraphs and tables under headings, with a line end.
+    """
+    model: ChainModel = crf.model_
+    made = f" made by {template}" if template else ""
+    data = (
+        f"{count(n_sentences, 'sentence')} with {count(n_tokens, 'token')} and "
+        f"{count(len(model.labels), 'label')}: {names(list(model.labels))}. "
+        f"{count(n_attributes, 'attribute')}{made}."
+    )
+    parts = [
+        section("Data", data),
+        section("Model", _kept_words(crf, n_attributes)),
+        section("Penalty", penalty_words(crf.penalty, crf.lam_, float(crf.l2), n_sentences)),
+    ]
+    if prediction:
+        parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
+    parts += [text for text in [describe_chain(model, top=top)] if text]
+    parts.append(section("Certificate", crf.certificate_.words()))
+    return "\n\n".join(parts) + "\n"
+
+
+def chain_words(model: ChainModel) -> str:
+    """Return the size of a chain in a sentence.
+
+    Examples
+    --------
+    >>> from graftwork.estimators import ChainCRF
+    >>> crf = ChainCRF(lam=0.1).fit([[["w=a"], ["w=b"]]] * 9, [["A", "B"]] * 9)
+    >>> chain_words(crf.model_)
+    '1 feature: 0 weights of 0 attributes for labels, and 1 transition among 2 labels.'
+    """
+    return f"{count(model.n_features, 'feature')}: {_parts_words(model)}"
+
+
+def _parts_words(model: ChainModel) -> str:
+    """Return what the features of a chain are."""
+    votes = len(model.vote_weights)
+    return (
+        f"{count(votes, 'weight')} of {count(len(model.attributes), 'attribute')} for labels, and "
+        f"{count(model.n_features - votes, 'transition')} among "
+        f"{count(len(model.labels), 'label')}."
+    )
+
+
+def penalty_words(penalty: str, lam: float, l2: float, n_sentences: int | None = None) -> str:
+    """Return the penalty in words, with CRFsuite's strength where that is the same thing.
+
+    Examples
+    --------
+    >>> penalty_words("l1", 0.01, 0.0, 200)
+    "l1 with lambda 0.01 on the mean loss of a sentence (CRFsuite's c1 = 2)."
+    >>> penalty_words("none", 0.0, 0.0)
+    'There is no penalty.'
+    """
+    if penalty == "none" and not l2:
+        return "There is no penalty."
+    text = "" if penalty == "none" else f"{penalty} with lambda {lam:.4g}"
+    if l2:
+        text += f"{' and ' if text else ''}l2 {l2:.4g}"
+    ours = {"l1": ("c1", lam), "elastic-net": ("c1", lam), "l2": ("c2", lam + l2)}
+    same = [ours[penalty]] if penalty in ours else []
+    if l2 and penalty in ("l1", "elastic-net"):
+        same.append(("c2", l2))
+    told = ", ".join(f"{name} = {value * (n_sentences or 0):.4g}" for name, value in same)
+    crfsuite = f" (CRFsuite's {told})" if same and n_sentences else ""
+    return f"{text} on the mean loss of a sentence{crfsuite}."
+
+
+def describe_chain(model: ChainModel, *, top: int = 5) -> str:
+    """Return the strongest weights of each label and the strongest transitions, as tables.
+
+    Parameters
+    ----------
+    model : ChainModel
+        The chain.
+    top : int
+        How many weights to name for each label.
+
+    Returns
+    -------
+    str
+        Tables below headings; an empty text if there is nothing to name.
+
+    Examples
+    --------
+    >>> from graftwork.estimators import ChainCRF
+    >>> X, y = [[["w=a"], ["w=b"]], [["w=b"]]] * 9, [["A", "B"], ["A"]] * 9
+    >>> print(describe_chain(ChainCRF(lam=0.01, tol=1e-6).fit(X, y).model_))
+    Strongest weights for each label
+      label  weight  attribute
+      A       +1.59  w=b
+      B       -1.59  w=b
+    <BLANKLINE>
+    Transitions, strongest first
+      from  to  weight
+      A     B    +7.79
+    """
+    if top < 1:
+        return ""
+    records = model.records()
+    votes = [record for record in records if record["attribute"] is not None]
+    moves = [record for record in records if record["attribute"] is None]
+    return "\n\n".join(filter(None, [_vote_table(model, votes, top), _move_table(model, moves)]))
+
+
+def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
+    """Write the weights as CSV, the largest first, and return None; the file appears whole or not.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to.
+    model : ChainModel
+        Its `records` are the rows: attribute (empty for transitions), labels before (empty where
+        they do not matter), label and weight.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from graftwork.estimators import ChainCRF
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.csv")
+    >>> write_weights(path, ChainCRF(lam=9).fit([[["w=a"]]], [["A"]]).model_)
+    >>> path.read_text()
+    'attribute,previous,label,weight\\n'
+    """
+    header = ["attribute", *(["before"] if model.order == 2 else []), "previous", "label", "weight"]
+    write_rows(path, header, ([record[name] for name in header] for record in model.records()))
+
+
+def _kept_words(crf: Any, n_attributes: int) -> str:
+    """Return how many of the candidates and of the attributes are kept."""
+    model, n = crf.model_, crf.n_candidates_
+    order = {1: "the label before it", 2: "the two labels before it"}[model.order]
+    share = f" ({model.n_features / n:.1%})".replace("%", " %") if n else ""
+    gone = n_attributes - len(model.attributes)
+    return (
+        f"Of {count(n, 'candidate')} {count(model.n_features, 'feature')} "
+        f"{'is' if model.n_features == 1 else 'are'} kept{share}: {_parts_words(model)} "
+        f"{count(gone, 'attribute')} {'has' if gone == 1 else 'have'} no weight. A label depends "
+        f"on {order}."
+    )
+
+
+def _vote_table(model: ChainModel, votes: Iterable[Record], top: int) -> str:
+    """Return the strongest weights of attributes for each label."""
+    by_label: dict[Any, list[Record]] = {label: [] for label in model.labels}
+    for record in votes:
+        found = by_label[record["label"]]
+        if len(found) < top:
+            found.append(record)
+    some = {label: found for label, found in by_label.items() if found}
+    if not some:
+        return ""
+    rows = [("label", "weight", "attribute")]
+    for label, found in islice(some.items(), _LABELS_SHOWN):
+        for i, record in enumerate(found):
+            rows.append((_text(label) if i == 0 else "", _signed(record), _attribute(record)))
+    more = len(some) - _LABELS_SHOWN
+    end = [f"and {count(more, 'more label')}"] if more > 0 else []
+    return "Strongest weights for each label\n" + _indented([*_aligned(rows), *end])
+
+
+def _move_table(model: ChainModel, moves: Sequence[Record]) -> str:
+    """Return the strongest transitions; in second order some look at two labels."""
+    if not moves:
+        return ""
+    two = model.order == 2
+    rows = [(*(["before"] if two else []), "from", "to", "weight")]
+    for record in moves[:_TRANSITIONS_SHOWN]:
+        before = "" if record.get("before") is None else _text(record["before"])
+        ends = (_text(record["previous"]), _text(record["label"]))
+        rows.append((*([before] if two else []), *ends, _signed(record)))
+    all_shown = len(moves) <= _TRANSITIONS_SHOWN
+    title = "Transitions, strongest first" if all_shown else "Strongest transitions"
+    return f"{title}\n" + _indented(_aligned(rows))
+
+
+def _attribute(record: Record) -> str:
+    """Return an attribute as text, with the label it looks back at where it does."""
+    after = record["previous"]
+    return _text(record["attribute"]) + ("" if after is None else f", after {_text(after)}")
+
+
+def _text(value: Any) -> str:
+    """Return a label or an attribute on one line."""
+    text = str(value)
+    return text if text and text.isprintable() else repr(text)
+
+
+def _signed(record: Record) -> str:
+    return f"{record['weight']:+.2f}"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return rows as lines, in columns: those of weights to the right, others to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [name == "weight" for name in rows[0]]
+    return [
+        "  ".join(
+            cell.rjust(width) if flush else cell.ljust(width)
+            for cell, width, flush in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _block(text: str) -> str:
+    """Return a paragraph wrapped, and a table as it is."""
+    return _indented(text.splitlines()) if "\n" in text else wrap(text)
+
+
+def _indented(lines: Iterable[str]) -> str:
+    """Return lines indented by two, cut where they are too wide."""
+    wide = (f"  {line}".rstrip() for line in lines)
+    return "\n".join(line if len(line) <= _WIDTH else line[: _WIDTH - 3] + "..." for line in wide)
