@@ -21,6 +21,7 @@ import resource
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -93,10 +94,8 @@ def fit_until(X, y, objective: float, **options) -> tuple[ChainCRF, float]:
     """Return a fit that ended at the objective (of the summed loss), and its CPU seconds."""
     crf = ChainCRF(lam=1.0 / len(X), observer=Target(objective / len(X)), **options)
     began = time.process_time()
-    try:
+    with suppress(KeyboardInterrupt):
         crf.fit(X, y)
-    except KeyboardInterrupt:
-        pass
     return crf, time.process_time() - began
 
 
