@@ -20,7 +20,15 @@ from graftwork.estimators.parts import (
     number,
     whole_number,
 )
-from graftwork.grafting import Budget, Problem, Recipe
+from graftwork.grafting import (
+    Budget,
+    GivenEdges,
+    MutualInformation,
+    PriorityQueue,
+    Problem,
+    Recipe,
+    Reservoir,
+)
 from graftwork.grafting.features import FeatureDomain
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.recipes import RECIPES
@@ -69,6 +77,11 @@ def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
     if isinstance(crf.method, Recipe):
         if crf.select is not None:
             raise ParameterError("select goes with a method's name; this one is a Recipe.")
+        if _needs_edges(crf.method):
+            raise ParameterError(
+                f"the recipe {crf.method.name!r} is for the edges of networks; for the features of "
+                f"chains use one of {', '.join(METHODS)}, or a recipe with their parts."
+            )
         return make_recipe(crf.method, options)
     counted = "count" in inspect.signature(RECIPES[crf.method]).parameters
     if not counted and crf.select is not None:
@@ -80,6 +93,14 @@ def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
         share = max(LEAST_SELECTED, round(SELECT_SHARE * n_candidates))
         own["count"] = share if crf.select is None else int(crf.select)
     return make_recipe(crf.method, own)
+
+
+def _needs_edges(recipe: Recipe) -> bool:
+    """Return whether a part of a recipe works on pairs of variables, which chains do not have."""
+    of_pairs = isinstance(recipe.selector, Reservoir | PriorityQueue | GivenEdges)
+    by_pairs = isinstance(getattr(recipe.selector, "scorer", None), MutualInformation)
+    started = recipe.start is not None or recipe.exchange is not None
+    return of_pairs or by_pairs or started
 
 
 def chain_problem(crf: Any, objective: ChainLikelihood, lam: float) -> Problem:

@@ -1,0 +1,659 @@
+"""ChainCRF: what scikit-learn expects, inputs of every form, and every refusal."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from graftwork import ChainCRF, load
+from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.estimators.chain_parts import METHODS
+from graftwork.estimators.parts import ParameterError
+from graftwork.grafting.trace import Silence
+from graftwork.models import read_info
+from graftwork.recipes import RECIPES, grafting
+
+LAM = 0.02
+
+
+def draw(n=25, seed=0, n_labels=3, n_words=6):
+    """Sequences of words that mostly tell a label, which mostly stays the same."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        labels = [int(rng.integers(n_labels))]
+        for _ in range(rng.integers(0, 5)):
+            stays = rng.random() < 0.6
+            labels.append(labels[-1] if stays else int(rng.integers(n_labels)))
+        noise = (rng.random(len(labels)) < 0.3) * rng.integers(n_words, size=len(labels))
+        words = (np.array(labels) + noise) % n_words
+        X.append([{"bias": 1.0, f"w{w}": 1.0, "x": 0.5 * (w % 3)} for w in words.tolist()])
+        y.append([f"L{label}" for label in labels])
+    return X, y
+
+
+X, Y = draw()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ChainCRF(lam=LAM).fit(X, Y)
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def of_order(request):
+    return ChainCRF(lam=LAM, order=request.param).fit(X, Y)
+
+
+def table(crf):
+    """The weights by what they belong to."""
+    records = crf.model_.records()
+    return {tuple(v for k, v in r.items() if k != "weight"): r["weight"] for r in records}
+
+
+def farthest(one, other):
+    a, b = table(one), table(other)
+    return max((abs(a.get(k, 0.0) - b.get(k, 0.0)) for k in a | b), default=0.0)
+
+
+def bits(crf):
+    model = crf.model_
+    parts = (model.vote_attributes, model.vote_outputs, model.vote_weights, model.pairs)
+    return [part.tobytes() for part in (*parts, model.triples)], model.attributes, crf.objective_
+
+
+def refused(kind, words, call, *args, **more):
+    """The call must be refused in one sentence that says this."""
+    with pytest.raises(kind, match=words) as caught:
+        call(*args, **more)
+    text = str(caught.value)
+    assert text.endswith((".", "'"))
+    assert "\n" not in text
+
+
+# What scikit-learn expects
+
+
+def test_parameters_are_kept_as_given():
+    crf = ChainCRF("gain", lam=0.1, order=2, method_options={"count": 3})
+    assert clone(crf).get_params() == crf.get_params()
+    assert crf.set_params(lam=0.2, penalty="group-l1").lam == 0.2
+    assert repr(crf).startswith("ChainCRF(lam=0.2, method='gain'")
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        crf.set_params(lambda_=1)
+
+
+def test_grid_search_over_lists_of_sequences():
+    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0], "order": [1, 2]}, cv=3)
+    search.fit(X, Y)
+    assert search.best_params_["lam"] == 0.02
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.predict(X[:2]) == search.predict(X[:2])
+
+
+def test_cross_validation_and_pipelines():
+    scores = cross_val_score(ChainCRF(lam=LAM), X, Y, cv=3)
+    pipeline = make_pipeline(FunctionTransformer(lambda X: X), ChainCRF(lam=LAM))
+    assert scores.shape == (3,)
+    np.testing.assert_array_equal(cross_val_score(pipeline, X, Y, cv=3), scores)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda crf: pickle.loads(pickle.dumps(crf))])
+def test_copies_answer_alike(of_order, copied):
+    again = copied(of_order)
+    assert bits(again) == bits(of_order)
+    assert again.predict(X) == of_order.predict(X)
+    assert again.certificate_ == of_order.certificate_
+
+
+@pytest.mark.parametrize(
+    "name", ["predict", "predict_marginals", "save", "n_features_", "weights_"]
+)
+def test_nothing_is_answered_before_fit(name):
+    with pytest.raises(NotFittedError):
+        getattr(ChainCRF(), name)(X)
+    with pytest.raises(NotFittedError):
+        ChainCRF().score(X, Y)
+
+
+# The same data, the same model
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_refits_and_threads_give_the_same_bits(order):
+    big, labels = [s * 40 for s in X * 3], [s * 40 for s in Y * 3]  # several parts of positions
+    options = {"lam": 1.0, "order": order, "tol": 0.5}
+    first = ChainCRF(n_jobs=1, **options).fit(big, labels)
+    expected = bits(first)
+    assert bits(first.fit(big, labels)) == expected
+    for n_jobs in (np.int64(2), 3, -1):
+        again = ChainCRF(n_jobs=n_jobs, **options).fit(big, labels)
+        assert bits(again) == expected
+        assert again.score_samples(big, labels).tobytes() == (
+            first.score_samples(big, labels).tobytes()
+        )
+
+
+@pytest.mark.parametrize("penalty", ["l1", "group-l1", "l2"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_whole_weights_are_repetitions_and_zeros_are_absences(order, penalty):
+    weight = np.arange(len(X)) % 4
+    weight[[Y[k][0] == "L2" for k in range(len(Y))]] = 0
+    times = np.repeat(np.arange(len(X)), weight)
+    # With some l2 the optimum is unique: an attribute that is always there, with a pair of labels,
+    # is the same as that pair.
+    crf = ChainCRF(lam=0.05, l2=0.01, order=order, penalty=penalty, tol=1e-10)
+    weighted = clone(crf).fit(X, Y, sample_weight=weight)
+    repeated = clone(crf).fit([X[k] for k in times], [Y[k] for k in times])
+    assert weighted.certificate_.converged
+    assert weighted.classes_ == repeated.classes_
+    assert weighted.n_candidates_ == repeated.n_candidates_
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=1e-10)
+    assert farthest(weighted, repeated) < 1e-8
+    some = np.flatnonzero(weight)
+    shares = [[p == q for p, q in zip(*pair, strict=True)] for pair in zip(
+        weighted.predict([X[k] for k in some]), [Y[k] for k in some], strict=True)]  # fmt: skip
+    right = sum(w * sum(s) for w, s in zip(weight[some], shares, strict=True))
+    total = sum(w * len(s) for w, s in zip(weight[some], shares, strict=True))
+    score = weighted.score([X[k] for k in some], [Y[k] for k in some], sample_weight=weight[some])
+    assert score == pytest.approx(right / total)
+
+
+def test_labels_of_weightless_sequences_are_no_classes():
+    crf = ChainCRF(lam=LAM, candidates="all").fit(
+        [*X, [{"new": 1.0}]], [*Y, ["Z"]], sample_weight=[1.0] * len(X) + [0.0]
+    )
+    alone = ChainCRF(lam=LAM, candidates="all").fit(X, Y)
+    assert crf.classes_ == ("L0", "L1", "L2")
+    assert crf.objective_ == pytest.approx(alone.objective_, abs=1e-12)
+    assert farthest(crf, alone) < 1e-9
+    assert crf.n_candidates_ == alone.n_candidates_
+
+
+NAMES = sorted({name for sequence in X for item in sequence for name in item})
+MATRICES = [np.array([[item.get(n, 0.0) for n in NAMES] for item in s]) for s in X]
+LENGTHS = [len(s) for s in X]
+EQUAL = [k for k in range(len(X)) if LENGTHS[k] >= 2]  # cut to two positions for 3-D arrays
+FORMS = {
+    "matrices": (MATRICES, None),
+    "tuple of matrices": (tuple(MATRICES), None),
+    "sparse matrices": ([sparse.csr_matrix(m) for m in MATRICES], None),
+    "sparse": (sparse.csr_array(np.vstack(MATRICES)), LENGTHS),
+    "dense": (np.vstack(MATRICES), np.array(LENGTHS)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_matrices_are_the_dicts_they_stand_for(form):
+    given, lengths = FORMS[form]
+    crf = ChainCRF(lam=LAM, tol=1e-9)
+    dicts = clone(crf).fit(X, Y)
+    crf.fit(given, Y, lengths=lengths, attribute_names=NAMES)
+    assert crf.objective_ == pytest.approx(dicts.objective_, abs=1e-12)
+    assert farthest(crf, dicts) < 1e-8
+    assert crf.predict(given, lengths) == dicts.predict(X)
+    assert crf.predict(X) == dicts.predict(X)  # the columns have names
+    assert crf.score(given, Y, lengths) == dicts.score(X, Y)
+    np.testing.assert_allclose(
+        crf.score_samples(given, Y, lengths), dicts.score_samples(X, Y), atol=1e-9
+    )
+    flat = [label for labels in Y for label in labels]
+    assert clone(crf).fit(given, flat, lengths).objective_ == crf.objective_
+    refused(DataError, "X has 2 columns, but the model was learned from", crf.predict, [np.eye(2)])
+
+
+def test_arrays_of_three_dimensions_are_lists_of_matrices():
+    cube = np.stack([MATRICES[k][:2] for k in EQUAL])
+    labels = [Y[k][:2] for k in EQUAL]
+    one, other = (ChainCRF(lam=LAM).fit(given, labels) for given in (cube, list(cube)))
+    assert bits(one) == bits(other)
+    assert one.predict(cube) == other.predict(list(cube))
+
+
+def test_matrices_in_an_array_of_objects_keep_their_columns():
+    held = np.empty(len(MATRICES), dtype=object)
+    held[:] = MATRICES
+    crf = ChainCRF(lam=LAM).fit(held, Y)
+    assert crf.predict(held) == crf.predict(MATRICES)
+    refused(DataError, "X has 2 columns", crf.predict, [np.eye(2)])
+
+
+def test_iterators_tuples_and_arrays_of_labels(fitted):
+    assert bits(ChainCRF(lam=LAM).fit(iter(X), iter(Y))) == bits(fitted)
+    labels = [np.array(part) for part in Y]
+    assert bits(ChainCRF(lam=LAM).fit(tuple(map(tuple, X)), labels)) == bits(fitted)
+    assert fitted.score((iter(s) for s in X), (tuple(s) for s in Y)) == fitted.score(X, Y)
+
+
+def test_unknown_attributes_are_ignored(fitted):
+    more = [[{**item, "never seen": 7.0, "nor": float("nan")} for item in s] for s in X]
+    assert fitted.predict(more) == fitted.predict(X)
+    assert fitted.score_samples(more, Y).tobytes() == fitted.score_samples(X, Y).tobytes()
+    assert fitted.predict([[["never seen"]], [[]]]) == [fitted.predict([[[]]])[0]] * 2
+
+
+# Odd data
+
+
+LABELS = {
+    "ints": (3, -1),
+    "tuples": (("B", 1), ("I", None)),
+    "bools with ints": (True, 1),
+    "unicode": ("\u00e9\u4e2d\U0001f600", ""),
+    "numpy text": (np.str_("a"), np.str_("b")),
+    "mixed": ("a", 2.5),
+    "bytes": (b"a", b"b"),
+    "sets": (frozenset("a"), frozenset("b")),
+}
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_labels_of_any_kind(case, tmp_path):
+    a, b = LABELS[case]
+    crf = ChainCRF(lam=0.001).fit(
+        [[["p"], ["q"], ["q"]], [["q"], ["p"]]] * 5, [[a, b, b], [b, a]] * 5
+    )
+    found = crf.predict([[["q"], ["p"]]])
+    assert found == [[b, a]]
+    assert [type(label) for label in found[0]] == [
+        str if isinstance(label, np.str_) else type(label) for label in (b, a)
+    ]
+    assert crf.score([[["q"], ["p"]]], [[b, b]]) == 0.5
+    if case == "sets":
+        refused(DataError, "cannot write the label", crf.save, tmp_path / "m.gw")
+        return
+    crf.save(tmp_path / "m.gw")
+    again = load(tmp_path / "m.gw")
+    assert again.records() == crf.model_.records()
+    assert list(map(type, again.labels)) == list(map(type, crf.classes_))
+
+
+def test_equal_keys_of_marginals_are_refused():
+    crf = ChainCRF(lam=0.01).fit([[["p"], ["q"]]], [[True, 1]])
+    refused(DataError, "True and 1", crf.predict_marginals, [[["p"]]])
+    assert crf.model_.marginals([[["p"]]])[0].shape == (1, 2)
+
+
+ODD = {
+    "one label": ([[["a"], ["b"]], [["a"]]], [["O", "O"], ["O"]]),
+    "one sequence": ([[["a"], ["b"]]], [["O", "P"]]),
+    "one position": ([[["a"]]], [["O"]]),
+    "one position each": ([[["a"]], [["b"]]], [["O"], ["P"]]),
+    "no attributes": ([[[], []], [[]]], [["O", "P"], ["P"]]),
+    "some without attributes": ([[["a"], [], ["b"]], [[]]], [["O", "P", "P"], ["O"]]),
+    "constant": ([[{"a": 3.5}, {"a": 3.5}]] * 3, [["O", "P"]] * 3),
+    "all zero": ([[{"a": 0.0}, {"a": 0}]] * 3, [["O", "P"]] * 3),
+    "tiny": ([[{"a": 1e-300}, {"a": -1e-300}]] * 3, [["O", "P"]] * 3),
+    "large": ([[{"a": 20, "b": 1}, {"a": -20}]] * 3, [["O", "P"]] * 3),
+    "long": ([[["a"], ["b"]] * 3000], [["O", "P"] * 3000]),
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("case", ODD)
+def test_odd_data(case, order):
+    given, labels = ODD[case]
+    crf = ChainCRF(lam=0.01, order=order).fit(given, labels)
+    assert crf.certificate_.converged
+    assert [len(s) for s in crf.predict(given)] == [len(s) for s in labels]
+    logs = crf.score_samples(given, labels)
+    assert np.isfinite(logs).all()
+    assert (logs <= 1e-9).all()
+    for part in crf.model_.marginals(given):
+        np.testing.assert_allclose(part.sum(axis=1), 1.0, atol=1e-9)
+
+
+def test_hundreds_of_labels():
+    given = [[[f"w{k}"], [f"w{7 * k % 300}"]] for k in range(300)]
+    labels = [[k, 7 * k % 300] for k in range(300)]
+    crf = ChainCRF(lam=0.001, max_iter=5).fit(given, labels)
+    assert len(crf.classes_) == 300
+    assert crf.score(given, labels) > 0.5
+
+
+def test_values_beyond_what_can_be_solved_end_with_a_warning():
+    with pytest.warns(ConvergenceWarning, match="was not solved to"):
+        crf = ChainCRF(lam=0.01).fit([[{"a": 1e50}], [{"a": -1e50}]], [["O"], ["P"]])
+    assert not crf.certificate_.converged
+
+
+# Answers
+
+
+def score_by_records(crf, sequence, labels):
+    """The summed weights of labels, by the published records alone."""
+    total = 0.0
+    for record in crf.model_.records():
+        wanted = [record["label"], record["previous"], record.get("before")]
+        for t, item in enumerate(sequence):
+            found = [labels[t - back] if back <= t else None for back in range(3)]
+            fits = all(w is None or w == f for w, f in zip(wanted, found, strict=True))
+            name = record["attribute"]
+            total += fits * record["weight"] * (1.0 if name is None else item.get(name, 0.0))
+    return total
+
+
+def test_answers_are_those_of_enumeration(of_order):
+    crf = of_order
+    for sequence, true in [(X[k], Y[k]) for k in (0, 1, 2, 3)]:
+        every = list(itertools.product(crf.classes_, repeat=len(sequence[:4])))
+        sequence, true = sequence[:4], tuple(true[:4])
+        scores = np.array([score_by_records(crf, sequence, labels) for labels in every])
+        log_z = np.logaddexp.reduce(scores)
+        logs = dict(zip(every, scores - log_z, strict=True))
+        found = crf.score_samples([sequence], [true])
+        assert found == pytest.approx(logs[true], abs=1e-9)
+        assert crf.model_.log_partition([sequence]) == pytest.approx(log_z)
+        (best,) = crf.predict([sequence])
+        assert logs[tuple(best)] == pytest.approx(max(logs.values()), abs=1e-9)
+        (marginals,) = crf.predict_marginals([sequence])
+        for t, shares in enumerate(marginals):
+            assert sum(shares.values()) == pytest.approx(1.0)
+            for label, share in shares.items():
+                expected = sum(np.exp(v) for labels, v in logs.items() if labels[t] == label)
+                assert share == pytest.approx(expected, abs=1e-9)
+
+
+def test_score_is_the_share_of_right_positions(of_order):
+    pairs = zip(of_order.predict(X), Y, strict=True)
+    right = [p == q for found, true in pairs for p, q in zip(found, true, strict=True)]
+    assert of_order.score(X, Y) == pytest.approx(np.mean(right))
+
+
+def penalty_of(crf, lam):
+    return lam * sum(map(abs, table(crf).values()))
+
+
+def test_the_objective_is_loss_plus_penalty(of_order):
+    loss = -of_order.score_samples(X, Y).mean()
+    assert of_order.objective_ == pytest.approx(loss + penalty_of(of_order, LAM))
+    default = ChainCRF().fit(X, Y)
+    assert default.lam_ == 1 / len(X)
+    loss = -default.score_samples(X, Y).mean()
+    assert default.objective_ == pytest.approx(loss + penalty_of(default, 1 / len(X)))
+
+
+def test_weights_with_and_without_pandas(of_order, monkeypatch):
+    frame = of_order.weights_
+    columns = ["attribute", "previous", "label", "weight"]
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame) == columns[:1] + ["before"] * (of_order.order == 2) + columns[1:]
+    assert frame["weight"].abs().is_monotonic_decreasing
+    assert len(frame) == of_order.n_features_
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert of_order.weights_ == of_order.model_.records()
+
+
+def test_files_keep_how_the_model_was_learned(of_order, tmp_path):
+    of_order.save(tmp_path / "m.gw")
+    again = load(tmp_path / "m.gw")
+    assert again.predict(X) == of_order.predict(X)
+    info = read_info(tmp_path / "m.gw")
+    assert info["order"] == of_order.order
+    assert info["certificate"]["converged"] is True
+    ChainCRF(lam=LAM, max_iter=0).fit(X, Y).save(tmp_path / "m.gw")
+    assert read_info(tmp_path / "m.gw")["certificate"]["stop"] == "rounds"
+
+
+# Methods, penalties, budgets
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net", "group-l1", "l2", "none"])
+def test_all_methods_end_at_the_same_optimum(penalty):
+    given = {"penalty": penalty, "l2": 0.01 if penalty == "elastic-net" else 0.0, "tol": 1e-5}
+    crfs = [ChainCRF(method, lam=LAM, **given).fit(X, Y) for method in METHODS]
+    assert all(crf.certificate_.converged for crf in crfs)
+    objectives = [crf.objective_ for crf in crfs]
+    np.testing.assert_allclose(objectives, objectives[0], atol=1e-4)
+    assert crfs[0].lam_ == (0.0 if penalty == "none" else LAM)
+
+
+def test_penalties_choose_features_rows_or_everything():
+    kept = {}
+    for penalty in ("l1", "group-l1", "l2"):
+        crf = ChainCRF(lam=0.1, penalty=penalty, tol=1e-6).fit(X, Y)
+        kept[penalty] = crf.n_features_ / crf.n_candidates_
+        names = {name for name, *_ in table(crf)} - {None}
+        if penalty == "group-l1":  # each attribute with all labels it was seen with
+            seen = {(n, q) for s, t in zip(X, Y, strict=True) for i, q in zip(s, t, strict=True)
+                    for n in i if i[n]}  # fmt: skip
+            found = {(name, label) for name, _, label in table(crf) if name is not None}
+            assert found == {(n, q) for n, q in seen if n in names}
+    assert kept["l1"] < kept["group-l1"] < kept["l2"] == 1.0
+
+
+def test_without_a_penalty_separable_data_are_no_trouble():
+    crf = ChainCRF(penalty="none").fit([[["a"], ["b"]]] * 3, [["A", "B"]] * 3)
+    assert crf.certificate_.converged
+    assert crf.predict([[["a"], ["b"]]]) == [["A", "B"]]
+
+
+BUDGETS = {
+    "edges": ({"max_features": 2}, "the feature budget was reached"),
+    "rounds": ({"max_iter": 2}, "the round budget was reached"),
+    "seconds": ({"max_seconds": 0}, "the time budget was reached"),
+}
+
+
+@pytest.mark.parametrize("stop", BUDGETS)
+def test_budgets_end_a_run_and_the_certificate_says_so(stop):
+    budget, words = BUDGETS[stop]
+    crf = ChainCRF(lam=0.001, select=1, **budget).fit(X, Y)
+    assert crf.certificate_.stop == stop
+    assert not crf.certificate_.converged
+    assert f"Not certified optimal: {words}." in crf.certificate_.words()
+    assert crf.n_features_ <= 2
+    assert len(crf.trace_) == crf.n_iter_
+    assert len(crf.predict(X)) == len(X)
+
+
+def test_a_row_budget_counts_rows():
+    crf = ChainCRF(lam=0.001, select=1, penalty="group-l1", max_features=2).fit(X, Y)
+    assert "the row budget was reached" in crf.certificate_.words()
+    assert len({name or previous for name, previous, _ in table(crf)}) == 2
+
+
+def test_candidates_and_counts():
+    observed = ChainCRF(lam=LAM).fit(X, Y)
+    every = ChainCRF(lam=LAM, candidates="all").fit(X, Y)
+    few = ChainCRF(lam=LAM, min_count=10**6).fit(X, Y)
+    assert every.n_candidates_ == (len(NAMES) + 3) * 3 >= observed.n_candidates_
+    assert every.objective_ <= observed.objective_ + 1e-3
+    assert few.model_.attributes == ()
+    assert few.n_candidates_ <= 9
+
+
+def test_recipes_are_methods():
+    named = ChainCRF("grafting", select=3, lam=LAM).fit(X, Y)
+    recipe = ChainCRF(grafting(3), lam=LAM).fit(X, Y)
+    assert bits(recipe) == bits(named)
+    assert recipe.info()["method"] == "grafting"
+    refused(ParameterError, "is a Recipe", ChainCRF(grafting(3), select=2).fit, X, Y)
+    refused(
+        ParameterError, "is a Recipe", ChainCRF(grafting(3), method_options={"count": 2}).fit, X, Y
+    )
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_recipes_for_edges_are_refused_in_one_sentence(name):
+    crf = ChainCRF(RECIPES[name](), lam=0.2)
+    if name in METHODS or name == "edge-grafting":
+        assert crf.fit(X, Y).certificate_.converged
+    else:
+        refused(ParameterError, f"the recipe '{name}' is for the edges of networks", crf.fit, X, Y)
+
+
+class Watch(Silence):
+    def __init__(self, at=None):
+        self.at, self.rounds = at, []
+
+    def on_round(self, record):
+        self.rounds.append(record)
+        if record.index == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", [0, 1, 3])
+def test_interrupts_leave_a_usable_model(at, tmp_path):
+    crf = ChainCRF(lam=0.001, select=2, observer=Watch(at))
+    with pytest.raises(KeyboardInterrupt):
+        crf.fit(X, Y)
+    assert crf.certificate_.stop == "interrupted"
+    assert "it was interrupted" in crf.certificate_.words()
+    assert crf.n_iter_ == at + 1
+    assert np.isfinite(crf.score_samples(X, Y)).all()
+    crf.save(tmp_path / "m.gw")
+    assert load(tmp_path / "m.gw").predict(X) == crf.predict(X)
+
+
+def test_observers_see_every_round_and_verbose_writes_lines(capsys):
+    watch = Watch()
+    crf = ChainCRF(lam=LAM, observer=watch).fit(X, Y)
+    assert watch.rounds == crf.trace_
+    ChainCRF(lam=LAM, verbose=1).fit(X, Y)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == crf.n_iter_
+    assert re.match(r"round 0: 0 features, objective", lines[0])
+
+
+# Refusals
+
+
+WRONG = [
+    ({"method": "graftin"}, "did you mean 'grafting'"),
+    ({"method": "best-choice"}, "method='best-choice' is not known"),
+    ({"method": None}, "method=None is not known"),
+    ({"method_options": 3}, "method_options must be a dict"),
+    ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
+    ({"method_options": {"steps": 0}}, "steps must be at least 1"),
+    ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
+    ({"method": "full", "select": 2}, "leave select out"),
+    ({"penalty": "L1"}, "penalty='L1' is not known"),
+    ({"candidates": "some"}, "candidates='some' is not known"),
+    ({"lam": 0}, "lam must be a number greater than 0"),
+    ({"lam": "auto"}, "lam must be a number"),
+    ({"lam": True}, "lam must be a number"),
+    ({"lam": np.nan}, "lam must be a number"),
+    ({"lam": -1, "penalty": "l2"}, "lam must be a number at least 0"),
+    ({"l2": -1}, "l2 must be a number at least 0"),
+    ({"order": 3}, "order must be 1 or 2, got 3"),
+    ({"order": 1.0}, "order must be 1 or 2"),
+    ({"order": True}, "order must be 1 or 2"),
+    ({"order": "1"}, "order must be 1 or 2"),
+    ({"order": np.array([1, 2])}, "order must be 1 or 2"),
+    ({"min_count": 0}, "min_count must be a whole number of at least 1"),
+    ({"select": 0}, "select must be a whole number of at least 1"),
+    ({"select": 2.5}, "select must be a whole number"),
+    ({"max_features": -1}, "max_features must be a whole number of at least 0"),
+    ({"max_seconds": "a"}, "max_seconds must be a number"),
+    ({"max_iter": 1.5}, "max_iter must be a whole number"),
+    ({"tol": 0}, "tol must be a number greater than 0"),
+    ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
+    ({"n_jobs": True}, "n_jobs must be a whole number other than 0"),
+    ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0"),
+    ({"observer": 3}, "observer must have the methods of .*; int has no on_"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), WRONG, ids=str)
+def test_wrong_parameters(given, words):
+    refused(ParameterError, words, ChainCRF(**given).fit, X, Y)
+
+
+FIRST = "sequence 0, position 0"
+BAD_X = {
+    "text": ("abc", "X is of type str"),
+    "texts": (["abc"], "sequence 0 is of type str"),
+    "nothing": (None, "X is of type NoneType"),
+    "a number": (5, "X is of type int"),
+    "a dict": ({"a": 1}, "X is of type dict"),
+    "a frame": (pd.DataFrame({"a": [1]}), "X is a data frame"),
+    "no sequences": ([], "X has no sequences"),
+    "an empty sequence": ([X[0], []], "sequence 1 is empty"),
+    "items of text": ([X[0], ["word"]], "sequence 1, position 0 is the text 'word'"),
+    "a list as attribute": ([[[["a"]]]], f"{FIRST} holds a list as an attribute"),
+    "an object as value": ([[{"bias": object()}]], f"{FIRST}: attribute 'bias'"),
+    "NaN": ([X[0], [{"bias": float("nan")}]], "NaN for attribute 'bias' in sequence 1, position 0"),
+    "infinity": ([[{"bias": 1}, {"bias": np.inf}]], "infinity .* in sequence 0, position 1"),
+    "lists and matrices": ([X[0], np.eye(2)], "sequence 1 a ndarray"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_X)
+def test_bad_sequences(fitted, case):
+    bad, words = BAD_X[case]
+    labels = [["L0"] * 2]
+    refused(DataError, words, ChainCRF().fit, bad, labels)
+    refused(DataError, words, fitted.predict, bad)
+    refused(DataError, words, fitted.predict_marginals, bad)
+    refused(DataError, words, fitted.score, bad, labels)
+    refused(DataError, words, fitted.score_samples, bad, labels)
+
+
+BAD_Y = {
+    "nothing": (None, "y is of type NoneType"),
+    "text": ("abc", "y is of type str"),
+    "too few": (Y[:-1], f"y has {len(Y) - 1} label sequences, but X has {len(Y)} sequences"),
+    "too short": ([*Y[:-1], Y[-1][1:]], f"sequence {len(Y) - 1} has .* labels in y, but"),
+    "one label": ([*Y[:-1], "L0"], re.escape(f"y[{len(Y) - 1}] is 'L0'")),
+    "missing": ([[None, *Y[0][1:]], *Y[1:]], f"the label in {FIRST} is missing"),
+    "not hashable": ([[["L0"], *Y[0][1:]], *Y[1:]], f"the label in {FIRST} is a list"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_Y)
+def test_bad_labels(fitted, case):
+    bad, words = BAD_Y[case]
+    for call in (ChainCRF().fit, fitted.score, fitted.score_samples):
+        refused(DataError, words, call, X, bad)
+
+
+def test_labels_that_were_never_fitted(fitted):
+    strange = [Y[0], ["Z"] * len(Y[1]), *Y[2:]]
+    for call in (fitted.score, fitted.score_samples):
+        refused(DataError, "the label 'Z' in sequence 1, position 0 is none of", call, X, strange)
+
+
+WEIGHTS = {
+    "too few": ([1.0], "one weight per sequence"),
+    "negative": ([-1] * len(X), "the weight of sequence 0 is negative"),
+    "NaN": ([np.nan] * len(X), "the weight of sequence 0 is nan"),
+    "all zero": (np.zeros(len(X)), "all weights are zero"),
+    "text": ("abc", "weights must be numbers"),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_bad_weights(fitted, case):
+    bad, words = WEIGHTS[case]
+    for call in (ChainCRF().fit, fitted.score):
+        refused(DataError, words, call, X, Y, sample_weight=bad)
+
+
+def test_bad_matrices(fitted):
+    stacked = np.vstack(MATRICES)
+    fit = ChainCRF().fit
+    refused(DataError, "lengths must say how many rows", fit, stacked, Y)
+    refused(DataError, "lengths add up to", fit, stacked, Y, lengths=[1, 2])
+    refused(DataError, "the length of sequence 1 is 0", fit, stacked, Y, lengths=[3, 0])
+    refused(DataError, "lengths are", fit, stacked, Y, lengths="abc")
+    refused(DataError, "lengths go with one matrix", fit, X, Y, lengths=LENGTHS)
+    refused(DataError, "names go with matrices", fit, X, Y, attribute_names=NAMES)
+    refused(DataError, "2 names were given", fit, MATRICES, Y, attribute_names=["a", "b"])
+    refused(DataError, "names must differ", fit, MATRICES, Y, attribute_names=["a"] * len(NAMES))
+    refused(
+        DataError, "X is a matrix, but the model was learned from named", fitted.predict, MATRICES
+    )
