@@ -23,7 +23,7 @@ from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
 LISTS = [[["w=the", "first"], ["w=dog"]], [["w=go", "first"]]]
-DENSE = np.array([[1.0, 0.0, 2.5], [0.0, 0.0, 0.0], [-1.0, 3.0, 1e300]])
+DENSE = np.array([[1.0, 0.0, 2.5], [0.0, 0.0, 0.0], [-1.0, 3.0, 1e12]])
 
 
 def spelled(sequences: Sequences) -> list[list[dict]]:
@@ -182,7 +182,7 @@ def test_matrices(form):
     X, lengths = MATRICES[form]()
     made = as_sequences(X, lengths)
     assert made.names == (0, 1, 2)
-    assert spelled(made) == [[{0: 1.0, 2: 2.5}, {}], [{0: -1.0, 1: 3.0, 2: 1e300}]]
+    assert spelled(made) == [[{0: 1.0, 2: 2.5}, {}], [{0: -1.0, 1: 3.0, 2: 1e12}]]
 
 
 def test_arrays_of_three_dimensions_and_without_zeros():
@@ -212,7 +212,7 @@ def test_half_precision_beside_a_sparse_matrix():
 def test_huge_integers(make):
     made = as_sequences([make(np.array([[2**64 - 1]], dtype=np.uint64))])
     assert made.values.tolist() == [2.0**64]
-    assert as_sequences([[{"a": 10**300}]]).values.tolist() == [1e300]
+    assert as_sequences([[{"a": 10**12}]]).values.tolist() == [1e12]
 
 
 def test_a_sparse_matrix_stays_as_it_was():
@@ -234,14 +234,12 @@ def test_known_attributes_only():
 
 
 def test_known_columns():
+    made = as_sequences([DENSE], known={2: 0, 0: 1})
+    assert made.names == (2, 0)
+    assert spelled(made)[0][0] == {0: 1.0, 2: 2.5}
     known = dict(zip("abc", range(3), strict=True))
-    made = as_sequences([DENSE], known=known)
-    assert made.names == ("a", "b", "c")
-    assert spelled(made)[0][0] == {"a": 1.0, "c": 2.5}
     swapped = as_sequences([DENSE[:, ::-1]], names="cbz", known=known)
-    assert spelled(swapped)[0][2] == {"b": 3.0, "c": 1e300}
-    for X in ([DENSE[:, :2]], [sparse.csr_array(DENSE[:, :2])]):
-        refused("X has 2 columns, but the model was fitted with 3 attributes", X, known=known)
+    assert spelled(swapped)[0][2] == {"b": 3.0, "c": 1e12}
 
 
 def test_sequences_come_back():
@@ -255,9 +253,7 @@ def test_sequences_come_back():
         Sequences(made.starts, made.indptr[:-1], made.indices, made.values, made.names)
 
 
-numbers = st.one_of(
-    st.sampled_from([0.0, 1.0, 1, True]), st.floats(allow_nan=False, allow_infinity=False)
-)
+numbers = st.one_of(st.sampled_from([0.0, 1.0, 1, True]), st.floats(-1e12, 1e12))
 rows = st.dictionaries(st.sampled_from("abcde"), numbers, max_size=5)
 corpora = st.lists(st.lists(rows, min_size=1, max_size=4), min_size=1, max_size=4)
 
@@ -350,6 +346,7 @@ def test_what_is_refused(case):
 VALUES = {
     "nan": (float("nan"), "Input contains NaN for attribute 'a' in sequence 1, position 2"),
     "numpy nan": (np.float32("nan"), "Input contains NaN for attribute 'a'"),
+    "too large to square": (-1e13, "the value -1e+13 of attribute 'a'"),
     "inf": (float("-inf"), "Input contains infinity (-inf) for attribute 'a'"),
     "too large": (-(10**400), "Input contains infinity (-inf) for attribute 'a'"),
     "too large a fraction": (Fraction(10**400), "Input contains infinity (inf)"),

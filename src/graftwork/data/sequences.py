@@ -20,6 +20,9 @@ _WANTED = (
     "give a list of sequences, each a list of items (lists of attributes, or dicts) or a 2-D array"
 )
 
+# Larger values would overflow in sums of squares and drown all scores.
+LARGEST = 1e12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequences:
@@ -375,14 +378,19 @@ def _refuse_names(names: Iterable[Any] | None) -> None:
 
 
 def _check_finite(starts: NDArray[np.int64], bags: Bags) -> None:
-    """Refuse NaN and infinite values."""
-    wrong = ~np.isfinite(bags.values)
+    """Refuse NaN, infinite values, and those too large to be multiplied with each other."""
+    wrong = ~(np.abs(bags.values) <= LARGEST)
     if not wrong.any():
         return
     entry = int(np.argmax(wrong))
     value = bags.values[entry]
-    what = "NaN" if np.isnan(value) else f"infinity ({value})"
     where = spot(starts, position_of(bags.indptr, entry))
+    if np.isfinite(value):
+        raise DataError(
+            f"the value {value:g} of attribute {bags.names[bags.indices[entry]]!r} in {where} is "
+            f"too large; scale values to at most {LARGEST:g}."
+        )
+    what = "NaN" if np.isnan(value) else f"infinity ({value})"
     raise DataError(
         f"Input contains {what} for attribute {bags.names[bags.indices[entry]]!r} in {where}; "
         "replace it by a finite number or leave the attribute out."

@@ -25,7 +25,7 @@ from graftwork.grafting.trace import Observer
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats
 from graftwork.models.chain import ChainModel
-from graftwork.objectives.chain import ChainLikelihood
+from graftwork.objectives.chain import ChainLikelihood, compile_kernels
 from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, find_features
 
@@ -172,6 +172,7 @@ class ChainCRF(BaseEstimator):
             data, observed=self.candidates == "observed", min_count=int(self.min_count)
         )
         objective = ChainLikelihood(data, features, seen, self.n_jobs)
+        compile_kernels(shape)
         self.lam_ = self._lambda(objective.total)
         recipe = chain_recipe(self, features.size)
         problem = chain_problem(self, objective, self.lam_)
@@ -203,7 +204,7 @@ class ChainCRF(BaseEstimator):
             import pandas as pd
         except ImportError:
             return records
-        return pd.DataFrame(records)
+        return pd.DataFrame(records, columns=self.model_.record_names)
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out."""

@@ -118,5 +118,5 @@ def chain_options(crf: Any, lam: float) -> dict[str, Any]:
         "budget": Budget(most, rounds, None, crf.max_seconds),
         "tolerance": tol,
         "rng": np.random.default_rng(0),
-        "observer": watcher(crf, Lines("feature")),
+        "observer": watcher(crf, Lines("row" if crf.penalty == "group-l1" else "feature")),
     }

@@ -116,11 +116,13 @@ class Certificate:
                 f"({self.coverage:.1%}) were tested at the final weights "
                 f"(largest violation {self.max_violation:.2g})."
             )
-        nothing = "The unaries are" if self.noun == "edge" else "Nothing kept is"
-        kept = {0: nothing, 1: f"The {self.noun} kept is"}.get(
+        kept = {0: "The unaries are", 1: f"The {self.noun} kept is"}.get(
             self.n_edges, f"The {self.n_edges:,} {self.noun}s kept are"
         )
-        parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
+        if self.n_edges == 0 and self.noun != "edge":
+            parts.append(f"No {self.noun} is kept.")
+        else:
+            parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
         if self.n_absent:
             parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
         parts.append(self._words_of_inference())

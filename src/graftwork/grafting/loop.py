@@ -84,7 +84,7 @@ def graft(
         before every later round. Default: all from the start. The run goes on, with the weights and
         the solver's memory it has, until nothing more is wanted and no group is left.
     """
-    ledger = Ledger(budget or Budget(), observer or Silence())
+    ledger = Ledger(budget or Budget(), Silence() if observer is None else observer)
     growth = Growth(problem, recipe, ledger, rng or np.random.default_rng(0))
     growth.begin(start or growth.first_network(), arrivals)
     run = _Run(growth, tolerance, budget.max_edges if budget else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +17,6 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains import best_paths, pass_over_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.chain_checks import check_chain
-from graftwork.models.chain_file import write_chain
 from graftwork.objectives.chain import Rows, cut_chains
 
 Record = dict[str, Any]
@@ -135,6 +133,12 @@ class ChainModel:
         found = as_sequences(X, lengths, known=numbers)
         return replace(found, names=self.attributes)
 
+    @property
+    def record_names(self) -> tuple[str, ...]:
+        """What a record of a weight has."""
+        before = ("before",) if self.order == 2 else ()
+        return ("attribute", *before, "previous", "label", "weight")
+
     def records(self) -> list[Record]:
         """Return one record a weight, the largest first.
 
@@ -142,14 +146,10 @@ class ChainModel:
         ``previous`` (None where it does not matter) labels, ``label``, ``weight``.
         """
         found = sorted(self._entries(), key=lambda entry: -abs(entry[-1]))
-        labels, records = (*self.labels, None), []
-        for attribute, before, previous, label, weight in found:
-            record: Record = {"attribute": attribute}
-            if self.order == 2:
-                record["before"] = labels[before]
-            record |= {"previous": labels[previous], "label": labels[label], "weight": weight}
-            records.append(record)
-        return records
+        labels = (*self.labels, None)
+        names, used = self.record_names, slice(-self.order - 1, None)
+        rows = ((a, *(labels[k] for k in ks[used]), weight) for a, *ks, weight in found)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def save(self, path: str | os.PathLike[str], info: dict[str, Any] | None = None) -> None:
         """Write the chain to a file (see `graftwork.models.chain_file`), with a dict beside it.

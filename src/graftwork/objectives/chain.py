@@ -12,14 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from graftwork.data.sequences import Sequences
 from graftwork.errors import TooLargeError
-from graftwork.inference.chains import Codes
-from graftwork.inference.features import FeatureWeights
+from graftwork.inference.chains import ChainShape, Codes
+from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains import expected_features, pass_over_chains
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.chain_data import ChainData
-from graftwork.objectives.chain_features import ChainFeatures, Seen
+from graftwork.objectives.chain_features import ChainFeatures, Seen, find_features
 
 # Chains are summed in parts of about so many positions (but not too many parts): a fixed cut, so
 # that sums do not depend on the number of threads.
@@ -186,13 +187,24 @@ class ChainPoint:
     def curvature(self) -> Floats:
         """A rough metric of the active features: the root of how often each is uncertain.
 
+        (Times the mean square of its values, as a curvature has it.)
+
         Its square is the curvature before anything is learned. Later most labels are certain, and
         those of frequent features more than others; the root needs less than half the steps.
         """
-        objective = self.objective
-        spread = objective.seen.spread[self.potentials.layout.features]
-        metric: Floats = np.sqrt(spread) / objective.total
+        objective, features = self.objective, self.potentials.layout.features
+        spread, squares = objective.seen.spread[features], objective.seen.squares[features]
+        metric: Floats = np.sqrt(spread * squares) / objective.total
         return metric
+
+
+def compile_kernels(shape: ChainShape) -> None:
+    """Run everything once on next to nothing: compilation is on nobody's clock then."""
+    one = np.arange(2)
+    sequences = Sequences(one, one, np.zeros(1, dtype=np.int32), np.zeros(0), ("",))
+    data = ChainData.of(sequences, np.zeros(1, dtype=np.int32), shape)
+    objective = ChainLikelihood(data, *find_features(data), n_jobs=1)
+    objective.at(FeatureWeights(FeatureLayout.of(one, np.zeros(0, dtype=np.int64)), np.zeros(0)))
 
 
 def cut_chains(starts: Ints) -> list[slice]:

@@ -85,10 +85,13 @@ class Seen:
     spread : (features,) float64
         About how much the sum would vary if labels were drawn anew: the curvature of the loss at
         a model that knows no more than the feature.
+    squares : (features,) float64
+        Mean square of the values of the feature's attribute.
     """
 
     sums: Floats
     spread: Floats
+    squares: Floats
 
 
 def find_features(
@@ -133,6 +136,7 @@ def find_features(
     seen = Seen(
         np.concatenate([sums, *(s for _, s, _ in found)]),
         np.concatenate([_vote_spread(data, attributes, bends), *(b for _, _, b in found)]),
+        np.concatenate([data.mean_squares()[attributes], *(np.ones(len(s)) for _, s, _ in found)]),
     )
     return features, seen
 
@@ -163,9 +167,7 @@ def _vote_spread(data: ChainData, attributes: Ints, bends: Floats) -> Floats:
 
     Half an occurrence is added to either side: a share of 0 or 1 has a curvature, too.
     """
-    squares = data.attribute_squares()
-    half = 0.5 * squares / np.maximum(np.diff(data.col_starts), 1)
-    own, half = squares[attributes], half[attributes]
+    own, half = data.attribute_squares()[attributes], 0.5 * data.mean_squares()[attributes]
     rest = np.maximum(own - bends, 0.0)
     spread: Floats = (bends + half) * (rest + half) / np.maximum(own + 2.0 * half, 1e-300)
     return spread
