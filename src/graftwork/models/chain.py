@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains import best_paths, pass_over_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.chain_checks import check_chain
+from graftwork.models.chain_file import write_chain
 from graftwork.objectives.chain import Rows, cut_chains
 
 Record = dict[str, Any]
