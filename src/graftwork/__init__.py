@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from graftwork.report import evaluate as evaluate
     from graftwork.report import plot_network as plot_network
     from graftwork.report.compare import compare as compare
+    from graftwork.report.compare_chains import compare_chains as compare_chains
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -50,6 +51,7 @@ _HOMES = {
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
     "compare": "graftwork.report.compare",
+    "compare_chains": "graftwork.report.compare_chains",
     "compare_edges": "graftwork.report",
     "evaluate": "graftwork.report",
     "load": "graftwork.models",
@@ -72,6 +74,7 @@ __all__ = [
     "__version__",
     "as_table",
     "compare",
+    "compare_chains",
     "compare_edges",
     "datasets",
     "evaluate",
