@@ -30,7 +30,8 @@ _OPTIONS = {
 #: The estimator's arguments, as messages write them: "tol must be", 'penalty="l2"'.
 _ARGUMENTS = re.compile(
     r"""\b(lam|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
-    r"""|n_jobs|max_edges|max_tests|max_seconds|start)(?:(?= must be)|=["']([\w-]+)["'])"""
+    r"""|n_jobs|max_edges|max_tests|max_seconds|start|select|order|candidates|min_count"""
+    r"""|max_features)(?:(?= must be)|=["']([\w-]+)["'])"""
 )
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 

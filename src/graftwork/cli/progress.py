@@ -48,11 +48,17 @@ class Progress(Protocol):
         ...
 
 
-def progress_for(*, quiet: bool) -> Progress:
-    """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere."""
+def progress_for(*, quiet: bool, noun: str = "edge") -> Progress:
+    """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere.
+
+    Parameters
+    ----------
+    noun : str
+        What a run collects: "edge" or "feature".
+    """
     if quiet:
         return Quiet()
-    return Bar() if sys.stderr.isatty() else Lines()
+    return Bar(noun=noun) if sys.stderr.isatty() else Lines(noun=noun)
 
 
 class Quiet:
@@ -83,8 +89,9 @@ class Quiet:
 class Lines(Quiet):
     """Plain lines, few of them: notes at once, the state of things now and then."""
 
-    def __init__(self, pause: float | None = None) -> None:
+    def __init__(self, pause: float | None = None, noun: str = "edge") -> None:
         self._pause = _PAUSE if pause is None else pause
+        self._noun = noun
         self._last = time.monotonic()
         self._stage = "learning"
 
@@ -101,13 +108,13 @@ class Lines(Quiet):
         now = time.monotonic()
         if now - self._last >= self._pause:
             self._last = now
-            say(f"{self._stage}: {numbers(record)}")
+            say(f"{self._stage}: {numbers(record, self._noun)}")
 
 
 class Bar:
     """A bar with stage, edges, objective, worst violation and time."""
 
-    def __init__(self, console: Any = None) -> None:
+    def __init__(self, console: Any = None, noun: str = "edge") -> None:
         from rich.console import Console
         from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
@@ -123,7 +130,7 @@ class Bar:
             transient=True,
         )
         self._task = self._bar.add_task("starting", total=None, numbers="")
-        self._numbers = ""
+        self._numbers, self._noun = "", noun
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -143,7 +150,7 @@ class Bar:
 
     def on_round(self, record: Round) -> None:
         """Show the round's numbers."""
-        self._numbers = numbers(record)
+        self._numbers = numbers(record, self._noun)
         self._bar.update(self._task, numbers=self._numbers)
 
     def on_network(self, potentials: Potentials) -> None:
@@ -155,9 +162,9 @@ class Bar:
         self._bar.update(self._task, numbers=text)
 
 
-def numbers(record: Round) -> str:
+def numbers(record: Round, noun: str = "edge") -> str:
     """Return a round's numbers as text, with the number of features where these are single."""
-    grown = f"{record.edges:,} edge{'s'[: record.edges != 1]}"
+    grown = f"{record.edges:,} {noun}{'s'[: record.edges != 1]}"
     if record.blocks != record.edges:
         grown += f" ({record.blocks:,} features)"
     return f"{grown}, objective {record.objective:.5g}, {record.watched()}"

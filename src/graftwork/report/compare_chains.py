@@ -16,7 +16,7 @@ from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.recipes import RECIPES
 from graftwork.report.chain_comparison import ChainComparison
-from graftwork.report.compare_chains_runs import Chains, ChainTask, run_chains
+from graftwork.report.compare_chains_runs import Chains, ChainTask, evaluate_chains, run_chains
 from graftwork.report.compare_methods import Entry, Learner, check_options, make_entries
 
 CHAINS = Learner("compare_chains", ChainCRF, METHODS, {})
@@ -98,7 +98,7 @@ def compare_chains(
         sample_weight=sample_weight,
         **options,
     )
-    return run_chains(task, observer)
+    return evaluate_chains(task, run_chains(task, observer))
 
 
 def make_chain_task(

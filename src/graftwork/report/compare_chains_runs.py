@@ -17,7 +17,7 @@ from graftwork.grafting.trace import Observer, Round, Silence
 from graftwork.report.chain_comparison import ChainComparison, ChainRun
 from graftwork.report.compare_files import plain
 from graftwork.report.compare_methods import Entry, method_name
-from graftwork.report.compare_runs import fit_or_keep, rehearsed, run_each
+from graftwork.report.compare_runs import Ran, fit_or_keep, rehearsed, run_each
 
 #: A run on so many sequences, for so many rounds, compiles what the methods use.
 _WARM_SEQUENCES, _WARM_LAM, _WARM_ROUNDS = 32, 0.01, 3
@@ -86,8 +86,8 @@ def run_chains(
     task: ChainTask,
     observer: Observer | None = None,
     finished: Callable[[ChainAttempt], None] | None = None,
-) -> ChainComparison:
-    """Return the comparison of every method; after an interrupt, of those run until then.
+) -> Ran[ChainAttempt]:
+    """Return what became of every method; after an interrupt, of those run until then.
 
     Parameters
     ----------
@@ -104,7 +104,11 @@ def run_chains(
     observer = observer or Silence()
     observer.on_stage("warming up", 0, 1)
     entries = _warm_up(task)
-    ran = run_each(entries, lambda entry: _attempt(task, entry, observer), observer, finished)
+    return run_each(entries, lambda entry: _attempt(task, entry, observer), observer, finished)
+
+
+def evaluate_chains(task: ChainTask, ran: Ran[ChainAttempt]) -> ChainComparison:
+    """Return the comparison of the methods that were run."""
     train, test = task.train.sequences, task.test
     return ChainComparison(
         tuple(_evaluated(attempt, task) for attempt in ran.attempts),
