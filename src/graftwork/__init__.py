@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from graftwork.report import label_scores as label_scores
     from graftwork.report import plot_network as plot_network
     from graftwork.report.compare import compare as compare
+    from graftwork.report.compare_chains import compare_chains as compare_chains
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -60,6 +61,7 @@ _HOMES = {
     "as_table": "graftwork.data",
     "chunk_scores": "graftwork.report",
     "compare": "graftwork.report.compare",
+    "compare_chains": "graftwork.report.compare_chains",
     "compare_edges": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
@@ -88,6 +90,7 @@ __all__ = [
     "as_table",
     "chunk_scores",
     "compare",
+    "compare_chains",
     "compare_edges",
     "datasets",
     "evaluate",

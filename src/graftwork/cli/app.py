@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli import ask, compare, crf, learn, tag
+from graftwork.cli import ask, compare, compare_chains, crf, learn, tag
 from graftwork.cli.failures import plain_warnings, report_failure
 from graftwork.cli.interrupts import Aborted
 from graftwork.version import __version__
@@ -24,6 +24,7 @@ _EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
+graftwork compare-chains --select 1,10,100
 graftwork show run/model.gw --plot network.pdf
 graftwork query run/model.gw odor --given class=p
 graftwork score run/model.gw new.csv --per-row scores.csv
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)

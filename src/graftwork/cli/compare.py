@@ -18,11 +18,13 @@ from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
+    from graftwork.report.chain_comparison import ChainComparison
+    from graftwork.report.compare_chains_runs import ChainAttempt
     from graftwork.report.compare_methods import Entry
     from graftwork.report.compare_runs import Attempt, Task
     from graftwork.report.comparison import Comparison
 
-_TOO_EARLY = "interrupted before there was anything to compare."
+TOO_EARLY = "interrupted before there was anything to compare."
 
 EXAMPLES = """Examples:
 graftwork compare mushroom --lam 0.05
@@ -113,7 +115,7 @@ def compare(
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, choosing lambda, or before any method had a network
-        say(_TOO_EARLY)
+        say(TOO_EARLY)
         code = INTERRUPTED
     raise typer.Exit(code)
 
@@ -131,20 +133,30 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             task, why_not = read_task(plan, settings)
             progress.note(f"comparing on {size_of(task.table)}")
             watched = Stoppable(progress, interrupts)
-            trial = run_methods(task, watched, lambda attempt: _tell(progress, attempt))
+            trial = run_methods(task, watched, lambda attempt: tell(progress, attempt))
             interrupts.finishing = True
             progress.note("evaluating what they found")
             comparison = evaluate(trial)
         text = comparison.words() + (f"\n{why_not}\n" if why_not else "")
-        written = write_files(plan, comparison)
+        written = write_files(comparison, plan.out, plot=plan.plot)
     if not plan.quiet:
-        typer.echo(text)
-        typer.echo(f"Compared in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
-        typer.echo(f"  {', '.join(written)}")
+        say_files(text, plan.out, written, time.monotonic() - began)
+    return say_what_is_missing(comparison, plan.out)
+
+
+def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
+    """Print what was found and where it is, and return None."""
+    typer.echo(text)
+    typer.echo(f"Compared in {seconds:.1f} s. Files in {out}:")
+    typer.echo(f"  {', '.join(written)}")
+
+
+def say_what_is_missing(comparison: Comparison | ChainComparison, out: Path) -> int:
+    """Say which methods are missing and whether it was interrupted; return the exit code."""
     for label, why in comparison.missing.items():
         say(f"{label} is missing: {one_line(as_options(why))}")
     if comparison.interrupted:
-        say(f"interrupted; what there was by then is in {plan.out}.")
+        say(f"interrupted; what there was by then is in {out}.")
         return INTERRUPTED
     return BAD_INPUT if comparison.missing else 0
 
@@ -160,21 +172,23 @@ def read_task(plan: Plan, settings: dict[str, Any]) -> tuple[Task, str]:
     return make_task(train, plan.methods, truth=truth, test=test, **settings), why_not
 
 
-def _tell(progress: Progress, attempt: Attempt) -> None:
+def tell(progress: Progress, attempt: Attempt | ChainAttempt) -> None:
+    """Note how a method ended, and return None."""
     certificate = attempt.net.certificate_
     ended = "optimal" if certificate.converged else certificate.stop
+    kept = f"{certificate.n_edges:,} {certificate.noun}{'s'[: certificate.n_edges != 1]}"
     progress.note(
-        f"{attempt.label}: {certificate.n_edges:,} edge{'s'[: certificate.n_edges != 1]}, "
-        f"objective {certificate.objective:.6g}, {attempt.net.trace_[-1].seconds:.2f} s, {ended}"
+        f"{attempt.label}: {kept}, objective {certificate.objective:.6g}, "
+        f"{attempt.net.trace_[-1].seconds:.2f} s, {ended}"
     )
 
 
-def write_files(plan: Plan, comparison: Comparison) -> list[str]:
+def write_files(comparison: Comparison | ChainComparison, out: Path, *, plot: bool) -> list[str]:
     """Write everything under the directory asked for, and return the names of the files."""
-    written = comparison.write(plan.out, plot=False)
-    if plan.plot:
+    written = comparison.write(out, plot=False)
+    if plot:
         try:
-            comparison.plot(plan.out / "comparison.png")
+            comparison.plot(out / "comparison.png")
             written.append("comparison.png")
         except ImportError as error:
             say(f"note: comparison.png was not drawn: {error}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import near
+from graftwork.cli.options import CHAIN_METHODS, METHODS
 
 if TYPE_CHECKING:
     from graftwork.report.compare_methods import Entry
@@ -18,6 +20,10 @@ _SHARED = (
     "loss", "inference", "pair-rule", "penalty", "l2", "anneal", "penalize-unary", "start", "tol",
     "tie",
     "max-edges", "max-tests", "max-seconds", "max-iter",
+)  # fmt: skip
+_SHARED_BY_CHAINS = (
+    "select", "penalty", "l2", "order", "candidates", "min-count", "tol", "max-features",
+    "max-seconds", "max-iter",
 )  # fmt: skip
 #: What an option takes, by the kind of its default.
 _KINDS = {
@@ -29,11 +35,25 @@ _KINDS = {
 }
 
 
-def parse_method(text: str, **apart: Any) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What may be written about methods: their names, and options of their estimator."""
+
+    methods: tuple[str, ...]
+    shared: tuple[str, ...]
+
+
+NETWORKS = Language(METHODS, _SHARED)
+CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS)
+
+
+def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict[str, Any]:
     """Return the estimator's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for.
 
     Parameters
     ----------
+    language : Language
+        The methods and options there are.
     apart
         Options of the method that came on their own; None is not given.
 
@@ -53,8 +73,9 @@ def parse_method(text: str, **apart: Any) -> dict[str, Any]:
     from graftwork.recipes import RECIPES
 
     name, *options = (part.strip() for part in text.split(":"))
-    if name not in RECIPES:
-        raise ParameterError(f"there is no method {name!r}{near(name, list(RECIPES), 'methods')}")
+    if name not in language.methods:
+        listed = list(language.methods)
+        raise ParameterError(f"there is no method {name!r}{near(name, listed, 'methods')}")
     own = inspect.signature(RECIPES[name]).parameters
     settings: dict[str, Any] = {"method": name}
     special: dict[str, Any] = {}
@@ -65,10 +86,10 @@ def parse_method(text: str, **apart: Any) -> dict[str, Any]:
         value, known = _value(written), key.replace("-", "_")
         if known in own:
             special[known] = _checked(name, key, value, own[known].default)
-        elif known.replace("_", "-") in _SHARED:
+        elif known.replace("_", "-") in language.shared:
             settings[known] = written if known == "penalty" else value  # none is a penalty
         else:
-            listed = [*(each.replace("_", "-") for each in own), *_SHARED]
+            listed = [*(each.replace("_", "-") for each in own), *language.shared]
             raise ParameterError(f"{name} has no option {key!r}{near(key, listed, 'options')}")
     _join(special, apart, own, text)
     make_recipe(name, special)  # refuses numbers that mean nothing
@@ -100,12 +121,32 @@ def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:
     >>> light.label, first.settings
     ('grafting-light:count=10', {'method': 'first-hit'})
     """
-    from graftwork.report.compare_methods import Entry, make_entries
+    from graftwork.report.compare_methods import make_entries
+
+    return make_entries(_listed(words, NETWORKS))
+
+
+def parse_chain_methods(words: Sequence[str], select: Sequence[int] | None) -> tuple[Entry, ...]:
+    """Return methods of chains from texts, each with each number of features a round.
+
+    Examples
+    --------
+    >>> [entry.label for entry in parse_chain_methods(["grafting,full"], [1, 10])]
+    ['grafting:select=1', 'grafting:select=10', 'full']
+    """
+    from graftwork.report.compare_chains import CHAINS as LEARNER
+    from graftwork.report.compare_chains import with_select
+    from graftwork.report.compare_methods import make_entries
+
+    return with_select(make_entries(_listed(words, CHAINS), LEARNER), select)
+
+
+def _listed(words: Sequence[str], language: Language) -> list[str | Entry]:
+    """Return texts between commas as labelled methods; "all" stays as it is."""
+    from graftwork.report.compare_methods import Entry
 
     texts = [text.strip() for word in words for text in word.split(",") if text.strip()]
-    return make_entries(
-        [text if text == "all" else Entry(text, parse_method(text)) for text in texts]
-    )
+    return [text if text == "all" else Entry(text, parse_method(text, language)) for text in texts]
 
 
 def _value(text: str) -> Any:

@@ -16,6 +16,8 @@ METHODS = (
     "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
     "grafting-light", "gauss-seidel", "full", "priority", "chow-liu", "forced-pruning",
 )  # fmt: skip
+#: Those of them that learn chains.
+CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 
 
 class Loss(StrEnum):

@@ -94,6 +94,7 @@ class Lines(Quiet):
     def __init__(self, pause: float | None = None, noun: str = "edge") -> None:
         self._noun = noun
         self._pause = _PAUSE if pause is None else pause
+        self._noun = noun
         self._last = time.monotonic()
         self._stage = "learning"
 
@@ -133,7 +134,7 @@ class Bar:
             transient=True,
         )
         self._task = self._bar.add_task("starting", total=None, numbers="")
-        self._numbers = ""
+        self._numbers, self._noun = "", noun
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -60,6 +60,38 @@ class Attempt:
     net: MarkovNetwork
     networks: tuple[tuple[int, Potentials], ...]
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether an interrupt ended learning, or tying after it."""
+        untied = self.net.tie is not None and self.net.tying_ is None
+        return untied or self.net.certificate_.stop == "interrupted"
+
+
+class Attempted(Protocol):
+    """A method that was run."""
+
+    @property
+    def label(self) -> str:
+        """What the comparison calls it."""
+        ...
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether an interrupt ended it."""
+        ...
+
+
+A = TypeVar("A", bound=Attempted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ran(Generic[A]):
+    """The methods that were run, why others were not, and whether an interrupt was the reason."""
+
+    attempts: tuple[A, ...]
+    missing: Mapping[str, str]
+    interrupted: bool
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
@@ -101,7 +133,38 @@ def run_methods(
     observer.on_stage("warming up", 0, 1)
     entries = warm_up(task)
     lam, words = choose_lam(task, entries, observer)
-    attempts: list[Attempt] = []
+
+    def attempt(entry: Entry) -> Attempt:
+        return _attempt(task, entry, lam, observer, most_networks)
+
+    ran = run_each(entries, attempt, observer, finished)
+    number = 0.0 if isinstance(lam, str) else lam
+    return Trial(task, number, words, ran.attempts, ran.missing, ran.interrupted)
+
+
+def run_each(
+    entries: Sequence[Entry],
+    attempt: Callable[[Entry], A],
+    observer: Observer,
+    finished: Callable[[A], None] | None = None,
+) -> Ran[A]:
+    """Return what became of every method; after an interrupt, of those run until then.
+
+    Parameters
+    ----------
+    attempt : function
+        Runs one method.
+    finished : function, optional
+        Called with every attempt as soon as there is one.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If there is nothing to return yet.
+    GraftworkError
+        If every method failed: what the first said.
+    """
+    attempts: list[A] = []
     missing: dict[str, str] = {}
     first_error: GraftworkError | None = None
     interrupted = False
@@ -111,11 +174,11 @@ def run_methods(
             continue
         try:
             observer.on_stage(entry.label, k, len(entries))
-            attempt = _attempt(task, entry, lam, observer, most_networks)
-            attempts.append(attempt)
-            interrupted = _was_interrupted(attempt.net)
+            made = attempt(entry)
+            attempts.append(made)
+            interrupted = made.cut_short
             if finished is not None:
-                finished(attempt)
+                finished(made)
         except KeyboardInterrupt:
             interrupted = True
             if not attempts or attempts[-1].label != entry.label:
@@ -125,8 +188,7 @@ def run_methods(
             missing[entry.label] = str(error)
     if not attempts:
         raise KeyboardInterrupt if interrupted or first_error is None else first_error
-    number = 0.0 if isinstance(lam, str) else lam
-    return Trial(task, number, words, tuple(attempts), missing, interrupted)
+    return Ran(tuple(attempts), missing, interrupted)
 
 
 def choose_lam(task: Task, entries: Sequence[Entry], observer: Observer) -> tuple[float | str, str]:
@@ -145,7 +207,7 @@ def choose_lam(task: Task, entries: Sequence[Entry], observer: Observer) -> tupl
     # lambda is chosen by a path that begins without edges; tying comes after it
     left_out = ("method_options", "start", "tie")
     options = {name: value for name, value in task.options.items() if name not in left_out}
-    with _stalls_untold():
+    with stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
     words = f"{net.lam_words_} Compared are the penalised networks, without any refit."
     if any(sized):
@@ -167,20 +229,44 @@ def warm_up(task: Task) -> tuple[Entry, ...]:
     mean nothing are refused before the first long run.
     """
     corner = corner_of(task.table)
+
+    def rehearse(entry: Entry) -> None:
+        for settings in _rehearsals({**task.options, **entry.settings}):
+            MarkovNetwork(**settings).fit(corner)
+
+    return rehearsed(task.entries, rehearse, chosen=task.chosen)
+
+
+def rehearsed(
+    entries: Sequence[Entry], rehearse: Callable[[Entry], None], *, chosen: bool
+) -> tuple[Entry, ...]:
+    """Return the methods that go with the options, each tried out first.
+
+    Parameters
+    ----------
+    rehearse : function
+        Runs a method on a corner of the data.
+    chosen : bool
+        Whether the methods were asked for; others are left out where they do not fit.
+
+    Raises
+    ------
+    ParameterError
+        If a method that was asked for, or every one, is refused.
+    """
     fitting: list[Entry] = []
     refusal: ParameterError | None = None
-    for entry in task.entries:
+    for entry in entries:
         try:
-            with _stalls_untold():
-                for settings in _rehearsals({**task.options, **entry.settings}):
-                    MarkovNetwork(**settings).fit(corner)
+            with stalls_untold():
+                rehearse(entry)
         except ParameterError as error:
             refusal = refusal or error
-            if task.chosen:
+            if chosen:
                 raise
             continue
         except GraftworkError:
-            pass  # the corner may be too odd for a method; the table itself will tell
+            pass  # the corner may be too odd for a method; the data themselves will tell
         fitting.append(entry)
     if refusal is not None and not fitting:
         raise refusal
@@ -232,23 +318,22 @@ def _attempt(task: Task, entry: Entry, lam: float | str, observer: Observer, mos
     album = Album(observer, most)
     settings = {**task.options, **entry.settings, "lam": lam, "observer": album}
     net = MarkovNetwork(**settings)
-    try:
-        with _stalls_untold():
-            net.fit(task.table)
-    except KeyboardInterrupt:
-        if not getattr(net, "trace_", None):
-            raise
+    fit_or_keep(net, task.table)
     return Attempt(entry.label, net, album.networks())
 
 
-def _was_interrupted(net: MarkovNetwork) -> bool:
-    """Return whether learning, or tying after it, was cut short."""
-    cut = net.tie is not None and net.tying_ is None
-    return cut or net.certificate_.stop == "interrupted"
+def fit_or_keep(net: Any, *data: Any) -> None:
+    """Fit an estimator, and return None; an interrupt after its first round is no error."""
+    try:
+        with stalls_untold():
+            net.fit(*data)
+    except KeyboardInterrupt:
+        if not getattr(net, "trace_", None):
+            raise
 
 
 @contextmanager
-def _stalls_untold() -> Iterator[None]:
+def stalls_untold() -> Iterator[None]:
     """Keep runs that stall from warning: the certificate says so, and the comparison shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

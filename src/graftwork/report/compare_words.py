@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from graftwork.grafting.certificate import STOPS
+from graftwork.grafting.certificate import STOPS, Certificate
+from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.summary import count, names
 
 if TYPE_CHECKING:
-    from graftwork.report.comparison import Comparison, MethodRun
+    from graftwork.report.comparison import Comparison
 
-_WIDTH = 88
+WIDTH = 88
 #: Objectives this close, relative to their size, or within ten tolerances, count as the same.
 _SAME = 1e-6
 
@@ -22,8 +23,6 @@ _CLOCK = (
     "data, compilation and this evaluation are on nobody's clock. Every method counted its own "
     "pair tables."
 )
-
-Column = tuple[str, str, Callable[[Any], str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Agreement:
     spread : float
         Largest difference of their objectives, relative to the smallest.
     shared, disputed : int
-        Edges that all of them have, and edges that some have and some have not.
+        Edges (or features) that all of them have, and those that some have and some have not.
     same : bool
         Whether the objectives differ by no more than the accuracy asked for allows.
     """
@@ -52,21 +51,45 @@ class Agreement:
     same: bool
 
 
-def agreements(comparison: Comparison) -> tuple[Agreement, ...]:
+class Certified(Protocol):
+    """A run of a comparison, as far as agreement goes."""
+
+    @property
+    def label(self) -> str:
+        """What the comparison calls it."""
+        ...
+
+    @property
+    def certificate(self) -> Certificate:
+        """How close to optimal it is."""
+        ...
+
+    @property
+    def problem(self) -> tuple[str, ...]:
+        """What was minimised."""
+        ...
+
+    @property
+    def kept(self) -> frozenset[Any]:
+        """What it has in the end: edges or features."""
+        ...
+
+
+def agreements(all_runs: Sequence[Certified]) -> tuple[Agreement, ...]:
     """Return how the converged runs agree, for each objective that one of them minimises."""
-    groups: dict[tuple[str, ...], list[MethodRun]] = {}
-    for run in comparison.runs:
+    groups: dict[tuple[str, ...], list[Certified]] = {}
+    for run in all_runs:
         if run.certificate.converged:
             groups.setdefault(run.problem, []).append(run)
     return tuple(_agreement(problem, runs) for problem, runs in groups.items())
 
 
-def _agreement(problem: tuple[str, ...], runs: Sequence[MethodRun]) -> Agreement:
+def _agreement(problem: tuple[str, ...], runs: Sequence[Certified]) -> Agreement:
     objectives = [run.certificate.objective for run in runs]
     low, high = min(objectives), max(objectives)
     spread = (high - low) / max(abs(low), 1e-300) if high > low else 0.0
-    everywhere = frozenset.intersection(*(run.edges for run in runs))
-    somewhere = frozenset.union(*(run.edges for run in runs))
+    everywhere = frozenset.intersection(*(run.kept for run in runs))
+    somewhere = frozenset.union(*(run.kept for run in runs))
     allowed = max(_SAME, 10.0 * max(run.certificate.tolerance for run in runs))
     return Agreement(
         tuple(run.label for run in runs),
@@ -80,13 +103,13 @@ def _agreement(problem: tuple[str, ...], runs: Sequence[MethodRun]) -> Agreement
 
 def comparison_words(comparison: Comparison) -> str:
     """Return a comparison as text for people, at most 88 characters wide where labels are short."""
-    records = [{**record, "ended": _ended(record)} for record in comparison.table()]
-    parts = [textwrap.fill(_head(comparison), _WIDTH)]
-    parts.append("What was reached\n" + _aligned(records, _REACHED))
+    records = [{**record, "ended": ended(record)} for record in comparison.table()]
+    parts = [textwrap.fill(_head(comparison), WIDTH)]
+    parts.append("What was reached\n" + aligned(records, _REACHED))
     if comparison.n_true is not None:
-        parts.append("How much of it is true\n" + _aligned(records, _TRUE))
-    parts.append("What it took\n" + _aligned(records, _TAKEN))
-    parts += [textwrap.fill(text, _WIDTH) for text in _sentences(comparison)]
+        parts.append("How much of it is true\n" + aligned(records, _TRUE))
+    parts.append("What it took\n" + aligned(records, _TAKEN))
+    parts += [textwrap.fill(text, WIDTH) for text in _sentences(comparison)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,19 +126,7 @@ def _head(comparison: Comparison) -> str:
 
 def _sentences(comparison: Comparison) -> list[str]:
     """Return what the tables mean: agreement, what did not converge, what is missing."""
-    out = []
-    if comparison.interrupted:
-        out.append("Interrupted: this is what there was by then.")
-    found = agreements(comparison)
-    for agreement in found:
-        out.append(_agreement_words(agreement, several=len(found) > 1))
-    for run in comparison.runs:
-        if not run.certificate.converged:
-            stop = run.certificate.stop
-            what = (
-                "is not certified optimal" if stop in ("given", "searched") else "did not converge"
-            )
-            out.append(f"{run.label} {what}: {STOPS.get(stop, stop)}.")
+    out = outcome_sentences(comparison.runs, "edge", comparison.interrupted)
     inexact = [run.label for run in comparison.runs if not run.certificate.exact]
     if inexact:
         out.append(f"Approximate inference is in the objectives of {names(inexact)}.")
@@ -125,12 +136,46 @@ def _sentences(comparison: Comparison) -> list[str]:
             f"Weights were tied after the last round of {names(tied)}: the NLPL is that of the "
             "tied networks, objectives and rounds are of those before."
         )
-    for label, why in comparison.missing.items():
-        out.append(f"{label} is missing: {why.rstrip('.')}.")
-    return [*out, _CLOCK]
+    return [*out, *missing_sentences(comparison.missing), _CLOCK]
 
 
-def _agreement_words(agreement: Agreement, *, several: bool) -> str:
+def outcome_sentences(runs: Sequence[Certified], noun: str, interrupted: bool) -> list[str]:
+    """Return whether the runs agree, and which did not converge and why.
+
+    Parameters
+    ----------
+    noun : str
+        What a run has in the end: "edge" or "feature".
+    interrupted : bool
+        Whether Ctrl-C ended the comparison.
+    """
+    out = ["Interrupted: this is what there was by then."] if interrupted else []
+    found = agreements(runs)
+    for agreement in found:
+        out.append(_agreement_words(agreement, noun, several=len(found) > 1))
+    for run in runs:
+        if not run.certificate.converged:
+            stop = run.certificate.stop
+            what = (
+                "is not certified optimal" if stop in ("given", "searched") else "did not converge"
+            )
+            reason = STOPS.get(stop, stop).replace("edge budget", f"{noun} budget")
+            out.append(f"{run.label} {what}: {reason}.")
+    return out
+
+
+def missing_sentences(missing: Mapping[str, str]) -> list[str]:
+    """Return why methods are missing, one sentence each.
+
+    Examples
+    --------
+    >>> missing_sentences({"full": "it is too large."})
+    ['full is missing: it is too large.']
+    """
+    return [f"{label} is missing: {why.rstrip('.')}." for label, why in missing.items()]
+
+
+def _agreement_words(agreement: Agreement, noun: str, *, several: bool) -> str:
     of_what = f" ({', '.join(agreement.problem)})" if several else ""
     if len(agreement.labels) == 1:
         return f"Only {agreement.labels[0]} converged{of_what}: nothing to hold it against."
@@ -141,60 +186,43 @@ def _agreement_words(agreement: Agreement, *, several: bool) -> str:
     )
     if agreement.disputed:
         return (
-            f"{text}, and {count(agreement.disputed, 'edge')} of "
+            f"{text}, and {count(agreement.disputed, noun)} of "
             f"{agreement.disputed + agreement.shared:,} are not in all of them."
         )
-    return f"{text}, and they have the same {count(agreement.shared, 'edge')}."
+    return f"{text}, and they have the same {count(agreement.shared, noun)}."
 
 
-def _ended(record: dict[str, Any]) -> str:
+def ended(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in a word.
+
+    Examples
+    --------
+    >>> ended({"converged": False, "stop": "seconds"})
+    'seconds'
+    """
     return "optimal" if record["converged"] else str(record["stop"])
-
-
-def _decimals(digits: int) -> Callable[[Any], str]:
-    return lambda value: f"{value:,.{digits}f}" if value == value else "-"
-
-
-def _whole(value: Any) -> str:
-    return f"{value:,}"
 
 
 _REACHED: tuple[Column, ...] = (
     ("method", "method", str),
-    ("objective", "objective", _decimals(6)),
+    ("objective", "objective", decimals(6)),
     ("gap", "above best", lambda value: f"{value:.1e}" if value else "0"),
-    ("nlpl", "NLPL", _decimals(4)),
-    ("test_nlpl", "held out", _decimals(4)),
-    ("edges", "edges", _whole),
+    ("nlpl", "NLPL", decimals(4)),
+    ("test_nlpl", "held out", decimals(4)),
+    ("edges", "edges", whole),
 )
 _TRUE: tuple[Column, ...] = (
     ("method", "method", str),
-    ("recall", "recall", _decimals(3)),
-    ("precision", "precision", _decimals(3)),
-    ("f1", "F1", _decimals(3)),
+    ("recall", "recall", decimals(3)),
+    ("precision", "precision", decimals(3)),
+    ("f1", "F1", decimals(3)),
 )
 _TAKEN: tuple[Column, ...] = (
     ("method", "method", str),
-    ("rounds", "rounds", _whole),
-    ("evaluations", "evaluations", _whole),
-    ("blocks_scored", "blocks scored", _whole),
-    ("tables_counted", "tables", _whole),
-    ("seconds", "seconds", _decimals(2)),
+    ("rounds", "rounds", whole),
+    ("evaluations", "evaluations", whole),
+    ("blocks_scored", "blocks scored", whole),
+    ("tables_counted", "tables", whole),
+    ("seconds", "seconds", decimals(2)),
     ("ended", "ended", str),
 )
-
-
-def _aligned(records: list[dict[str, Any]], columns: Sequence[Column]) -> str:
-    """Return records as lines of a table: numbers to the right, the method to the left."""
-    shown = [column for column in columns if column[0] in records[0]]
-    rows = [[title for _, title, _ in shown]]
-    rows += [[text(record[key]) for key, _, text in shown] for record in records]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(shown))]
-    lines = []
-    for row in rows:
-        first, *rest = (
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  " + "  ".join([first, *rest]).rstrip())
-    return "\n".join(lines)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from graftwork.grafting import Certificate, Round
 from graftwork.models import PairwiseMRF
 from graftwork.report.compare_files import write_comparison
 from graftwork.report.compare_plot import plot_comparison
-from graftwork.report.compare_words import Agreement, agreements, comparison_words
+from graftwork.report.compare_words import Agreement, Certified, agreements, comparison_words
 from graftwork.report.found_edges import EdgeScores
 
 Record = dict[str, Any]
@@ -70,6 +70,29 @@ class MethodRun:
         """The edges at the end, as pairs of names in the order of the variables."""
         return frozenset(self.model.edges)
 
+    @property
+    def kept(self) -> frozenset[Any]:
+        """What runs agree on, or do not: the edges."""
+        return self.edges
+
+
+Run = TypeVar("Run", bound=Certified)
+
+
+def find_run(runs: Sequence[Run], missing: Mapping[str, str], label: str) -> Run:
+    """Return the run with this label, or raise a KeyError that says why there is none."""
+    for run in runs:
+        if run.label == label:
+            return run
+    why = missing.get(label) or f"there are {', '.join(run.label for run in runs)}"
+    raise KeyError(f"no run of {label!r}: {why}")
+
+
+def gap_of(run: Certified, runs: Sequence[Certified]) -> float:
+    """Return how far a run's objective is above the best of those that minimise the same."""
+    rivals = [each.certificate.objective for each in runs if each.problem == run.problem]
+    return run.certificate.objective - min(rivals)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
@@ -104,11 +127,7 @@ class Comparison:
     interrupted: bool
 
     def __getitem__(self, label: str) -> MethodRun:
-        for run in self.runs:
-            if run.label == label:
-                return run
-        why = self.missing.get(label) or f"there are {', '.join(run.label for run in self.runs)}"
-        raise KeyError(f"no run of {label!r}: {why}")
+        return find_run(self.runs, self.missing, label)
 
     def __repr__(self) -> str:
         return f"Comparison: {', '.join(run.label for run in self.runs)}; lambda {self.lam:.4g}"
@@ -126,7 +145,7 @@ class Comparison:
 
     def agreements(self) -> tuple[Agreement, ...]:
         """Return how the methods that converged agree, for each different objective."""
-        return agreements(self)
+        return agreements(self.runs)
 
     def words(self) -> str:
         """Return the comparison as text: tables, and what they mean."""
@@ -151,15 +170,21 @@ class Comparison:
         ``comparison.csv`` is the table, ``rounds.csv`` every round, ``comparison.txt`` the words,
         ``comparison.json`` certificates and settings too, ``comparison.png`` the figure.
         """
-        return write_comparison(self, folder, plot=plot)
+        sizes = {
+            "lam_words": self.lam_words,
+            "rows": self.n_rows,
+            "variables": self.n_variables,
+            "held_out_rows": self.n_test,
+            "true_edges": self.n_true,
+        }
+        return write_comparison(self, folder, sizes, plot=plot)
 
     def _record(self, run: MethodRun) -> Record:
         certificate, last = run.certificate, run.trace[-1]
-        rivals = [r.certificate.objective for r in self.runs if r.problem == run.problem]
         record: Record = {
             "method": run.label,
             "objective": certificate.objective,
-            "gap": certificate.objective - min(rivals),
+            "gap": gap_of(run, self.runs),
             "nlpl": run.nlpl,
         }
         if self.n_test is not None:

@@ -1,0 +1,290 @@
+"""graftwork compare-chains: the same sequences at the same lambda through many methods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import options as opt
+from graftwork.cli.compare import (
+    TOO_EARLY,
+    say_files,
+    say_what_is_missing,
+    tell,
+    write_files,
+)
+from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.learn import prepare
+from graftwork.cli.methods import parse_chain_methods
+from graftwork.cli.progress import progress_for
+from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    from graftwork.report.compare_chains_runs import ChainTask
+    from graftwork.report.compare_methods import Entry
+
+#: The paper's synthetic chain: what is drawn where there is no file.
+_DRAWN = {
+    "sequences": 3000,
+    "test_sequences": 2000,
+    "length": 8,
+    "inputs": 1000,
+    "relevant": 100,
+    "labels": 2,
+}
+#: Its constant is 64 on the summed loss of 3,000 sequences.
+_PAPERS_LAM = 64 / 3000
+
+EXAMPLES = """Examples:
+graftwork compare-chains
+graftwork compare-chains --select 1,10,100 --methods grafting-light,grafting,full
+graftwork compare-chains -m gauss-seidel --select 100 --max-seconds 300
+graftwork compare-chains --sequences 500 --inputs 100 --relevant 10 --lam 0.05
+graftwork compare-chains train.txt --test test.txt --c1 1 --out chunking
+graftwork compare-chains train.txt --template my.tpl -m grafting-light:steps=2,full
+
+Without a file the synthetic chain of the Grafting-Light paper is drawn.
+Files have a token a line, its label in the last column, and blank lines between
+sentences. Ctrl-C once stops and keeps what there is; twice gives up."""
+
+_DATA, _SYNTHETIC = "Sentences of a file", "Synthetic sequences"
+
+
+def _size(help_text: str, least: int) -> Any:
+    """Return an option of the synthetic chain."""
+    return typer.Option(metavar="N", help=help_text, min=least, rich_help_panel=_SYNTHETIC)
+
+
+Train = Annotated[
+    Path | None, typer.Argument(help="Sentences in columns; none draws the synthetic chain.")
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--methods",
+        "-m",
+        metavar="NAME,NAME",
+        help=f"Methods, with commas, or all: {', '.join(opt.CHAIN_METHODS)}. NAME:OPTION=VALUE "
+        "sets an option of one. By default grafting-light, grafting and full.",
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        metavar="M,M",
+        help="Features activated a round: each method that takes one is run with each of these.",
+    ),
+]
+Lam = Annotated[
+    float | None,
+    typer.Option(help="Strength of the penalty, on the mean loss of a sequence.", min=0),
+]
+C1 = Annotated[
+    float | None, typer.Option(help="The same on the summed loss, as CRFsuite has it.", min=0)
+]
+Test = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Sentences for the error rate.", rich_help_panel=_DATA),
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="NAME|FILE",
+        help="What tokens are looked at by: chunking (the default with two columns beside the "
+        "label), words (with one), or a file.",
+        rich_help_panel=_DATA,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do around the comparison itself."""
+
+    train: Path | None
+    test: Path | None
+    template: str | None
+    drawn: Mapping[str, int]
+    entries: Sequence[Entry]
+    lam: float | None
+    c1: float | None
+    out: Path
+    seed: int
+    plot: bool
+    quiet: bool
+
+
+def compare_chains(
+    context: typer.Context,
+    train: Train = None,
+    methods: Methods = None,
+    select: Select = None,
+    lam: Lam = None,
+    c1: C1 = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("compare"),
+    seed: opt.Seed = 0,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    test: Test = None,
+    template: TemplateOption = None,
+    sequences: Annotated[int | None, _size("To learn from (3,000).", 1)] = None,
+    test_sequences: Annotated[int | None, _size("To test on (2,000).", 1)] = None,
+    length: Annotated[int | None, _size("Positions of each (8).", 1)] = None,
+    inputs: Annotated[int | None, _size("Inputs of a position (1,000).", 1)] = None,
+    relevant: Annotated[int | None, _size("Inputs that matter (100).", 0)] = None,
+    labels: Annotated[int | None, _size("Labels (2).", 2)] = None,
+    l2: opt.L2 = 0.0,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            help="Accuracy; a twentieth of lambda if not given.",
+            min=0,
+            rich_help_panel="Learning",
+        ),
+    ] = None,
+    jobs: opt.Jobs = None,
+    max_features: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Stop at so many features.", min=0, rich_help_panel="Limits"
+        ),
+    ] = None,
+    max_seconds: opt.MaxSeconds = None,
+) -> None:
+    """Run several methods on labelled sequences at one lambda; compare six criteria.
+
+    Training time, negative log-likelihood of the training set, test error rate, features in the
+    end, features selected on the way, gradient evaluations. Limits are for each method. Files:
+    comparison.csv (a line a method), rounds.csv (every round), comparison.txt, comparison.json and
+    comparison.png (a panel a criterion, against the features a round where there are several).
+    """
+    given = context.params
+    settings = {name: given[name] for name in ("l2", "tol", "max_features", "max_seconds")}
+    words = ["grafting-light,grafting,full"] if methods is None else methods
+    plan = Plan(
+        train, test, template, sizes_of(given), parse_chain_methods(words, parse_select(select)),
+        lam, c1, out, seed, plot=not no_plot, quiet=quiet,
+    )  # fmt: skip
+    check(plan, given)
+    try:
+        code = run(plan, settings | {"n_jobs": jobs})
+    except KeyboardInterrupt:  # while reading, or before any method had a model
+        say(TOO_EARLY)
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def sizes_of(given: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes of the synthetic chain: those given, else the paper's.
+
+    Examples
+    --------
+    >>> sizes_of(dict.fromkeys(_DRAWN) | {"length": 4})["length"]
+    4
+    """
+    return {name: usual if given[name] is None else given[name] for name, usual in _DRAWN.items()}
+
+
+def parse_select(text: str | None) -> list[int] | None:
+    """Return whole numbers from 1 on, between commas.
+
+    Examples
+    --------
+    >>> parse_select("1, 10,100")
+    [1, 10, 100]
+    """
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        sentence = f"{text!r} is no list of whole numbers from 1 on, such as 1,10,100."
+        raise typer.BadParameter(sentence, param_hint="'--select'")
+    return [int(part) for part in parts]
+
+
+def check(plan: Plan, given: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other, before anything is read."""
+    if plan.lam is not None and plan.c1 is not None:
+        raise DataError(
+            "--lam and --c1 are the same strength, on the mean and on the summed loss; give one."
+        )
+    if plan.train is None:
+        strange = [f"--{name}" for name in ("test", "template") if given[name] is not None]
+        remedy = "needs a file to learn from; name it first."
+    else:
+        strange = [f"--{name.replace('_', '-')}" for name in _DRAWN if given[name] is not None]
+        remedy = "is for synthetic sequences; leave it out, or the file."
+    if strange:
+        raise DataError(f"{strange[0]} {remedy}")
+
+
+def run(plan: Plan, settings: dict[str, Any]) -> int:
+    """Compare, say what was found, write the files, and return the exit code."""
+    from graftwork.report.compare_chains_runs import evaluate_chains, run_chains
+
+    began = time.monotonic()
+    with Interrupts() as interrupts:
+        with progress_for(quiet=plan.quiet, noun="feature") as progress:
+            progress.note(f"reading {plan.train}" if plan.train else "drawing sequences")
+            prepare(plan.out)
+            task = read_task(plan, settings)
+            size = str(task.train.sequences).partition(": ")[2]
+            progress.note(f"comparing on {size}")
+            watched = Stoppable(progress, interrupts)
+            ran = run_chains(task, watched, lambda attempt: tell(progress, attempt))
+            interrupts.finishing = True
+            progress.note("evaluating what they found")
+            comparison = evaluate_chains(task, ran)
+        written = write_files(comparison, plan.out, plot=plan.plot)
+    if not plan.quiet:
+        say_files(comparison.words(), plan.out, written, time.monotonic() - began)
+    return say_what_is_missing(comparison, plan.out)
+
+
+def read_task(plan: Plan, settings: dict[str, Any]) -> ChainTask:
+    """Return what is to be compared: sentences of files, or the synthetic chain."""
+    from graftwork.report.compare_chains import make_chain_task
+
+    train, test = drawn(plan) if plan.train is None else read(plan, plan.train)
+    lam = plan.lam
+    if plan.c1 is not None:
+        lam = plan.c1 / len(train[1])
+    elif lam is None and plan.train is None:
+        lam = _PAPERS_LAM
+    return make_chain_task(*train, plan.entries, test=test, lam=lam, **settings)
+
+
+def drawn(plan: Plan) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Return sequences and labels drawn from a random chain, to learn from and to test on."""
+    from graftwork.datasets import labelled_chains
+
+    size = plan.drawn
+    made = labelled_chains(
+        size["sequences"] + size["test_sequences"], size["length"], size["inputs"],
+        size["relevant"], size["labels"], random_state=plan.seed,
+    )  # fmt: skip
+    parts = made.split(size["sequences"])
+    train, test = ((part.X, part.y) for part in parts)
+    return train, test
+
+
+def read(plan: Plan, path: Path) -> tuple[tuple[Any, Any], tuple[Any, Any] | None]:
+    """Return attributes and labels of a file's sentences, and of another's to test on."""
+    from graftwork.data import Template, read_conll
+    from graftwork.data.conll import split_labels
+
+    paths = [path] if plan.test is None else [path, plan.test]
+    parts = [split_labels(read_conll(each)) for each in paths]
+    columns = len(parts[0][0][0][0])
+    template = Template.read(plan.template or ("words" if columns == 1 else "chunking"))
+    if not template.transitions:
+        say("note: the template has no line transitions, but labels always depend on each other.")
+    train, *test = [(template.attributes(tokens), labels) for tokens, labels in parts]
+    return train, test[0] if test else None

@@ -1,0 +1,116 @@
+"""How lines of a comparison are drawn: told apart by colour, dashes and markers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.report.plot import save_figure
+
+Floats = NDArray[np.float64]
+
+#: Okabe and Ito's colours, told apart with any colour vision, the pale yellow last.
+_COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
+)  # fmt: skip
+_LINES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1.2)), (0, (5, 1, 1, 1, 1, 1)))
+_MARKERS = "osD^vPX*<>"
+INK, _GRID = "#222831", "#d9dde2"
+#: Markers on a line, so that lines lying on top of each other can be told apart.
+_MARKS = 9
+#: An axis that spans more than this factor is logarithmic.
+_WIDE = 20.0
+
+
+def colour_of(k: int) -> str:
+    """Return the colour of line k.
+
+    Examples
+    --------
+    >>> colour_of(0) == colour_of(8)
+    True
+    """
+    return _COLOURS[k % len(_COLOURS)]
+
+
+def draw_curve(ax: Any, k: int, x: Floats, y: Floats) -> Any:
+    """Draw line k on axes, and return it."""
+    [line] = ax.plot(
+        x,
+        y,
+        color=colour_of(k),
+        linestyle=_LINES[k % len(_LINES)],
+        marker=_MARKERS[k % len(_MARKERS)],
+        markevery=_marks(len(x), k),
+        markersize=4.5,
+        linewidth=1.5,
+        alpha=0.9,
+    )
+    return line
+
+
+def _marks(size: int, k: int) -> list[int]:
+    """Return where on a line its markers are: both ends and some between, shifted for each line."""
+    inner = np.linspace(0, size - 1, _MARKS) + (k % 3) * size / (3 * _MARKS)
+    return sorted({0, size - 1, *np.clip(inner.round(), 0, size - 1).astype(int)} - {-1})
+
+
+def dress(ax: Any) -> None:
+    """Give axes a quiet grid and small labels, and return None."""
+    ax.grid(color=_GRID, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=8, colors=INK)
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Return whether an axis of these values wants to be logarithmic.
+
+    Examples
+    --------
+    >>> is_wide([1.0, 50.0]), is_wide([0.0, 3.0, 5.0])
+    (True, False)
+    """
+    positive = [value for value in values if value > 0]
+    return bool(positive) and max(positive) > _WIDE * min(positive)
+
+
+def head(figure: Any, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """Write the title and the names of the lines above the panels, and return None."""
+    columns = min(len(labels), 5)
+    lines = -(-len(labels) // columns)
+    height = figure.get_figheight()
+    figure.legend(
+        handles,
+        [_shown(label) for label in labels],
+        loc="upper center",
+        bbox_to_anchor=(0.5, 1 - 0.38 / height),
+        ncols=columns,
+        frameon=False,
+        fontsize=9.5,
+        handlelength=3.2,
+    )
+    figure.suptitle(title, fontsize=12, color=INK, y=1 - 0.12 / height, va="top")
+    figure.tight_layout(rect=(0, 0, 1, 1 - (0.4 + 0.2 * lines) / height))
+
+
+def _shown(label: str) -> str:
+    """Return a label that matplotlib takes as it is: no mathematics, and never hidden."""
+    text = label.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def finish(figure: Any, path: str | PathLike[str] | None) -> Any:
+    """Return the figure, drawn, and written if a path is given."""
+    with warnings.catch_warnings():  # a font without a label's letters shows boxes instead
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure.canvas.draw()
+        if path is not None:
+            save_figure(figure, Path(path), tight=True)
+    return figure
