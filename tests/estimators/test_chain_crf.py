@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from graftwork import ChainCRF, load
-from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.errors import DataError
 from graftwork.estimators.chain_parts import METHODS
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.trace import Silence
@@ -324,10 +324,18 @@ def test_hundreds_of_labels():
     assert crf.score(given, labels) > 0.5
 
 
-def test_values_beyond_what_can_be_solved_end_with_a_warning():
-    with pytest.warns(ConvergenceWarning, match="was not solved to"):
-        crf = ChainCRF(lam=0.01).fit([[{"a": 1e50}], [{"a": -1e50}]], [["O"], ["P"]])
-    assert not crf.certificate_.converged
+def test_values_beyond_what_can_be_solved_are_refused():
+    with pytest.raises(DataError, match=r"the value 1e\+50 of attribute 'a' in sequence 0"):
+        ChainCRF(lam=0.01).fit([[{"a": 1e50}], [{"a": -1e50}]], [["O"], ["P"]])
+
+
+@pytest.mark.parametrize("method", ["grafting-light", "grafting", "full"])
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 100.0, 1e6])
+def test_attributes_of_any_scale_are_solved(scale, method):
+    X = [[{"a": scale, "b": 1.0}, {"a": -scale}]] * 3
+    crf = ChainCRF(method, lam=0.01, candidates="all").fit(X, [["O", "P"]] * 3)
+    assert crf.certificate_.converged
+    assert crf.trace_[-1].evaluations < 400
 
 
 # Answers

@@ -215,7 +215,7 @@ def test_networks_and_chains_are_told_apart(tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [["query", "M"], ["sample", "M", "3"], ["show", "M"], ["score", "M", "D"],
+    [["query", "M"], ["sample", "M", "3"], ["score", "M", "D"],
      ["learn", "D", "--start", "M", "--out", "O"], ["score", "N", "D", "--truth", "M"]],
 )  # fmt: skip
 def test_commands_for_networks_refuse_chains_in_one_sentence(tmp_path, capsys, words):
@@ -225,7 +225,7 @@ def test_commands_for_networks_refuse_chains_in_one_sentence(tmp_path, capsys, w
     (tmp_path / "data.csv").write_text("a,b\nx,0\ny,1\n" * 5)
     assert main([str(tmp_path / names[word]) if word in names else word for word in words]) == 2
     *_, line = capsys.readouterr().err.strip().splitlines()
-    assert "chain.gw' holds a chain of labels (ChainModel), where a network" in line
+    assert "chain.gw' holds a chain of labels, where a network" in line
 
 
 def test_truncations_and_flipped_bytes(tmp_path):

@@ -141,14 +141,7 @@ def compare_chains(
     relevant: Annotated[int | None, _size("Inputs that matter (100).", 0)] = None,
     labels: Annotated[int | None, _size("Labels (2).", 2)] = None,
     l2: opt.L2 = 0.0,
-    tol: Annotated[
-        float | None,
-        typer.Option(
-            help="Accuracy; a twentieth of lambda if not given.",
-            min=0,
-            rich_help_panel="Learning",
-        ),
-    ] = None,
+    tol: opt.Tol = 1e-5,
     jobs: opt.Jobs = None,
     max_features: Annotated[
         int | None,

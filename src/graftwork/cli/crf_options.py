@@ -118,13 +118,6 @@ MinCount = Annotated[
         metavar="N", help="Leave out rarer attributes.", min=1, rich_help_panel=_LEARN
     ),
 ]  # fmt: skip
-Tol = Annotated[
-    float | None,
-    typer.Option(
-        help="Accuracy of the certificate; default a twentieth of lam.",
-        rich_help_panel=_LEARN,
-    ),
-]
 MaxFeatures = Annotated[
     int | None,
     typer.Option(

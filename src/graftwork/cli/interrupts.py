@@ -105,6 +105,11 @@ class Stoppable:
         """Pass it on."""
         self._progress.on_network(potentials)
 
+    def on_step(self, steps: int) -> None:
+        """Pass it on, unless the run should have ended."""
+        self._insist()
+        self._progress.on_step(steps)
+
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on, unless the run should have ended."""
         self._insist()

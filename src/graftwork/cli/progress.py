@@ -43,6 +43,10 @@ class Progress(Protocol):
         """Take note of the network at the end of a round."""
         ...
 
+    def on_step(self, steps: int) -> None:
+        """Take note of solver steps taken since the last round."""
+        ...
+
     def on_search(self, tested: int, total: int) -> None:
         """Take note of candidates (pairs, or features) scored since the last round."""
         ...
@@ -84,6 +88,9 @@ class Quiet:
     def on_network(self, potentials: Potentials) -> None:
         """Do nothing."""
 
+    def on_step(self, steps: int) -> None:
+        """Do nothing."""
+
     def on_search(self, tested: int, total: int) -> None:
         """Do nothing."""
 
@@ -92,11 +99,10 @@ class Lines(Quiet):
     """Plain lines, few of them: notes at once, the state of things now and then."""
 
     def __init__(self, pause: float | None = None, noun: str = "edge") -> None:
-        self._noun = noun
         self._pause = _PAUSE if pause is None else pause
         self._noun = noun
         self._last = time.monotonic()
-        self._stage = "learning"
+        self._stage, self._numbers = "learning", ""
 
     def note(self, text: str) -> None:
         """Print the line."""
@@ -108,10 +114,19 @@ class Lines(Quiet):
 
     def on_round(self, record: Round) -> None:
         """Print a line if the last was long ago."""
+        self._numbers = numbers(record, self._noun)
+        self._say_now_and_then(self._numbers)
+
+    def on_step(self, steps: int) -> None:
+        """Print a line if the last was long ago."""
+        if self._numbers:
+            self._say_now_and_then(f"{self._numbers}, step {steps:,}")
+
+    def _say_now_and_then(self, text: str) -> None:
         now = time.monotonic()
         if now - self._last >= self._pause:
             self._last = now
-            say(f"{self._stage}: {numbers(record, self._noun)}")
+            say(f"{self._stage}: {text}")
 
 
 class Bar:
@@ -122,7 +137,6 @@ class Bar:
         from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
 
-        self._noun = noun
         self._console = console or Console(stderr=True, highlight=False)
         self._bar = RichProgress(
             SpinnerColumn(),
@@ -159,6 +173,11 @@ class Bar:
 
     def on_network(self, potentials: Potentials) -> None:
         """Do nothing: the round's numbers are shown."""
+
+    def on_step(self, steps: int) -> None:
+        """Show how far the weights are being improved."""
+        text = f"{self._numbers}, step {steps:,}" if self._numbers else ""
+        self._bar.update(self._task, numbers=text)
 
     def on_search(self, tested: int, total: int) -> None:
         """Show how far the search for further edges is."""

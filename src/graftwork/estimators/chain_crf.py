@@ -63,8 +63,8 @@ class ChainCRF(BaseEstimator):
     max_features, max_seconds, max_iter : optional
         Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
         certificate.
-    tol : float, optional
-        Accuracy of the optimum, in the units of lam. Default: a twentieth of lam.
+    tol : float
+        Accuracy of the optimum, in the units of lam (expected occurrences in a sequence).
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int
@@ -111,7 +111,7 @@ class ChainCRF(BaseEstimator):
         max_features: int | None = None,
         max_seconds: float | None = None,
         max_iter: int | None = None,
-        tol: float | None = None,
+        tol: float = 1e-5,
         n_jobs: int | None = None,
         verbose: int = 0,
         observer: Observer | None = None,

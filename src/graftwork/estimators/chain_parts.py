@@ -38,8 +38,6 @@ METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 CANDIDATES = ("observed", "all")
 #: By default a round activates this share of the candidates, but no fewer than so many.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
-#: By default the optimum is found to this share of lambda, or to this accuracy without one.
-TOL_SHARE, TOL = 0.05, 1e-6
 
 
 def check_parameters(crf: Any) -> None:
@@ -61,8 +59,7 @@ def check_parameters(crf: Any) -> None:
     for name, whole in (("max_seconds", False), ("max_iter", True)):
         if getattr(crf, name) is not None:
             number(name, getattr(crf, name), 0, whole=whole)
-    if crf.tol is not None:
-        number("tol", crf.tol, 0.0, above=True)
+    number("tol", crf.tol, 0.0, above=True)
     check_jobs(crf.n_jobs)
     chain_recipe(crf, 1)
 
@@ -113,10 +110,9 @@ def chain_options(crf: Any, lam: float) -> dict[str, Any]:
     """Return the loop's options."""
     limits = (crf.max_features, crf.max_iter)
     most, rounds = (None if given is None else int(given) for given in limits)
-    tol = (TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol)
     return {
         "budget": Budget(most, rounds, None, crf.max_seconds),
-        "tolerance": tol,
+        "tolerance": float(crf.tol),
         "rng": np.random.default_rng(0),
         "observer": watcher(crf, Lines("row" if crf.penalty == "group-l1" else "feature")),
     }

@@ -94,7 +94,7 @@ class Growth:
     def improve(self, accuracy: float, steps: int | None) -> None:
         """Make the weights better: to the accuracy, or so many steps."""
         self.network = self.network.solved(
-            self.problem, self.recipe.solver, accuracy, steps, self.ledger.late
+            self.problem, self.recipe.solver, accuracy, steps, self.ledger.step
         )
 
     def prune(self, final: bool = False) -> Ints:

@@ -19,7 +19,8 @@ class Ledger:
         self.budget, self.observer = budget, observer
         self.trace: list[Round] = []
         self.started = time.monotonic()
-        self.blocks_scored = self.scored_since_round = 0
+        self.blocks_scored = self.scored_since_round = self.steps_since_round = 0
+        self._on_step = getattr(observer, "on_step", None)
         self.scores_exact = True
 
     def count_scores(self, count: int, exact: bool, total: int) -> None:
@@ -43,6 +44,13 @@ class Ledger:
         """Return whether the time is up."""
         limit = self.budget.max_seconds
         return limit is not None and time.monotonic() - self.started >= limit
+
+    def step(self) -> bool:
+        """Note that the solver goes on; return whether the time is up."""
+        self.steps_since_round += 1
+        if self._on_step is not None:
+            self._on_step(self.steps_since_round)
+        return self.late()
 
     def spent(self, n_edges: int) -> str | None:
         """Return which budget has run out, if any."""
@@ -86,7 +94,7 @@ class Ledger:
             seconds=time.monotonic() - self.started,
             lam=lam,
         )
-        self.scored_since_round = 0
+        self.scored_since_round = self.steps_since_round = 0
         self.trace.append(record)
         self.observer.on_round(record)
         self.observer.on_network(solution.point.potentials)

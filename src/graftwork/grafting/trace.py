@@ -70,7 +70,11 @@ class Round:
 
 
 class Observer(Protocol):
-    """Somebody who watches a run: a progress bar, a log, a test."""
+    """Somebody who watches a run: a progress bar, a log, a test.
+
+    It may also have ``on_step(steps)``, which is called with the number of solver steps since the
+    last round.
+    """
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Take note that a stage begins, with ``step`` of ``steps`` stages done before it."""

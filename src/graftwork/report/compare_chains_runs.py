@@ -234,6 +234,12 @@ class Seen:
         self._counts.append(int(self._seen.sum()))
         self._inner.on_network(potentials)
 
+    def on_step(self, steps: int) -> None:
+        """Pass it on to those who want to know."""
+        told = getattr(self._inner, "on_step", None)
+        if told is not None:
+            told(steps)
+
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on."""
         self._inner.on_search(tested, total)
