@@ -176,7 +176,7 @@ class ChainCRF(BaseEstimator):
         self.lam_ = self._lambda(objective.total)
         recipe = chain_recipe(self, features.size)
         problem = chain_problem(self, objective, self.lam_)
-        outcome = graft(problem, recipe, **chain_options(self, self.lam_))
+        outcome = graft(problem, recipe, **chain_options(self))
         self.classes_ = classes
         self.n_candidates_ = features.size
         self.model_ = to_chain_model(outcome, features, sequences.names, classes, count_columns(X))
@@ -293,15 +293,9 @@ def to_chain_model(
     order = np.argsort(layout.features)
     chosen, weights = layout.features[order], weights[order]
     chosen, weights = chosen[weights != 0], weights[weights != 0]
-    shape, n_votes, n_pairs = features.shape, features.n_votes, len(features.pairs)
-    k = shape.n_labels
-    votes = chosen < n_votes
+    shape, votes = features.shape, chosen < features.n_votes
+    k, (pairs, triples) = shape.n_labels, features.moves(chosen, weights)
     used, numbers = np.unique(features.attributes[chosen[votes]], return_inverse=True)
-    moving, values = chosen[~votes] - n_votes, weights[~votes]
-    two = moving < n_pairs
-    pairs, triples = np.zeros(shape.n_pairs), np.zeros(shape.n_triples)
-    pairs[features.pairs[moving[two]]] = values[two]
-    triples[features.triples[moving[~two] - n_pairs]] = values[~two]
     return ChainModel(
         labels=classes,
         attributes=tuple(names[a] for a in used.tolist()),

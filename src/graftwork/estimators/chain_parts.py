@@ -106,7 +106,7 @@ def chain_problem(crf: Any, objective: ChainLikelihood, lam: float) -> Problem:
     return Problem(objective, penalty, FeatureDomain(objective.features, penalty.separable))
 
 
-def chain_options(crf: Any, lam: float) -> dict[str, Any]:
+def chain_options(crf: Any) -> dict[str, Any]:
     """Return the loop's options."""
     limits = (crf.max_features, crf.max_iter)
     most, rounds = (None if given is None else int(given) for given in limits)

@@ -50,20 +50,14 @@ class Rows:
     @staticmethod
     def of(features: ChainFeatures, chosen: Ints, weights: Floats) -> Rows:
         """Return the weights of some features."""
-        shape, n_votes, n_pairs = features.shape, features.n_votes, len(features.pairs)
-        votes = chosen < n_votes
+        votes = chosen < features.n_votes
         attributes = features.attributes[chosen[votes]]
         slots = np.full(len(features.starts) - 1, -1, dtype=np.int32)
         used = np.unique(attributes)
         slots[used] = np.arange(len(used))
-        rows = np.zeros((len(used), shape.n_columns))
+        rows = np.zeros((len(used), features.shape.n_columns))
         rows[slots[attributes], features.columns[chosen[votes]]] = weights[votes]
-        moving, values = chosen[~votes] - n_votes, weights[~votes]
-        pairs, triples = np.zeros(shape.n_pairs), np.zeros(shape.n_triples)
-        of_two = moving < n_pairs
-        pairs[features.pairs[moving[of_two]]] = values[of_two]
-        triples[features.triples[moving[~of_two] - n_pairs]] = values[~of_two]
-        return Rows(slots, rows, *shape.moves(pairs, triples))
+        return Rows(slots, rows, *features.shape.moves(*features.moves(chosen, weights)))
 
 
 class ChainLikelihood:

@@ -61,6 +61,16 @@ class ChainFeatures:
         fresh = np.flatnonzero(np.diff(moves, prepend=-1))
         return np.concatenate([votes, self.n_votes + fresh, [self.size]])
 
+    def moves(self, chosen: Ints, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of all pairs and triples of labels, given those of some features."""
+        moving = chosen >= self.n_votes
+        places, values = chosen[moving] - self.n_votes, weights[moving]
+        of_two = places < len(self.pairs)
+        pairs, triples = np.zeros(self.shape.n_pairs), np.zeros(self.shape.n_triples)
+        pairs[self.pairs[places[of_two]]] = values[of_two]
+        triples[self.triples[places[~of_two] - len(self.pairs)]] = values[~of_two]
+        return pairs, triples
+
     def label_names(self, feature: int) -> tuple[int | None, tuple[int, ...]]:
         """Return a feature's attribute (None for pairs and triples) and its labels in order."""
         k, place = self.shape.n_labels, feature - self.n_votes
