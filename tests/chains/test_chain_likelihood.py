@@ -141,6 +141,45 @@ def test_a_move_that_underflows_at_a_position_that_forces_it(order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    ("votes", "move"),
+    [((-500.0, -500.0), -2000.0), ((-5000.0, -250.0), -1000.0), ((-90, -80), -70)],
+)
+def test_what_falls_behind_step_by_step_may_still_win(order, votes, move):
+    """No single position underflows, but the labels that win later are hopeless at first."""
+    sequences = as_sequences([[["s"], ["s"], ["t"], ["t"], ["t"]], [["s"]] + [["t"]] * 4])
+    codes = np.array([0, 0, 1, 1, 1] * 2, np.int32)
+    data = ChainData.of(sequences, codes, ChainShape(2, order))
+    features, seen = find_features(data, observed=False)
+    w = np.zeros(features.size)
+    names = {features.label_names(f): f for f in range(features.size)}
+    w[names[0, (1,)]], w[names[1, (0,)]] = votes
+    w[names[None, (0, 1)]] = w[names[None, (1, 0)]] = move
+    brute, model = Enumerated(data, features), model_of(data, features, w)
+    np.testing.assert_allclose(model.log_partition(sequences), brute.log_partitions(w))
+    np.testing.assert_allclose(
+        np.concatenate(model.marginals(sequences)), brute.marginals(w), atol=1e-12
+    )
+    layout = FeatureLayout.of(np.arange(features.size + 1), np.arange(features.size))
+    point = ChainLikelihood(data, features, seen).at(FeatureWeights(layout, w))
+    value, slope = brute.loss(w)
+    assert point.value == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(point.gradients, slope, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_chains_around_the_change_to_logarithms_equal_enumeration(order, seed):
+    data = random_chains(seed, 3, order, values=True, lengths=(5, 2, 4, 1, 5))
+    features, seen = everything(data)
+    here = weights_of(features, seed, 40.0 * (1 + seed))
+    point = ChainLikelihood(data, features, seen, 1).at(here)
+    value, slope = Enumerated(data, features).loss(here.weights)
+    assert point.value == pytest.approx(value, rel=1e-11)
+    np.testing.assert_allclose(point.gradients, slope, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2])
 def test_chains_of_ten_thousand_steps_neither_overflow_nor_underflow(order):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 10_000).astype(np.int32)

@@ -128,6 +128,7 @@ def test_dicts_follow_crfsuite():
                 "number": 2.0,
                 "half": 0.5,
                 "yes": 1.0,
+                "no": 0.0,
                 "text:a": 1.0,
                 "nested:n": -1.5,
                 "nested:deep:t:u": 1.0,
@@ -142,16 +143,20 @@ def test_dicts_follow_crfsuite():
                 "nptext:s": 1.0,
                 "fraction": 0.25,
                 "decimal": 0.125,
+                "zero": 0.0,
             }
         ]
     ]
 
 
-def test_zeros_keep_their_name_only():
-    made = as_sequences([[{"a": 0, "b": 1}]])
-    assert made.names == ("a", "b")
-    assert made.indices.tolist() == [1]
-    assert made.values.shape == (0,)
+def test_zeros_that_are_written_down_are_there():
+    made = as_sequences([[{"a": 0, "b": False, "c": 1}]])
+    assert made.names == ("a", "b", "c")
+    assert made.indices.tolist() == [0, 1, 2]
+    assert made.values.tolist() == [0.0, 0.0, 1.0]
+    stored = sparse.csr_array((np.array([0.0, 2.0]), np.array([1, 2]), np.array([0, 2])), (1, 3))
+    assert spelled(as_sequences([stored])) == [[{1: 0.0, 2: 2.0}]]
+    assert spelled(as_sequences([stored.toarray()])) == [[{2: 2.0}]]
 
 
 def test_repeated_attributes_add_up():
@@ -265,7 +270,7 @@ def test_dicts_and_matrices_say_the_same(X):
     dense = np.array([[float(item.get(name, 0)) for name in names] for item in flat])
     lengths = [len(sequence) for sequence in X]
     wanted = [[{k: float(v) for k, v in item.items() if v} for item in s] for s in X]
-    assert spelled(as_sequences(X)) == wanted
+    assert spelled(as_sequences(X)) == [[{k: float(v) for k, v in i.items()} for i in s] for s in X]
     assert spelled(as_sequences(dense, lengths, names=names)) == wanted
     assert spelled(as_sequences(sparse.csr_array(dense), lengths, names=names)) == wanted
     order = {name: number for number, name in enumerate(names)}

@@ -40,7 +40,7 @@ def draw(n=25, seed=0, n_labels=3, n_words=6):
             labels.append(labels[-1] if stays else int(rng.integers(n_labels)))
         noise = (rng.random(len(labels)) < 0.3) * rng.integers(n_words, size=len(labels))
         words = (np.array(labels) + noise) % n_words
-        X.append([{"bias": 1.0, f"w{w}": 1.0, "x": 0.5 * (w % 3)} for w in words.tolist()])
+        X.append([{"bias": 1.0, f"w{w}": 1.0, "x": 0.5 * (1 + w % 3)} for w in words.tolist()])
         y.append([f"L{label}" for label in labels])
     return X, y
 
@@ -239,10 +239,50 @@ def test_iterators_tuples_and_arrays_of_labels(fitted):
 
 
 def test_unknown_attributes_are_ignored(fitted):
-    more = [[{**item, "never seen": 7.0, "nor": float("nan")} for item in s] for s in X]
+    more = [[{**item, "never seen": 7.0} for item in s] for s in X]
     assert fitted.predict(more) == fitted.predict(X)
     assert fitted.score_samples(more, Y).tobytes() == fitted.score_samples(X, Y).tobytes()
     assert fitted.predict([[["never seen"]], [[]]]) == [fitted.predict([[[]]])[0]] * 2
+
+
+def test_a_nan_is_refused_wherever_it_is(fitted):
+    for name in ("x", "never seen"):
+        with pytest.raises(DataError, match=f"contains NaN for attribute '{name}' in sequence 0"):
+            fitted.predict([[{name: float("nan")}]])
+
+
+def test_zeros_in_dicts_make_candidates_as_in_crfsuite():
+    Z = [[{"title": True}, {"title": False}], [{"title": True}, {"title": True}]] * 5
+    labels = [["A", "B"], ["A", "A"]] * 5
+    crf = ChainCRF(lam=0.01).fit(Z, labels)
+    assert crf.n_candidates_ == 2 + 2  # title with A and with B; A after A, B after A
+    assert ("title", "B") in {(r["attribute"], r["label"]) for r in crf.model_.records()}
+
+
+def test_a_fit_that_fails_leaves_the_last_one_as_it_was(fitted):
+    class Failing:
+        def on_round(self, record):
+            raise RuntimeError("no more")
+
+        def on_stage(self, *args): ...
+        def on_network(self, *args): ...
+        def on_search(self, *args): ...
+
+    crf = clone(fitted).set_params(observer=Failing())
+    with pytest.raises(RuntimeError):
+        crf.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        crf.predict(X)
+
+
+def test_weights_keep_labels_and_names_as_they_are():
+    big = 2**60
+    crf = ChainCRF(lam=0.001).fit(np.eye(2)[[0, 1, 1, 0]], [[big + 1, big + 2]] * 2, lengths=[2, 2])
+    frame = crf.weights_
+    assert {type(v) for v in frame["label"]} == {int}
+    assert set(frame["label"]) <= {big + 1, big + 2}
+    assert {type(v) for v in frame["attribute"]} <= {int, type(None)}
+    assert frame["weight"].dtype == float
 
 
 # Odd data

@@ -59,7 +59,7 @@ def position_of(indptr: NDArray[np.int64], entry: int) -> int:
 
 
 def settled(bags: Bags) -> Bags:
-    """Return bags without left-out entries, zeros and repetitions.
+    """Return bags without left-out entries and repetitions.
 
     Parameters
     ----------
@@ -80,8 +80,6 @@ def settled(bags: Bags) -> Bags:
     (array([0, 1]), array([0], dtype=int32), array([2.]))
     """
     bags = _kept(bags, bags.indices >= 0)
-    if bags.values.size:
-        bags = _kept(bags, bags.values != 0)
     if repeats(bags.indptr, bags.indices, len(bags.names)):
         bags = _merged(bags)
     if (bags.values == 1).all():

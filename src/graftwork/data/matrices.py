@@ -120,6 +120,9 @@ def _column_names(names: Iterable[Any] | None, width: int) -> tuple[Hashable, ..
     given = tuple(map(plain, names))
     if len(given) != width:
         raise DataError(f"{len(given)} names were given, but X has {width} columns.")
+    odd = [name for name in given if not isinstance(name, Hashable)]
+    if odd:
+        raise DataError(f"names of columns must be hashable, but {listing(odd)} is not.")
     if len(set(given)) != width:
         twice = [name for name in dict.fromkeys(given) if given.count(name) > 1]
         raise DataError(f"names must differ, but these occur more than once: {listing(twice)}.")

@@ -134,7 +134,8 @@ def as_sequences(
     twice counts twice. An item that is a dict is read as python-crfsuite does: a number is the
     attribute's value, True and False are 1 and 0, ``{"word": "the"}`` is the attribute
     ``"word:the"``, a list of texts one such attribute each, and a dict in a dict joins the names
-    by ``":"``. Entries of zero are left out.
+    by ``":"``. A zero (or False) in a dict or
+    stored in a sparse matrix is there and adds nothing; those of dense matrices are not there.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graftwork.data.labels import check_weights, encode_labels, with_weight
 from graftwork.data.sequences import as_sequences, count_columns
+from graftwork.data.templates import Template
 from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.chain_parts import (
     chain_options,
@@ -48,7 +49,8 @@ class ChainCRF(BaseEstimator):
     l2 : float
         Strength of the squared norm added to it (CRFsuite's ``c2`` by the number of sequences).
     select : int, optional
-        Features activated a round (the papers' M). Default: a fiftieth of the candidates.
+        Features activated a round (the papers' M). Default: a fiftieth of the candidates, but no
+        fewer than 50.
     penalty : {"l1", "elastic-net", "group-l1", "l2", "none"}
         l1 (with l2: the elastic net) chooses single features; group-l1 attributes with all their
         labels; l2 and none keep every feature.
@@ -63,8 +65,9 @@ class ChainCRF(BaseEstimator):
     max_features, max_seconds, max_iter : optional
         Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
         certificate.
-    tol : float
-        Accuracy of the optimum, in the units of lam (expected occurrences in a sequence).
+    tol : float, optional
+        Accuracy of the optimum, in the units of lam (expected occurrences in a sequence). Default:
+        1e-5, or a tenth of lam where that is less.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int
@@ -111,7 +114,7 @@ class ChainCRF(BaseEstimator):
         max_features: int | None = None,
         max_seconds: float | None = None,
         max_iter: int | None = None,
-        tol: float = 1e-5,
+        tol: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         observer: Observer | None = None,
@@ -173,10 +176,11 @@ class ChainCRF(BaseEstimator):
         )
         objective = ChainLikelihood(data, features, seen, self.n_jobs)
         compile_kernels(shape)
-        self.lam_ = self._lambda(objective.total)
+        lam = self._lambda(objective.total)
         recipe = chain_recipe(self, features.size)
-        problem = chain_problem(self, objective, self.lam_)
-        outcome = graft(problem, recipe, **chain_options(self))
+        problem = chain_problem(self, objective, lam)
+        outcome = graft(problem, recipe, **chain_options(self, lam))
+        self.lam_ = lam
         self.classes_ = classes
         self.n_candidates_ = features.size
         self.model_ = to_chain_model(outcome, features, sequences.names, classes, count_columns(X))
@@ -204,7 +208,8 @@ class ChainCRF(BaseEstimator):
             import pandas as pd
         except ImportError:
             return records
-        return pd.DataFrame(records, columns=self.model_.record_names)
+        frame = pd.DataFrame(records, columns=self.model_.record_names, dtype=object)
+        return frame.astype({"weight": float})  # labels and names stay what they are
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out."""
@@ -244,10 +249,14 @@ class ChainCRF(BaseEstimator):
         check_is_fitted(self)
         return self.model_.log_prob(X, y, lengths, self.n_jobs)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model, with a record of how it was learned, to one file."""
+    def save(self, path: str | PathLike[str], template: Template | None = None) -> None:
+        """Write the model, with a record of how it was learned, to one file.
+
+        ``graftwork tag`` needs the template that made the attributes from columns.
+        """
         check_is_fitted(self)
-        self.model_.save(path, info=self.info())
+        kept = {} if template is None else {"template": template.text()}
+        self.model_.save(path, info=self.info() | kept)
 
     def info(self) -> dict[str, Any]:
         """Return how the model was learned, as plain values for files and reports."""

@@ -38,6 +38,8 @@ METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 CANDIDATES = ("observed", "all")
 #: By default a round activates this share of the candidates, but no fewer than so many.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
+#: The default accuracy: of the optimum itself, but also well below lambda.
+TOL, TOL_SHARE = 1e-5, 0.1
 
 
 def check_parameters(crf: Any) -> None:
@@ -59,7 +61,8 @@ def check_parameters(crf: Any) -> None:
     for name, whole in (("max_seconds", False), ("max_iter", True)):
         if getattr(crf, name) is not None:
             number(name, getattr(crf, name), 0, whole=whole)
-    number("tol", crf.tol, 0.0, above=True)
+    if crf.tol is not None:
+        number("tol", crf.tol, 0.0, above=True)
     check_jobs(crf.n_jobs)
     chain_recipe(crf, 1)
 
@@ -106,13 +109,13 @@ def chain_problem(crf: Any, objective: ChainLikelihood, lam: float) -> Problem:
     return Problem(objective, penalty, FeatureDomain(objective.features, penalty.separable))
 
 
-def chain_options(crf: Any) -> dict[str, Any]:
+def chain_options(crf: Any, lam: float) -> dict[str, Any]:
     """Return the loop's options."""
     limits = (crf.max_features, crf.max_iter)
     most, rounds = (None if given is None else int(given) for given in limits)
     return {
         "budget": Budget(most, rounds, None, crf.max_seconds),
-        "tolerance": float(crf.tol),
+        "tolerance": min(TOL, TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol),
         "rng": np.random.default_rng(0),
         "observer": watcher(crf, Lines("row" if crf.penalty == "group-l1" else "feature")),
     }

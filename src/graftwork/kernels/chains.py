@@ -31,6 +31,8 @@ from graftwork.kernels.pseudo import SUMS, _exponentiate
 
 #: Log-scores of labels that only pad: their probability is zero.
 NEVER = -1e30
+#: Probabilities may be this far apart, as logarithms, before only logarithms can hold them.
+MOST_APART = 600.0
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -72,14 +74,20 @@ def _fill_states(w, order, n_labels, length, outputs, pairs, states):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _subtract_largest(length, states, tops):
-    """Subtract each position's largest score, and keep it."""
+    """Subtract each position's largest score, and keep it; return how far scores are apart."""
+    apart = 0.0
     for t in range(length):
         top = states[t, 0]
         for s in range(1, states.shape[1]):
             top = states[t, s] if states[t, s] > top else top
-        tops[t] = top
+        tops[t], low = top, top
+        for s in range(states.shape[1]):
+            value = states[t, s]
+            low = value if NEVER * 0.5 < value < low else low
+        apart = max(apart, top - low)
         for s in range(states.shape[1]):
             states[t, s] -= top
+    return apart
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -117,7 +125,7 @@ def _normalise(vector, scores):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _forward(lanes, w, order, n_labels, length, scores, moves, forward, totals):
-    """Fill the scaled forward vectors; return the log of the product of scales, or NaN."""
+    """Fill the scaled forward vectors; return the log of the product of scales."""
     result = 0.0
     n_states = scores.shape[1]
     blocks = forward.reshape(forward.shape[0], n_states // len(lanes), len(lanes))
@@ -133,8 +141,6 @@ def _forward(lanes, w, order, n_labels, length, scores, moves, forward, totals):
             _move(lanes, w, order, n_labels, forward[t - 1], moves, blocks[t])
         totals[t] = _normalise(forward[t], scores[t])
     for t in range(length):
-        if not totals[t] > 1e-280:
-            return np.nan
         result += math.log(totals[t])
     return result
 
@@ -295,20 +301,24 @@ def _in_logs(w, order, n_labels, length, weight, states, log_moves, forward, bac
 
 @njit(cache=True, nogil=True)
 def _exponentiate_moves(n_labels, log_moves):
-    """Return the exponentials of the moves divided by the largest, their transpose, its log."""
+    """Return the exponentials of the moves divided by the largest, their transpose, and two logs.
+
+    The logs are the largest, and how far the smallest is below it.
+    """
     reach, groups, w = log_moves.shape
     moves, moves_back = np.zeros((reach, groups, w)), np.zeros((groups, w, reach))
-    largest = log_moves[0, 0, 0]
+    largest = smallest = log_moves[0, 0, 0]
     for a in range(n_labels):
         for g in range(groups):
             for c in range(n_labels):
                 largest = max(largest, log_moves[a, g, c])
+                smallest = min(smallest, log_moves[a, g, c])
     for a in range(n_labels):
         for g in range(groups):
             for c in range(n_labels):
                 moves[a, g, c] = math.exp(log_moves[a, g, c] - largest)
                 moves_back[g, c, a] = moves[a, g, c]
-    return moves, moves_back, largest
+    return moves, moves_back, largest, largest - smallest
 
 
 @njit(cache=True, nogil=True)
@@ -351,7 +361,7 @@ def pass_over_chains(lanes, order, n_labels, first, last, starts, weights, indpt
     tops, totals = np.empty(longest), np.empty(longest)
     backward, after, column = np.empty(n_states), np.zeros(n_states), np.empty(len(lanes))
     powers = np.empty(longest * n_states)
-    moves, moves_back, largest = _exponentiate_moves(n_labels, log_moves)
+    moves, moves_back, largest, move_apart = _exponentiate_moves(n_labels, log_moves)
     products = np.zeros(log_moves.shape)
     # The same arrays in blocks of lanes: inner loops run over one block with a single index.
     row_blocks = rows.reshape(rows.shape[0], n_columns // len(lanes), len(lanes))
@@ -365,16 +375,18 @@ def pass_over_chains(lanes, order, n_labels, first, last, starts, weights, indpt
         weight = weights[k] if weights.size else 1.0
         _fill_rows(lanes, start, stop, indptr, indices, values, slots, row_blocks, output_blocks)
         _fill_states(w, order, n_labels, length, outputs, pairs, states)
-        _subtract_largest(length, states, tops)
-        _exponentiate(states.ravel(), length * n_states, powers, powers.view(np.int64))
-        value = _forward(lanes, w, order, n_labels, length, states, move_blocks, forward, totals)
-        if math.isnan(value):
+        apart = _subtract_largest(length, states, tops)
+        # From the most probable state every other is reached in ``order`` moves, so that no state
+        # ever falls further behind than this: while exponentials can hold it, nothing is lost.
+        if order * (move_apart + apart) > MOST_APART:
             _fill_states(w, order, n_labels, length, outputs, pairs, states)
             log_partitions[k] = _in_logs(
                 w, order, n_labels, length, weight, states, log_moves, forward,
                 np.empty((length, n_states)), marginals[start:stop], sums, want_marginals,
             )  # fmt: skip
             continue
+        _exponentiate(states.ravel(), length * n_states, powers, powers.view(np.int64))
+        value = _forward(lanes, w, order, n_labels, length, states, move_blocks, forward, totals)
         for t in range(length):
             value += tops[t]
         log_partitions[k] = value + largest * max(0, length - order)

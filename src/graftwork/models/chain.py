@@ -119,8 +119,9 @@ class ChainModel:
         if isinstance(X, Iterator):
             X = list(X)
         width = count_columns(X)
+        found = as_sequences(X, lengths)  # all of them: a NaN is refused wherever it is
         if width is None:
-            return as_sequences(X, lengths, known=self._known)
+            return as_sequences(found, known=self._known)
         if self.columns is None:
             raise DataError(
                 "X is a matrix, but the model was learned from named attributes; give lists of "
@@ -132,8 +133,7 @@ class ChainModel:
                 "the same columns in the same order."
             )
         numbers = {column: k for k, column in enumerate(self.columns.tolist())}
-        found = as_sequences(X, lengths, known=numbers)
-        return replace(found, names=self.attributes)
+        return replace(as_sequences(found, known=numbers), names=self.attributes)
 
     @property
     def record_names(self) -> tuple[str, ...]:
