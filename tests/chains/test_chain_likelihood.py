@@ -14,7 +14,8 @@ from graftwork.grafting import Problem
 from graftwork.grafting.features import FeatureDomain
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.features import FeatureLayout, FeatureWeights
-from graftwork.kernels import chains as kernels
+from graftwork.kernels.chain_logs import NEVER, pass_in_logs
+from graftwork.kernels.chains import fill_states
 from graftwork.models.chain import ChainModel
 from graftwork.objectives.chain import ChainLikelihood, Rows, cut_chains
 from graftwork.objectives.chain_data import ChainData
@@ -192,11 +193,11 @@ def test_chains_of_ten_thousand_steps_neither_overflow_nor_underflow(order):
     shape = data.shape
     states = np.empty((10_000, shape.reach if order == 1 else shape.reach**2))
     outputs = matrix(data) @ rows.rows
-    kernels._fill_states(shape.reach, order, 3, 10_000, outputs, rows.pairs, states)
-    states = np.where(np.isfinite(states), states, kernels.NEVER)
+    fill_states(shape.reach, order, 3, 10_000, outputs, rows.pairs, states)
+    states = np.where(np.isfinite(states), states, NEVER)
     marginals, sums = np.empty((10_000, shape.n_columns)), np.zeros_like(rows.moves)
     forward, backward = np.zeros_like(states), np.zeros_like(states)
-    value = kernels._in_logs(
+    value = pass_in_logs(
         shape.reach, order, 3, 10_000, 1.0, states, rows.moves, forward, backward, marginals, sums,
         True,
     )  # fmt: skip

@@ -414,3 +414,24 @@ WRONG = {
 def test_chains_that_do_not_fit_together_are_refused(words):
     with pytest.raises(DataError, match=words):
         replace(small_chain(), **WRONG[words])
+
+
+ODD = {
+    "a list of pairs": {"pairs": [[0.0, 0.0], [0.0, 0.0]]},
+    "fractions of attributes": {"vote_attributes": np.array([0.5])},
+    "a list of weights": {"vote_weights": [1.0]},
+    "labels that cannot be hashed": {"labels": (["a"], "b")},
+    "an order that is no whole number": {"order": 1.0},
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_parts_of_a_wrong_kind_are_refused(odd):
+    parts = {
+        "labels": ("a", "b"), "attributes": ("w",), "order": 1, "vote_attributes": np.array([0]),
+        "vote_outputs": np.array([1]), "vote_weights": np.array([2.0]), "pairs": np.zeros((2, 2)),
+        "triples": np.zeros((0, 0, 0)),
+    }  # fmt: skip
+    ChainModel(**parts)
+    with pytest.raises(DataError):
+        ChainModel(**{**parts, **odd})

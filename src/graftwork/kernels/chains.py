@@ -27,16 +27,15 @@ import math
 import numpy as np
 from numba import njit
 
+from graftwork.kernels.chain_logs import NEVER, pass_in_logs, write_marginals
 from graftwork.kernels.pseudo import SUMS, _exponentiate
 
-#: Log-scores of labels that only pad: their probability is zero.
-NEVER = -1e30
 #: Probabilities may be this far apart, as logarithms, before only logarithms can hold them.
 MOST_APART = 600.0
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _fill_rows(lanes, first, last, indptr, indices, values, slots, rows, out):
+def fill_rows(lanes, first, last, indptr, indices, values, slots, rows, out):
     """Fill ``out[t]`` with the summed weights of the active attributes at positions first + t."""
     for t in range(last - first):
         for b in range(rows.shape[1]):
@@ -55,7 +54,7 @@ def _fill_rows(lanes, first, last, indptr, indices, values, slots, rows, out):
 
 
 @njit(cache=True, nogil=True)
-def _fill_states(w, order, n_labels, length, outputs, pairs, states):
+def fill_states(w, order, n_labels, length, outputs, pairs, states):
     """Fill the log-scores of states from those of outputs and the weights of pairs (g, c)."""
     for t in range(length):
         if order == 1:
@@ -180,23 +179,6 @@ def _add_moves(lanes, w, order, n_labels, weight, before, after, sums):
                     target[lane] += x * source[lane]
 
 
-@njit(cache=True, nogil=True)
-def _write_marginals(w, order, n_labels, weight, first, forward, backward, out):
-    """Fill one position's weighted probabilities of outputs from its states."""
-    if order == 1:
-        for c in range(w):
-            out[c] = weight * forward[c] * backward[c]
-        return
-    for o in range(out.size):
-        out[o] = 0.0
-    for g in range(1 if first else n_labels):
-        for c in range(w):
-            share = weight * forward[g * w + c] * backward[g * w + c]
-            out[c] += share
-            if not first:
-                out[(1 + g) * w + c] = share
-
-
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _backward(lanes, w, order, n_labels, length, weight, scores, moves_back, forward, totals,
               backward, after, column, marginals, sums):  # fmt: skip
@@ -205,7 +187,7 @@ def _backward(lanes, w, order, n_labels, length, weight, scores, moves_back, for
     for s in range(backward.size):
         backward[s] = 1.0
     for t in range(length - 1, -1, -1):
-        _write_marginals(w, order, n_labels, weight, t == 0, forward[t], backward, marginals[t])
+        write_marginals(w, order, n_labels, weight, t == 0, forward[t], backward, marginals[t])
         if t == 0:
             return
         scale = 1.0 / totals[t]
@@ -222,81 +204,6 @@ def _backward(lanes, w, order, n_labels, length, weight, scores, moves_back, for
         else:
             _add_moves(lanes, w, order, n_labels, weight, forward[t - 1], blocks, sums)
             _move_back(lanes, w, order, n_labels, after, moves_back, backward, column)
-
-
-@njit(cache=True, nogil=True)
-def _log_sum(values, count):
-    """Return log(sum(exp(values[:count])))."""
-    top = values[0]
-    for s in range(1, count):
-        top = max(top, values[s])
-    total = 0.0
-    for s in range(count):
-        total += math.exp(values[s] - top)
-    return top + math.log(total)
-
-
-@njit(cache=True, nogil=True)
-def _reached(w, order, t, s, a):
-    """Return which state before, by its label a, leads to state s at position t, or -1."""
-    if order == 1:
-        return a
-    g = s // w
-    if t == 1:  # the first position has labels only
-        return g if a == 0 else -1
-    return a * w + g
-
-
-@njit(cache=True, nogil=True)
-def _in_logs(w, order, n_labels, length, weight, states, log_moves, forward, backward,
-             marginals, sums, want_marginals):  # fmt: skip
-    """Do the same for one chain with logarithms throughout: slow, for scores that underflow.
-
-    ``states`` are log-scores; ``forward`` and ``backward`` are filled with logarithms.
-    """
-    n_states = states.shape[1]
-    terms = np.empty(max(n_states, n_labels))
-    for s in range(n_states):
-        forward[0, s] = states[0, s]
-        backward[length - 1, s] = 0.0
-    for t in range(1, length):
-        for s in range(n_states):
-            for a in range(n_labels):
-                before = _reached(w, order, t, s, a)
-                terms[a] = NEVER
-                if before >= 0 and s % w < n_labels and s // w < n_labels:
-                    move = 0.0 if t < order else log_moves[a, s // w, s % w]
-                    terms[a] = forward[t - 1, before] + move
-            forward[t, s] = max(NEVER, _log_sum(terms, n_labels) + states[t, s])
-    value = _log_sum(forward[length - 1], n_states)
-    if not want_marginals:
-        return value
-    for t in range(length - 1, 0, -1):
-        for s in range(n_states):
-            backward[t - 1, s] = NEVER
-        for s in range(n_states):
-            if s % w >= n_labels or s // w >= n_labels:
-                continue
-            for a in range(n_labels):
-                before = _reached(w, order, t, s, a)
-                if before < 0:
-                    continue
-                move = 0.0 if t < order else log_moves[a, s // w, s % w]
-                term = move + states[t, s] + backward[t, s]
-                high = max(backward[t - 1, before], term)
-                low = min(backward[t - 1, before], term)
-                backward[t - 1, before] = high + math.log1p(math.exp(low - high))
-                if t >= order:
-                    sums[a, s // w, s % w] += weight * math.exp(
-                        forward[t - 1, before] + term - value
-                    )
-    one = np.ones(n_states)
-    shares = np.empty(n_states)
-    for t in range(length):
-        for s in range(n_states):
-            shares[s] = math.exp(forward[t, s] + backward[t, s] - value)
-        _write_marginals(w, order, n_labels, weight, t == 0, shares, one, marginals[t])
-    return value
 
 
 @njit(cache=True, nogil=True)
@@ -373,14 +280,14 @@ def pass_over_chains(lanes, order, n_labels, first, last, starts, weights, indpt
         start, stop = starts[k], starts[k + 1]
         length = stop - start
         weight = weights[k] if weights.size else 1.0
-        _fill_rows(lanes, start, stop, indptr, indices, values, slots, row_blocks, output_blocks)
-        _fill_states(w, order, n_labels, length, outputs, pairs, states)
+        fill_rows(lanes, start, stop, indptr, indices, values, slots, row_blocks, output_blocks)
+        fill_states(w, order, n_labels, length, outputs, pairs, states)
         apart = _subtract_largest(length, states, tops)
         # From the most probable state every other is reached in ``order`` moves, so that no state
         # ever falls further behind than this: while exponentials can hold it, nothing is lost.
         if order * (move_apart + apart) > MOST_APART:
-            _fill_states(w, order, n_labels, length, outputs, pairs, states)
-            log_partitions[k] = _in_logs(
+            fill_states(w, order, n_labels, length, outputs, pairs, states)
+            log_partitions[k] = pass_in_logs(
                 w, order, n_labels, length, weight, states, log_moves, forward,
                 np.empty((length, n_states)), marginals[start:stop], sums, want_marginals,
             )  # fmt: skip
@@ -398,112 +305,3 @@ def pass_over_chains(lanes, order, n_labels, first, last, starts, weights, indpt
         for g in range(groups):
             for c in range(n_labels):
                 sums[a, g, c] += products[a, g, c] * moves[a, g, c]
-
-
-@njit(cache=True, nogil=True)
-def best_paths(lanes, order, n_labels, first, last, starts, indptr, indices, values, slots,
-               rows, pairs, log_moves, labels, scores):  # fmt: skip
-    """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
-
-    Of equally good labels the first wins.
-    """
-    reach, _, w = log_moves.shape
-    n_states = w if order == 1 else reach * w
-    longest = 0
-    for k in range(first, last):
-        longest = max(longest, starts[k + 1] - starts[k])
-    outputs, states = np.empty((longest, rows.shape[1])), np.full((longest, n_states), NEVER)
-    n_blocks = rows.shape[1] // len(lanes)
-    row_blocks = rows.reshape(rows.shape[0], n_blocks, len(lanes))
-    best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
-    for k in range(first, last):
-        start, length = starts[k], starts[k + 1] - starts[k]
-        _fill_rows(lanes, start, start + length, indptr, indices, values, slots, row_blocks,
-                   outputs.reshape(longest, n_blocks, len(lanes)))  # fmt: skip
-        _fill_states(w, order, n_labels, length, outputs, pairs, states)
-        for s in range(n_states):
-            best[0, s] = states[0, s]
-        for t in range(1, length):
-            for s in range(n_states):
-                best[t, s] = NEVER
-                if s % w >= n_labels or s // w >= n_labels:
-                    continue
-                top, origin = 2.0 * NEVER, 0
-                for a in range(n_labels):
-                    before = _reached(w, order, t, s, a)
-                    if before < 0:
-                        continue
-                    move = 0.0 if t < order else log_moves[a, s // w, s % w]
-                    if best[t - 1, before] + move > top:
-                        top, origin = best[t - 1, before] + move, before
-                best[t, s], came[t, s] = top + states[t, s], origin
-        state = 0
-        for s in range(1, n_states):
-            if best[length - 1, s] > best[length - 1, state]:
-                state = s
-        scores[k] = best[length - 1, state]
-        for t in range(length - 1, -1, -1):
-            labels[start + t] = state % w
-            state = came[t, state]
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def expected_features(lanes, first, last, col_starts, positions, values, marginals, feature_starts,
-                      outputs, out):  # fmt: skip
-    """Fill the expected value of each feature of the attributes first:last.
-
-    Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
-    ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
-    """
-    n_blocks = marginals.shape[1] // len(lanes)
-    blocks = marginals.reshape(marginals.shape[0], n_blocks, len(lanes))
-    sums = np.empty(marginals.shape[1])
-    sum_blocks = sums.reshape(n_blocks, len(lanes))
-    for a in range(first, last):
-        if feature_starts[a] == feature_starts[a + 1]:
-            continue
-        for c in range(sums.size):
-            sums[c] = 0.0
-        for k in range(col_starts[a], col_starts[a + 1]):
-            value = values[k] if values.size else 1.0
-            for b in range(n_blocks):
-                source, target = blocks[positions[k], b], sum_blocks[b]
-                for lane in range(len(lanes)):
-                    target[lane] += value * source[lane]
-        for f in range(feature_starts[a], feature_starts[a + 1]):
-            out[f] = sums[outputs[f]]
-
-
-@njit(cache=True, nogil=True)
-def count_outputs(col_starts, positions, values, weights, label_columns, pair_columns, n_columns,
-                  first, counts, columns, sums, squares):  # fmt: skip
-    """Fill what each attribute is seen with: outputs, sums of its values, of their squares.
-
-    A first call with empty ``columns`` fills ``counts`` alone, the number of outputs seen with each
-    attribute; ``first`` says where each one's part starts in a second call.
-    """
-    seen = np.zeros(n_columns, dtype=np.bool_)
-    totals, bends = np.zeros(n_columns), np.zeros(n_columns)
-    for a in range(len(col_starts) - 1):
-        for k in range(col_starts[a], col_starts[a + 1]):
-            t = positions[k]
-            value = values[k] if values.size else 1.0
-            weight = weights[t] if weights.size else 1.0
-            seen[label_columns[t]] = True
-            totals[label_columns[t]] += weight * value
-            bends[label_columns[t]] += weight * value * value
-            if pair_columns.size and pair_columns[t] >= 0:
-                seen[pair_columns[t]] = True
-                totals[pair_columns[t]] += weight * value
-                bends[pair_columns[t]] += weight * value * value
-        place = 0
-        for c in range(n_columns):
-            if not seen[c]:
-                continue
-            if columns.size:
-                columns[first[a] + place] = c
-                sums[first[a] + place] = totals[c]
-                squares[first[a] + place] = bends[c]
-            seen[c], totals[c], bends[c] = False, 0.0, 0.0
-            place += 1
-        counts[a] = place

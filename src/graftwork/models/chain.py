@@ -15,7 +15,8 @@ from graftwork.data.sequences import Sequences, as_sequences, count_columns
 from graftwork.errors import DataError
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.chains import best_paths, pass_over_chains
+from graftwork.kernels.chain_paths import best_paths
+from graftwork.kernels.chains import pass_over_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.chain_checks import check_chain
 from graftwork.models.chain_file import write_chain

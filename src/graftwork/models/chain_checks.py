@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,27 @@ from graftwork.errors import DataError
 if TYPE_CHECKING:
     from graftwork.models.chain import ChainModel
 
+#: The arrays of a chain, and the kinds of numbers in them.
+ARRAYS = {
+    "vote_attributes": "i",
+    "vote_outputs": "i",
+    "vote_weights": "f",
+    "pairs": "f",
+    "triples": "f",
+}
+
 
 def check_chain(model: ChainModel) -> None:
     """Refuse labels, attributes and weights that do not fit together, and return None."""
-    if isinstance(model.order, bool) or model.order not in (1, 2):
+    for name, kind in ARRAYS.items():
+        found = getattr(model, name)
+        if not isinstance(found, np.ndarray) or found.dtype.kind not in kind:
+            what = "whole numbers" if kind == "i" else "numbers"
+            raise DataError(f"{name} of a chain is a NumPy array of {what}, not {type(found)}.")
+    odd = [v for v in (*model.labels, *model.attributes) if not isinstance(v, Hashable)]
+    if odd:
+        raise DataError(f"labels and attributes of a chain are hashable, but not {listing(odd)}.")
+    if type(model.order) is not int or model.order not in (1, 2):
         raise DataError(f"a chain is of order 1 or 2, not {model.order!r}.")
     if not model.labels:
         raise DataError("a chain needs at least one label.")

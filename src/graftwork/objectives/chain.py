@@ -17,7 +17,8 @@ from graftwork.errors import TooLargeError
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.chains import expected_features, pass_over_chains
+from graftwork.kernels.chain_sums import expected_features
+from graftwork.kernels.chains import pass_over_chains
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, Seen, find_features

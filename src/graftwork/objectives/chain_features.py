@@ -10,7 +10,7 @@ from graftwork.errors import TooLargeError
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.kernels.chains import count_outputs
+from graftwork.kernels.chain_sums import count_outputs
 from graftwork.objectives.chain_data import ChainData
 
 # A feature takes some forty bytes while learning.

@@ -1,0 +1,59 @@
+"""The most probable labels of chains (Viterbi).
+
+States and outputs are those of `graftwork.kernels.chains`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from graftwork.kernels.chain_logs import NEVER, reached
+from graftwork.kernels.chains import fill_rows, fill_states
+
+
+@njit(cache=True, nogil=True)
+def best_paths(lanes, order, n_labels, first, last, starts, indptr, indices, values, slots,
+               rows, pairs, log_moves, labels, scores):  # fmt: skip
+    """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
+
+    Of equally good labels the first wins.
+    """
+    reach, _, w = log_moves.shape
+    n_states = w if order == 1 else reach * w
+    longest = 0
+    for k in range(first, last):
+        longest = max(longest, starts[k + 1] - starts[k])
+    outputs, states = np.empty((longest, rows.shape[1])), np.full((longest, n_states), NEVER)
+    n_blocks = rows.shape[1] // len(lanes)
+    row_blocks = rows.reshape(rows.shape[0], n_blocks, len(lanes))
+    best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
+    for k in range(first, last):
+        start, length = starts[k], starts[k + 1] - starts[k]
+        fill_rows(lanes, start, start + length, indptr, indices, values, slots, row_blocks,
+                   outputs.reshape(longest, n_blocks, len(lanes)))  # fmt: skip
+        fill_states(w, order, n_labels, length, outputs, pairs, states)
+        for s in range(n_states):
+            best[0, s] = states[0, s]
+        for t in range(1, length):
+            for s in range(n_states):
+                best[t, s] = NEVER
+                if s % w >= n_labels or s // w >= n_labels:
+                    continue
+                top, origin = 2.0 * NEVER, 0
+                for a in range(n_labels):
+                    before = reached(w, order, t, s, a)
+                    if before < 0:
+                        continue
+                    move = 0.0 if t < order else log_moves[a, s // w, s % w]
+                    if best[t - 1, before] + move > top:
+                        top, origin = best[t - 1, before] + move, before
+                best[t, s], came[t, s] = top + states[t, s], origin
+        state = 0
+        for s in range(1, n_states):
+            if best[length - 1, s] > best[length - 1, state]:
+                state = s
+        scores[k] = best[length - 1, state]
+        for t in range(length - 1, -1, -1):
+            labels[start + t] = state % w
+            state = came[t, state]
