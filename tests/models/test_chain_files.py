@@ -416,7 +416,7 @@ def test_chains_that_do_not_fit_together_are_refused(words):
         replace(small_chain(), **WRONG[words])
 
 
-ODD = {
+WRONG_KINDS = {
     "a list of pairs": {"pairs": [[0.0, 0.0], [0.0, 0.0]]},
     "fractions of attributes": {"vote_attributes": np.array([0.5])},
     "a list of weights": {"vote_weights": [1.0]},
@@ -425,7 +425,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("odd", WRONG_KINDS.values(), ids=WRONG_KINDS)
 def test_parts_of_a_wrong_kind_are_refused(odd):
     parts = {
         "labels": ("a", "b"), "attributes": ("w",), "order": 1, "vote_attributes": np.array([0]),
