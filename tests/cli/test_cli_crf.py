@@ -1,6 +1,7 @@
 import gzip
 import json
 import signal
+import subprocess
 
 import pytest
 
@@ -40,6 +41,12 @@ FAST = ["--lam", "0.02", "--jobs", "1"]
 def text_of(sentences, sep=" ", end="\n"):
     lines = (end.join(sep.join(token) for token in sentence) for sentence in sentences)
     return (end + end).join(lines) + end
+
+
+def parsed(text, folder):
+    path = folder / "parsed.txt"
+    path.write_text(text)
+    return read_conll(path)
 
 
 @pytest.fixture
@@ -455,3 +462,19 @@ def test_interrupt_while_reading(graftwork, train, tmp_path, monkeypatch):
     assert result.code == 130
     assert "interrupted before there was a model to save." in result.err
     assert not (tmp_path / "model.gw").exists()
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_sentences_may_come_through_a_pipe(start, learned, train, tmp_path, name):
+    tagging = start("tag", learned / "model.gw", name, cwd=tmp_path, stdin=subprocess.PIPE)
+    out, err = tagging.communicate(text_of(TEST), timeout=120)
+    assert tagging.returncode == 0, err
+    assert [[token[:3] for token in sentence] for sentence in parsed(out, tmp_path)] == TEST
+    words = ["crf", name, "--out", "piped", "-q", *FAST]
+    learning = start(*words, cwd=tmp_path, stdin=subprocess.PIPE)
+    _, err = learning.communicate(train.read_text(), timeout=120)
+    assert learning.returncode == 0, err
+    piped, usual = (read_info(at / "model.gw") for at in (tmp_path / "piped", learned))
+    assert piped["data"] == "stdin"
+    for name in ("sentences", "tokens", "columns"):
+        assert piped[name] == usual[name]

@@ -346,3 +346,10 @@ def _small(folder):
     path = folder / "small.csv"
     path.write_text("a,b\nx,1\ny,2\n")
     return path
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_from_its_first_byte_on(pipe, pack):
+    table = read_table(pipe(pack(b"smokes,visits\nno,3\nyes,1\n")))
+    assert table.names == ("smokes", "visits")
+    assert table.n_rows == 2

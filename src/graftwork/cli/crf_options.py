@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli.options import Penalty
+from graftwork.cli.options import Penalty, file_or_stdin
 
 #: The names in ``graftwork.estimators.chain_parts.METHODS``, here so that help need not load them.
 METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
@@ -29,7 +29,14 @@ Train = Annotated[
     Path,
     typer.Argument(
         help="Sentences in columns, plain or gzipped: a token a line, the label in the last "
-        "column, a blank line between sentences."
+        "column, a blank line between sentences. - is standard input.",
+        callback=file_or_stdin,
+    ),
+]
+Untagged = Annotated[
+    Path,
+    typer.Argument(
+        help="Sentences in columns, plain or gzipped; - is standard input.", callback=file_or_stdin
     ),
 ]
 Test = Annotated[

@@ -190,7 +190,7 @@ def read_source(data: str, reading: opt.Reading) -> Source:
     from graftwork.data.files import MISSING
     from graftwork.datasets import EMBEDDED
 
-    path = Path(data)
+    path = opt.file_or_stdin(Path(data))
     if data in EMBEDDED and not path.is_file():
         if reading != opt.Reading():
             raise DataError(

@@ -74,6 +74,17 @@ class Sampler(StrEnum):
     GIBBS = "gibbs"
 
 
+def file_or_stdin(path: Path) -> Path:
+    """Return the file a path names: standard input for ``-``.
+
+    Examples
+    --------
+    >>> str(file_or_stdin(Path("-"))), str(file_or_stdin(Path("t.csv")))
+    ('/dev/stdin', 't.csv')
+    """
+    return Path("/dev/stdin") if path == Path("-") else path
+
+
 def parse_lam(text: str) -> str | float:
     """Return "auto" or a number above 0.
 
@@ -129,7 +140,11 @@ class Reading:
 
 
 Data = Annotated[
-    str, typer.Argument(help="A CSV, TSV or Parquet file, or the name of a data set: mushroom.")
+    str,
+    typer.Argument(
+        help="A CSV, TSV or Parquet file (- for standard input), or the name of a data set: "
+        "mushroom."
+    ),
 ]
 Rows = Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")]
 Model = Annotated[Path, typer.Argument(help="A model file, as learn writes it (model.gw).")]
