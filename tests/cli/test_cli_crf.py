@@ -457,7 +457,7 @@ def test_interrupt_while_reading(graftwork, train, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graftwork.cli.crf.read_labelled", interrupted)
+    monkeypatch.setattr("graftwork.cli.sentences.read_labelled", interrupted)
     result = graftwork("crf", train, "--out", tmp_path)
     assert result.code == 130
     assert "interrupted before there was a model to save." in result.err

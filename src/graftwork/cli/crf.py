@@ -17,20 +17,18 @@ from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare
 from graftwork.cli.methods import parse_method
-from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.progress import progress_for
 from graftwork.cli.sentences import (
     Corpus,
+    Files,
+    Material,
     Verdict,
-    check_widths,
-    keep_types_of_test,
-    keep_types_of_training,
     parse_types,
-    read_labelled,
-    read_template,
+    read_material,
+    refuse_two_strengths,
 )
 
 if TYPE_CHECKING:
-    from graftwork.data import Sequences, Template
     from graftwork.estimators import ChainCRF
 
 EXAMPLES = """Examples:
@@ -47,25 +45,10 @@ Ctrl-C once stops and keeps the best model so far; twice gives up."""
 class Plan:
     """What to do around the learning itself."""
 
-    train: Path
-    test: Path | None
-    template: str | None
-    types: tuple[str, ...]
+    files: Files
     c1: float | None
     out: Path
-    sep: str | None
     quiet: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Everything read: sentences, the template, and the attributes it makes of them."""
-
-    train: Corpus
-    test: Corpus | None
-    template: Template
-    template_words: str
-    sequences: Sequences
 
 
 def crf(
@@ -98,7 +81,7 @@ def crf(
     }  # fmt: skip
     settings |= chain_method(method)
     check_settings(settings, c1)  # refused before a long file is read
-    plan = Plan(train, test, template, parse_types(types), c1, out, sep, quiet)
+    plan = Plan(Files(train, test, template, parse_types(types), sep), c1, out, quiet)
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -137,13 +120,9 @@ def check_settings(settings: dict[str, Any], c1: float | None) -> None:
     """Refuse settings that mean nothing."""
     from graftwork.estimators import ChainCRF
     from graftwork.estimators.chain_parts import check_parameters
-    from graftwork.estimators.parts import ParameterError, number
+    from graftwork.estimators.parts import number
 
-    if c1 is not None and settings["lam"] is not None:
-        raise ParameterError(
-            "--lam and --c1 are both given, but they are one strength in two units (lam is c1 by "
-            "the number of sentences); leave one out."
-        )
+    refuse_two_strengths(settings["lam"], c1)
     if c1 is not None:
         number("c1", c1, 0.0, above=settings["penalty"] not in ("none", "l2"))
     check_parameters(ChainCRF(**settings))
@@ -156,7 +135,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet, noun=noun) as progress:
             prepare(plan.out)
-            found = read(plan, progress)
+            found = read_material(plan.files, progress.note)
             if plan.c1 is not None:
                 settings = settings | {"lam": plan.c1 / len(found.train.tokens)}
             progress.note(f"learning from {found.train.size()}")
@@ -171,27 +150,6 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if stopped:
         say(f"interrupted; the best model so far is in {plan.out / 'model.gw'}.")
     return INTERRUPTED if stopped else 0
-
-
-def read(plan: Plan, progress: Progress) -> Material:
-    """Return the sentences to learn from and to test on, and the attributes of the former."""
-    from graftwork.data import as_sequences
-
-    progress.note(f"reading {plan.train}")
-    train = keep_types_of_training(read_labelled(plan.train, plan.sep), plan.types)
-    test = None
-    if plan.test is not None:
-        progress.note(f"reading {plan.test}")
-        test = read_labelled(plan.test, plan.sep)
-        check_widths(train, test)
-        test = keep_types_of_test(test, plan.types)
-    template, words = read_template(plan.template, train.width)
-    if not template.transitions:
-        progress.note(
-            "note: the template has no line 'transitions', but a chain always learns which label "
-            "follows which"
-        )
-    return Material(train, test, template, words, as_sequences(template.attributes(train.tokens)))
 
 
 def fit(found: Material, settings: dict[str, Any], observer: Stoppable) -> ChainCRF:
@@ -249,7 +207,7 @@ def facts(
             "tokens": found.train.n_tokens,
             "template": found.template.text(),
             "columns": found.train.width,
-            "types": list(plan.types),
+            "types": list(plan.files.types),
             "settings": settings,
             "tested": tested,
             "certificate_words": learned.certificate_.words(),
@@ -281,7 +239,7 @@ def write_test_files(
         for earlier in files:  # of another run: they would not fit this model
             (plan.out / earlier).unlink(missing_ok=True)
         return []
-    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.sep)
+    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.files.sep)
     scores = json.dumps(verdict.to_dict(), indent=1, ensure_ascii=False)
     write_text(plan.out / files[1], scores + "\n")
     return files
