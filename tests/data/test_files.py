@@ -226,6 +226,8 @@ def test_no_such_file(tmp_path):
     (tmp_path / "data.csv").write_text("a\n1\n")
     with pytest.raises(DataError, match=r"dota\.csv: there is no such file.*'data.csv'"):
         read_table(tmp_path / "dota.csv")
+    with pytest.raises(DataError, match=r"there is no such file in '[^']*'\.$"):
+        read_table(tmp_path / "rows.csv")  # like the other in its extension only
     with pytest.raises(DataError, match="no such file"):
         read_table(tmp_path / "nowhere" / "t.csv")
     with pytest.raises(DataError, match="is a directory"):

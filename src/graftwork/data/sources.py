@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import io
 import zlib
@@ -13,6 +14,9 @@ from typing import BinaryIO
 
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError
+
+#: Names of files that are less like each other than this are no slips of the keyboard.
+_ALIKE = 0.75
 
 
 @contextmanager
@@ -49,9 +53,16 @@ def check_file(file: Path) -> None:
     if file.is_dir():
         raise DataError("is a directory; name the file in it.")
     if not file.exists():
-        siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
-        hint = suggestion(file.name, siblings) if siblings else ""
-        raise DataError(f"there is no such file in {str(file.parent)!r}{hint or '.'}")
+        hint = suggestion(file.name, _alike(file)) or "."
+        raise DataError(f"there is no such file in {str(file.parent)!r}{hint}")
+
+
+def _alike(file: Path) -> list[str]:
+    """Return the names in a file's folder that are like its own, whatever their extensions."""
+    names = [path.name for path in file.parent.iterdir()] if file.parent.is_dir() else []
+    stems = {name.partition(".")[0] for name in names}
+    near = difflib.get_close_matches(file.name.partition(".")[0], stems, cutoff=_ALIKE)
+    return [name for name in names if name.partition(".")[0] in near]
 
 
 @dataclass(frozen=True, slots=True)
