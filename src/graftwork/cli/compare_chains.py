@@ -14,14 +14,13 @@ from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.compare import (
     TOO_EARLY,
-    say_files,
     say_what_is_missing,
     tell,
     write_files,
 )
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import prepare
+from graftwork.cli.learn import prepare, say_files
 from graftwork.cli.methods import parse_chain_methods
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.sentences import Files, parse_types, read_material, refuse_two_strengths

@@ -15,8 +15,8 @@ from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare
-from graftwork.cli.methods import parse_method
+from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare, say_files
+from graftwork.cli.methods import ONE_CHAIN, parse_method
 from graftwork.cli.progress import progress_for
 from graftwork.cli.sentences import (
     Corpus,
@@ -72,14 +72,15 @@ def crf(
     jobs: opt.Jobs = None,
     max_features: own.MaxFeatures = None,
     max_seconds: opt.MaxSeconds = None,
+    max_iter: own.MaxIter = None,
 ) -> None:
     """Learn a sparse linear-chain CRF from labelled sentences; write model, weights and scores."""
     settings = {
         "lam": lam, "l2": l2, "penalty": str(penalty), "select": select, "order": order,
         "candidates": str(candidates), "min_count": min_count, "tol": tol, "n_jobs": jobs,
-        "max_features": max_features, "max_seconds": max_seconds,
+        "max_features": max_features, "max_seconds": max_seconds, "max_iter": max_iter,
     }  # fmt: skip
-    settings |= chain_method(method)
+    settings |= parse_method(method, ONE_CHAIN)
     check_settings(settings, c1)  # refused before a long file is read
     plan = Plan(Files(train, test, template, parse_types(types), sep), c1, out, quiet)
     try:
@@ -88,32 +89,6 @@ def crf(
         say(TOO_EARLY)
         code = INTERRUPTED
     raise typer.Exit(code)
-
-
-def chain_method(text: str) -> dict[str, Any]:
-    """Return the estimator's arguments that a text NAME:OPTION=VALUE stands for.
-
-    Examples
-    --------
-    >>> chain_method("grafting-light:steps=2")
-    {'method': 'grafting-light', 'method_options': {'steps': 2}}
-    """
-    from graftwork.cli.matching import near
-    from graftwork.estimators.parts import ParameterError
-
-    name = text.partition(":")[0].strip()
-    if name not in own.METHODS:
-        raise ParameterError(
-            f"there is no method {name!r} for chains{near(name, own.METHODS, 'methods')}"
-        )
-    settings = parse_method(text)
-    for other in settings.keys() - {"method", "method_options"}:
-        option = other.replace("_", "-")
-        raise ParameterError(
-            f"--method {text} sets {option}, which is no option of {name}; leave it out, or see "
-            f"whether there is --{option}."
-        )
-    return settings
 
 
 def check_settings(settings: dict[str, Any], c1: float | None) -> None:
@@ -144,9 +119,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
         stopped = interrupts.seen
         text, written = conclude(plan, found, learned, settings, stopped)
     if not plan.quiet:
-        typer.echo(text)
-        typer.echo(f"Learned in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
-        typer.echo(f"  {', '.join(written)}")
+        say_files(text, plan.out, written, time.monotonic() - began)
     if stopped:
         say(f"interrupted; the best model so far is in {plan.out / 'model.gw'}.")
     return INTERRUPTED if stopped else 0
