@@ -41,10 +41,11 @@ def graftwork(capsys):
 def start():
     """Start the command line as a process of its own, with pauses between lines of progress."""
 
-    def begin(*words, cwd, pause=1000.0):
+    def begin(*words, cwd, pause=1000.0, stdin=None):
         return subprocess.Popen(
             [sys.executable, "-c", START, str(pause), *map(str, words)],
             cwd=cwd,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -65,6 +65,7 @@ def test_the_synthetic_chain_with_select_units(graftwork, tmp_path):
 def test_nothing_given_is_the_setting_of_the_paper(tmp_path, monkeypatch):
     from graftwork.cli.compare_chains import Plan, read_task
     from graftwork.cli.methods import parse_chain_methods
+    from graftwork.cli.progress import progress_for
     from graftwork.datasets import labelled_chains
 
     asked = {}
@@ -76,10 +77,9 @@ def test_nothing_given_is_the_setting_of_the_paper(tmp_path, monkeypatch):
     monkeypatch.setattr("graftwork.datasets.labelled_chains", draw)
     none = dict.fromkeys(("sequences", "test_sequences", "length", "inputs", "relevant", "labels"))
     entries = parse_chain_methods(["full"], None)
-    plan = Plan(
-        None, None, None, sizes_of(none), entries, None, None, tmp_path, 7, plot=False, quiet=True
-    )
-    task = read_task(plan, {})
+    plan = Plan(None, sizes_of(none), entries, None, None, tmp_path, 7, plot=False, quiet=True)
+    with progress_for(quiet=True) as progress:
+        task = read_task(plan, {}, progress)
     assert asked["sizes"] == ((5000, 8, 1000, 100, 2), 7)
     assert task.train.sequences.n_sequences == 3000
     assert task.options["lam"] * 3000 == pytest.approx(64)
@@ -109,12 +109,26 @@ def test_templates(graftwork, sentences, tmp_path):
     stored = json.loads((tmp_path / "o" / "comparison.json").read_text())
     assert stored["attributes"] == 8
     template.write_text("word[0]\n")
-    result = graftwork(*words, "--template", template)
+    result = graftwork(*words[:-1], "--template", template)
     assert result.code == 0
-    assert "labels always depend on each other" in result.err
+    assert "a chain always learns which label follows which" in result.err
     alone = tmp_path / "words.txt"
     alone.write_text("the D\ndog N\n\nbark V\n")
     assert graftwork("compare-chains", alone, *words[2:]).code == 0
+
+
+def test_types_and_separators(graftwork, sentences, tmp_path):
+    files = []
+    for path in sentences:
+        files.append(tmp_path / f"tabs-{path.name}")
+        files[-1].write_text(path.read_text().replace(" ", "|"))
+    words = ["--types", "VP", "--sep", "|", "-m", "full", "--lam", "0.05", "--jobs", "1"]
+    out = ["--out", tmp_path / "o", "--no-plot"]
+    result = graftwork("compare-chains", files[0], "--test", files[1], *words, *out)
+    assert result.code == 0, result.err
+    stored = json.loads((tmp_path / "o" / "comparison.json").read_text())
+    assert stored["labels"] == 2
+    assert stored["test_sequences"] == 2
 
 
 @pytest.mark.parametrize(
@@ -126,15 +140,18 @@ def test_templates(graftwork, sentences, tmp_path):
         (["-m", ","], "name some of grafting-light"),
         (["-m", "full:count=1"], "full has no option 'count'"),
         (["-m", "grafting:lam=1"], "lam"),
-        (["-m", "full:select=3", *SMALL], "leave select out"),
+        (["-m", "full:select=3", *SMALL], "leave --select out"),
         (["-m", "grafting:select=x", *SMALL], "--select must be"),
         (["--select", "1,x"], "no list of whole numbers"),
         (["--select", "0"], "no list of whole numbers"),
-        (["--lam", "0.1", "--c1", "1"], "give one"),
+        (["--lam", "0.1", "--c1", "1"], "leave one out"),
         (["--lam", "0", *SMALL], "--lam must be"),
         (["--lam", "-1"], "'--lam'"),
         (["--test", "x.txt"], "--test needs a file to learn from"),
         (["--template", "words"], "--template needs a file to learn from"),
+        (["--types", "NP"], "--types needs a file to learn from"),
+        (["{txt}", "--types", "XP"], "there is no chunk type 'XP'"),
+        (["{txt}", "--test", "{narrow}"], "narrow.txt: there are 2 columns, but train.txt has 3"),
         (["{txt}", "--test-sequences", "5"], "--test-sequences is for synthetic sequences"),
         (["{txt}", "--template", "magic"], "magic"),
         (["{txt}", "--test", "absent.txt"], "absent.txt: there is no such file"),
@@ -146,7 +163,10 @@ def test_compare_chains_refuses_in_one_sentence(
     graftwork, sentences, tmp_path, words, told, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    filled = [word.replace("{txt}", str(sentences[0])) for word in words]
+    narrow = tmp_path / "narrow.txt"
+    narrow.write_text("The B-NP\ndog I-NP\n")
+    files = {"{txt}": str(sentences[0]), "{narrow}": str(narrow)}
+    filled = [files.get(word, word) for word in words]
     result = graftwork("compare-chains", *filled, "--no-plot")
     assert result.code == 2
     assert result.out == ""

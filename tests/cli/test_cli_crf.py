@@ -1,6 +1,7 @@
 import gzip
 import json
 import signal
+import subprocess
 
 import pytest
 
@@ -40,6 +41,12 @@ FAST = ["--lam", "0.02", "--jobs", "1"]
 def text_of(sentences, sep=" ", end="\n"):
     lines = (end.join(sep.join(token) for token in sentence) for sentence in sentences)
     return (end + end).join(lines) + end
+
+
+def parsed(text, folder):
+    path = folder / "parsed.txt"
+    path.write_text(text)
+    return read_conll(path)
 
 
 @pytest.fixture
@@ -143,6 +150,7 @@ def test_quiet_prints_nothing(graftwork, train, held, tmp_path):
         (["--candidates", "all", "--min-count", "2"], {"candidates": "all", "min_count": 2}),
         (["--max-features", "5"], {"max_features": 5}),
         (["--max-seconds", "0"], {"max_seconds": 0}),
+        (["--max-iter", "2"], {"max_iter": 2}),
         (["--tol", "0.0001"], {"tol": 0.0001}),
     ],
 )
@@ -249,13 +257,14 @@ def test_odd_files_are_learned_and_tagged(graftwork, tmp_path, content):
     assert [[t[:-1] for t in s] for s in read_conll(tagged)] == read_conll(data)
 
 
-def test_other_separators(graftwork, tmp_path):
+@pytest.mark.parametrize(("sep", "mark"), [(",", ","), ("\t", "\t"), (r"\t", "\t")])
+def test_other_separators(graftwork, tmp_path, sep, mark):
     data = tmp_path / "data.txt"
-    data.write_text("New York,B-LOC\nsleeps,O\n\nHe,O\n")
-    result = graftwork("crf", data, "--test", data, "--sep", ",", "--out", tmp_path, *FAST)
+    data.write_text("New York,B-LOC\nsleeps,O\n\nHe,O\n".replace(",", mark))
+    result = graftwork("crf", data, "--test", data, "--sep", sep, "--out", tmp_path, *FAST)
     assert result.code == 0, result.err
-    assert (tmp_path / "predictions.txt").read_text().startswith("New York,B-LOC,")
-    tagged = graftwork("tag", tmp_path / "model.gw", data, "--sep", ",")
+    assert (tmp_path / "predictions.txt").read_text().startswith(f"New York{mark}B-LOC{mark}")
+    tagged = graftwork("tag", tmp_path / "model.gw", data, "--sep", sep)
     assert tagged.out == (tmp_path / "predictions.txt").read_text()
     assert "use --sep" in refused(graftwork("tag", tmp_path / "model.gw", data))
 
@@ -303,7 +312,13 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
         (["absent.txt", "--method", "graftin"], "did you mean 'grafting'?"),
         (["absent.txt", "--method", "chow-liu"], "no method 'chow-liu' for chains"),
         (["absent.txt", "--method", "grafting-light:stpes=3"], "did you mean 'steps'?"),
-        (["absent.txt", "--method", "gain:tie=3"], "sets tie, which is no option of gain"),
+        (
+            ["absent.txt", "--method", "gain:tie=3"],
+            "gain has no option 'tie'. The options are 'count'.",
+        ),
+        (["absent.txt", "--method", "full:features=true"], "no option 'features'; it has none."),
+        (["absent.txt", "--max-iter", "-1"], "'--max-iter'"),
+        (["trein.txt"], "did you mean 'train.txt'?"),
         (["train.txt", "--method", "full", "--select", "3"], "leave --select out"),
         (["train.txt", "--method", "gain:count=3", "--select", "3"], "--select and count"),
         (["absent.txt", "--select", "0"], "'--select'"),
@@ -388,6 +403,12 @@ def test_tag_refuses_in_one_sentence(graftwork, learned, model_file, train, tmp_
     assert "there is no column 'tog'" in refused(graftwork("tag", plain, train))
 
 
+def test_help_of_show_tells_networks_from_chains(graftwork):
+    text = " ".join(graftwork("show", "--help").out.split())
+    assert "as learn or crf writes it" in text
+    assert "--plot and --edges are for networks" in text
+
+
 def test_show_says_what_a_chain_is(graftwork, learned, tmp_path):
     result = graftwork("show", learned / "model.gw", "--top", "1")
     assert result.code == 0, result.err
@@ -450,8 +471,24 @@ def test_interrupt_while_reading(graftwork, train, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graftwork.cli.crf.read_labelled", interrupted)
+    monkeypatch.setattr("graftwork.cli.sentences.read_labelled", interrupted)
     result = graftwork("crf", train, "--out", tmp_path)
     assert result.code == 130
     assert "interrupted before there was a model to save." in result.err
     assert not (tmp_path / "model.gw").exists()
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_sentences_may_come_through_a_pipe(start, learned, train, tmp_path, name):
+    tagging = start("tag", learned / "model.gw", name, cwd=tmp_path, stdin=subprocess.PIPE)
+    out, err = tagging.communicate(text_of(TEST), timeout=120)
+    assert tagging.returncode == 0, err
+    assert [[token[:3] for token in sentence] for sentence in parsed(out, tmp_path)] == TEST
+    words = ["crf", name, "--out", "piped", "-q", *FAST]
+    learning = start(*words, cwd=tmp_path, stdin=subprocess.PIPE)
+    _, err = learning.communicate(train.read_text(), timeout=120)
+    assert learning.returncode == 0, err
+    piped, usual = (read_info(at / "model.gw") for at in (tmp_path / "piped", learned))
+    assert piped["data"] == "stdin"
+    for name in ("sentences", "tokens", "columns"):
+        assert piped[name] == usual[name]

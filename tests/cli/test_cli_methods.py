@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from graftwork.cli.methods import _SHARED, parse_method, parse_methods
+from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
 from graftwork.cli.options import METHODS, Inference, PairRule, Penalty
-from graftwork.estimators import MarkovNetwork
+from graftwork.estimators import ChainCRF, MarkovNetwork
 from graftwork.estimators.parts import ENGINES, PENALTIES, RULES, ParameterError
 from graftwork.recipes import RECIPES
 
@@ -17,6 +17,17 @@ def test_the_options_know_every_word_of_the_library():
     assert [*Penalty] == [*PENALTIES]
     assert {*PairRule} == {*RULES}
     assert {name.replace("-", "_") for name in _SHARED} <= {*MarkovNetwork().get_params()}
+    assert {name.replace("-", "_") for name in CHAINS.shared} <= {*ChainCRF().get_params()}
+
+
+def test_chains_are_told_their_own_options_only():
+    with pytest.raises(ParameterError, match="no option 'foo'") as refusal:
+        parse_method("grafting-light:foo=1", ONE_CHAIN)
+    assert str(refusal.value).endswith("The options are 'count', 'steps', 'memory'.")
+    with pytest.raises(ParameterError, match="'count', 'steps', 'memory', 'select', 'penalty'"):
+        parse_method("grafting-light:features=true", CHAINS)
+    with pytest.raises(ParameterError, match="there is no method 'chow-liu' for chains"):
+        parse_method("chow-liu", CHAINS)
 
 
 def test_help_lists_every_method(graftwork):

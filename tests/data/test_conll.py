@@ -73,7 +73,7 @@ def test_words_that_look_like_comments_are_words(write):
         ("a b c\n\nd e\n", r"train\.txt: line 3 has 2 columns, but line 1 has 3; .*sep="),
         ("\na b\nc\n", "line 3 has 1 column, but line 2 has 2"),
         (b"a b\n\n\xff b\n", "line 3 is not UTF-8"),
-        (gzip.compress(TEXT.encode())[:-12], "damaged"),
+        (gzip.compress(TEXT.encode(), mtime=0)[:-12], "damaged"),
     ],
 )
 def test_refused(write, content, said):
@@ -158,3 +158,14 @@ def test_refused_before_the_old_file_is_touched(tmp_path, sentences, said):
     with pytest.raises(DataError, match=said):
         write_conll(path, sentences)
     assert read_conll(path) == SENTENCES
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_from_its_first_byte_on(pipe, pack):
+    path = pipe(pack(b"He B-NP\nsleeps B-VP\n\nWhy B-ADVP\n"))
+    assert read_conll(path) == [[("He", "B-NP"), ("sleeps", "B-VP")], [("Why", "B-ADVP")]]
+
+
+def test_a_line_that_is_not_utf8_is_told_of_a_pipe_too(pipe):
+    with pytest.raises(DataError, match=r"^pipe\d+: line 2 is not UTF-8 text"):
+        read_conll(pipe(b"He B-NP\n\xff\xfe B-VP\n"))

@@ -226,6 +226,8 @@ def test_no_such_file(tmp_path):
     (tmp_path / "data.csv").write_text("a\n1\n")
     with pytest.raises(DataError, match=r"dota\.csv: there is no such file.*'data.csv'"):
         read_table(tmp_path / "dota.csv")
+    with pytest.raises(DataError, match=r"there is no such file in '[^']*'\.$"):
+        read_table(tmp_path / "rows.csv")  # like the other in its extension only
     with pytest.raises(DataError, match="no such file"):
         read_table(tmp_path / "nowhere" / "t.csv")
     with pytest.raises(DataError, match="is a directory"):
@@ -346,3 +348,10 @@ def _small(folder):
     path = folder / "small.csv"
     path.write_text("a,b\nx,1\ny,2\n")
     return path
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_pipe_is_read_from_its_first_byte_on(pipe, pack):
+    table = read_table(pipe(pack(b"smokes,visits\nno,3\nyes,1\n")))
+    assert table.names == ("smokes", "visits")
+    assert table.n_rows == 2

@@ -288,16 +288,55 @@ def test_nonsense_is_refused_before_any_run(chains, methods, options, told):
     ("changes", "told"),
     [
         ({"test": 0.2}, "test must be"),
-        ({"test": ([[["a"]]], [["x", "y"]])}, "2 labels in y"),
+        ({"test": ([[["a"]]], [["x", "y"]])}, "test: .* 2 labels in y"),
+        ({"test": (np.zeros((1, 2, 11)), [[0, 1]])}, "test: X has 11 columns, but .* has 12"),
+        ({"test": ([[["a"]]], [[0]])}, "test: X has named attributes, but .* columns of a matrix"),
+        ({"test": (np.zeros((2, 12)), [[0, 1]], [3])}, "test: "),
+        ({"X": [[["a"]]], "y": [[0]], "test": (np.zeros((1, 1, 2)), [[0]])}, "test: X has columns"),
         ({"y": [[0] * 4]}, "60 sequences"),
         ({"sample_weight": [1.0]}, "60"),
     ],
 )
-def test_wrong_data_are_refused(chains, changes, told):
+def test_wrong_data_are_refused_before_any_learning(chains, changes, told):
     train, _ = chains
     given = {"X": train.X, "y": train.y, "methods": "full", "lam": LAM, **changes}
     with pytest.raises(gw.DataError, match=told):
-        gw.compare_chains(**given)
+        make_chain_task(**given)
+
+
+def test_iterators_are_read_once():
+    X, y = [[["a"], ["b"]], [["b"]]] * 6, [["x", "y"], ["y"]] * 6
+    usual = gw.compare_chains(X, y, ["full", "grafting"], lam=0.05, test=(X, y), n_jobs=1)
+    once = gw.compare_chains(
+        (iter(part) for part in X), [iter(part) for part in y], ["full", "grafting"], lam=0.05,
+        test=([iter(part) for part in X], (iter(part) for part in y)), n_jobs=1,
+    )  # fmt: skip
+    assert [run.nll for run in once.runs] == [run.nll for run in usual.runs]
+    assert [run.test_error for run in once.runs] == [0.0, 0.0]
+
+
+def test_sequences_are_counted_by_their_weights():
+    X, y = [[["a"], ["b"]], [["b"]], [["c"]]], [["x", "y"], ["y"], ["z"]]
+    found = gw.compare_chains(X, y, "full", lam=0.1, sample_weight=[2.0, 3.0, 0.0], n_jobs=1)
+    assert (found.n_sequences, found.n_positions, found.n_labels) == (2, 3, 2)
+    assert "Lambda is 0.1 on the mean loss of a sequence, 0.5 on the sum." in " ".join(
+        found.words().split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "open_"),
+    [({}, True), ({"penalty": "elastic-net", "l2": 0.1}, False), ({"penalty": "l2"}, False)],
+)
+def test_a_strictly_convex_penalty_determines_the_features(chains, options, open_):
+    words = " ".join(compared(chains[0], "full", **options).words().split())
+    assert ("not determined by the optimum" in words) is open_
+
+
+def test_true_and_one_are_two_labels():
+    X, y = [[["a"], ["b"]]] * 6, [[True, "y"]] * 6
+    found = gw.compare_chains(X, y, "full", lam=0.05, test=(X[:1], [[1, "y"]]), n_jobs=1)
+    assert found.runs[0].test_error == 0.5
 
 
 def test_a_method_that_fails_does_not_take_the_others_along(chains, monkeypatch):

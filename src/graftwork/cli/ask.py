@@ -43,7 +43,10 @@ graftwork sample out/model.gw 1000 --given class=p --seed 1 --out poisonous.csv"
 
 SHOW_EXAMPLES = """Examples:
 graftwork show out/model.gw
-graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv"""
+graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv
+graftwork show chunker/model.gw --top 5
+
+The model is a network (of learn) or a chain (of crf); --plot and --edges are for networks."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 AskInference = Annotated[
@@ -185,18 +188,20 @@ def sample(
 
 
 def show(
-    model: opt.Model,
+    model: Annotated[
+        Path, typer.Argument(help="A model file, as learn or crf writes it (model.gw).")
+    ],
     top: Annotated[
         int, typer.Option(help="How many edges to name, or weights for each label.", min=0)
     ] = 10,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the network: png, pdf or svg.")
+        Path | None, typer.Option(metavar="FILE", help="Draw a network: png, pdf or svg.")
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the edges as CSV.")
+        Path | None, typer.Option(metavar="FILE", help="Write a network's edges as CSV.")
     ] = None,
 ) -> None:
-    """Say what is in a model file: variables and edges, or labels and weights; how it arose."""
+    """Say what is in a network (variables, edges) or a chain (labels, weights); how it arose."""
     from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
 

@@ -13,7 +13,7 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, as_options, one_line, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import hold_out, prepare, read_source, size_of
+from graftwork.cli.learn import hold_out, prepare, read_source, say_files, size_of
 from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
 
@@ -142,13 +142,6 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
     return say_what_is_missing(comparison, plan.out)
-
-
-def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
-    """Print what was found and where it is, and return None."""
-    typer.echo(text)
-    typer.echo(f"Compared in {seconds:.1f} s. Files in {out}:")
-    typer.echo(f"  {', '.join(written)}")
 
 
 def say_what_is_missing(comparison: Comparison | ChainComparison, out: Path) -> int:

@@ -10,24 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.compare import (
     TOO_EARLY,
-    say_files,
     say_what_is_missing,
     tell,
     write_files,
 )
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import prepare
+from graftwork.cli.learn import prepare, say_files
 from graftwork.cli.methods import parse_chain_methods
-from graftwork.cli.progress import progress_for
+from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.sentences import Files, parse_types, read_material, refuse_two_strengths
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
     from graftwork.report.compare_chains_runs import ChainTask
     from graftwork.report.compare_methods import Entry
+
+    #: Sequences, and their labels.
+    Labelled = tuple[Any, Any]
 
 #: The paper's synthetic chain: what is drawn where there is no file.
 _DRAWN = {
@@ -47,13 +51,15 @@ graftwork compare-chains --select 1,10,100 --methods grafting-light,grafting,ful
 graftwork compare-chains -m gauss-seidel --select 100 --max-seconds 300
 graftwork compare-chains --sequences 500 --inputs 100 --relevant 10 --lam 0.05
 graftwork compare-chains train.txt --test test.txt --c1 1 --out chunking
-graftwork compare-chains train.txt --template my.tpl -m grafting-light:steps=2,full
+graftwork compare-chains train.txt --types NP --template my.tpl -m grafting-light:steps=2,full
 
 Without a file the synthetic chain of the Grafting-Light paper is drawn.
 Files have a token a line, its label in the last column, and blank lines between
 sentences. Ctrl-C once stops and keeps what there is; twice gives up."""
 
-_DATA, _SYNTHETIC = "Sentences of a file", "Synthetic sequences"
+_SYNTHETIC = "Synthetic sequences"
+#: Options that say how a file is read.
+_OF_FILES = ("test", "template", "types", "sep")
 
 
 def _size(help_text: str, least: int) -> Any:
@@ -62,7 +68,10 @@ def _size(help_text: str, least: int) -> Any:
 
 
 Train = Annotated[
-    Path | None, typer.Argument(help="Sentences in columns; none draws the synthetic chain.")
+    Path | None,
+    typer.Argument(
+        help="Sentences in columns (- for standard input); none draws the synthetic chain."
+    ),
 ]
 Methods = Annotated[
     list[str] | None,
@@ -88,29 +97,13 @@ Lam = Annotated[
 C1 = Annotated[
     float | None, typer.Option(help="The same on the summed loss, as CRFsuite has it.", min=0)
 ]
-Test = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Sentences for the error rate.", rich_help_panel=_DATA),
-]
-TemplateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--template",
-        metavar="NAME|FILE",
-        help="What tokens are looked at by: chunking (the default with two columns beside the "
-        "label), words (with one), or a file.",
-        rich_help_panel=_DATA,
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do around the comparison itself."""
 
-    train: Path | None
-    test: Path | None
-    template: str | None
+    files: Files | None
     drawn: Mapping[str, int]
     entries: Sequence[Entry]
     lam: float | None
@@ -132,8 +125,10 @@ def compare_chains(
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    test: Test = None,
-    template: TemplateOption = None,
+    test: own.Test = None,
+    template: own.TemplateOption = None,
+    types: own.Types = None,
+    sep: own.Sep = None,
     sequences: Annotated[int | None, _size("To learn from (3,000).", 1)] = None,
     test_sequences: Annotated[int | None, _size("To test on (2,000).", 1)] = None,
     length: Annotated[int | None, _size("Positions of each (8).", 1)] = None,
@@ -143,12 +138,7 @@ def compare_chains(
     l2: opt.L2 = 0.0,
     tol: opt.Tol = 1e-5,
     jobs: opt.Jobs = None,
-    max_features: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Stop at so many features.", min=0, rich_help_panel="Limits"
-        ),
-    ] = None,
+    max_features: own.MaxFeatures = None,
     max_seconds: opt.MaxSeconds = None,
 ) -> None:
     """Run several methods on labelled sequences at one lambda; compare six criteria.
@@ -161,8 +151,11 @@ def compare_chains(
     given = context.params
     settings = {name: given[name] for name in ("l2", "tol", "max_features", "max_seconds")}
     words = ["grafting-light,grafting,full"] if methods is None else methods
+    files = None
+    if train is not None:
+        files = Files(opt.file_or_stdin(train), test, template, parse_types(types), sep)
     plan = Plan(
-        train, test, template, sizes_of(given), parse_chain_methods(words, parse_select(select)),
+        files, sizes_of(given), parse_chain_methods(words, parse_select(select)),
         lam, c1, out, seed, plot=not no_plot, quiet=quiet,
     )  # fmt: skip
     check(plan, given)
@@ -204,12 +197,9 @@ def parse_select(text: str | None) -> list[int] | None:
 
 def check(plan: Plan, given: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
-    if plan.lam is not None and plan.c1 is not None:
-        raise DataError(
-            "--lam and --c1 are the same strength, on the mean and on the summed loss; give one."
-        )
-    if plan.train is None:
-        strange = [f"--{name}" for name in ("test", "template") if given[name] is not None]
+    refuse_two_strengths(plan.lam, plan.c1)
+    if plan.files is None:
+        strange = [f"--{name}" for name in _OF_FILES if given[name] is not None]
         remedy = "needs a file to learn from; name it first."
     else:
         strange = [f"--{name.replace('_', '-')}" for name in _DRAWN if given[name] is not None]
@@ -225,9 +215,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     began = time.monotonic()
     with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet, noun="feature") as progress:
-            progress.note(f"reading {plan.train}" if plan.train else "drawing sequences")
             prepare(plan.out)
-            task = read_task(plan, settings)
+            task = read_task(plan, settings, progress)
             size = str(task.train.sequences).partition(": ")[2]
             progress.note(f"comparing on {size}")
             watched = Stoppable(progress, interrupts)
@@ -241,20 +230,24 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     return say_what_is_missing(comparison, plan.out)
 
 
-def read_task(plan: Plan, settings: dict[str, Any]) -> ChainTask:
+def read_task(plan: Plan, settings: dict[str, Any], progress: Progress) -> ChainTask:
     """Return what is to be compared: sentences of files, or the synthetic chain."""
     from graftwork.report.compare_chains import make_chain_task
 
-    train, test = drawn(plan) if plan.train is None else read(plan, plan.train)
+    if plan.files is None:
+        progress.note("drawing sequences")
+        train, test = drawn(plan)
+    else:
+        train, test = read(plan.files, progress)
     lam = plan.lam
     if plan.c1 is not None:
         lam = plan.c1 / len(train[1])
-    elif lam is None and plan.train is None:
+    elif lam is None and plan.files is None:
         lam = _PAPERS_LAM
     return make_chain_task(*train, plan.entries, test=test, lam=lam, **settings)
 
 
-def drawn(plan: Plan) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def drawn(plan: Plan) -> tuple[Labelled, Labelled | None]:
     """Return sequences and labels drawn from a random chain, to learn from and to test on."""
     from graftwork.datasets import labelled_chains
 
@@ -268,16 +261,10 @@ def drawn(plan: Plan) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     return train, test
 
 
-def read(plan: Plan, path: Path) -> tuple[tuple[Any, Any], tuple[Any, Any] | None]:
+def read(files: Files, progress: Progress) -> tuple[Labelled, Labelled | None]:
     """Return attributes and labels of a file's sentences, and of another's to test on."""
-    from graftwork.data import Template, read_conll
-    from graftwork.data.conll import split_labels
-
-    paths = [path] if plan.test is None else [path, plan.test]
-    parts = [split_labels(read_conll(each)) for each in paths]
-    columns = len(parts[0][0][0][0])
-    template = Template.read(plan.template or ("words" if columns == 1 else "chunking"))
-    if not template.transitions:
-        say("note: the template has no line transitions, but labels always depend on each other.")
-    train, *test = [(template.attributes(tokens), labels) for tokens, labels in parts]
-    return train, test[0] if test else None
+    found = read_material(files, progress.note)
+    train, test = (found.sequences, found.train.labels), found.test
+    if test is None:
+        return train, None
+    return train, (found.template.attributes(test.tokens), test.labels)

@@ -15,22 +15,20 @@ from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare
-from graftwork.cli.methods import parse_method
-from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare, say_files
+from graftwork.cli.methods import ONE_CHAIN, parse_method
+from graftwork.cli.progress import progress_for
 from graftwork.cli.sentences import (
     Corpus,
+    Files,
+    Material,
     Verdict,
-    check_widths,
-    keep_types_of_test,
-    keep_types_of_training,
     parse_types,
-    read_labelled,
-    read_template,
+    read_material,
+    refuse_two_strengths,
 )
 
 if TYPE_CHECKING:
-    from graftwork.data import Sequences, Template
     from graftwork.estimators import ChainCRF
 
 EXAMPLES = """Examples:
@@ -47,25 +45,10 @@ Ctrl-C once stops and keeps the best model so far; twice gives up."""
 class Plan:
     """What to do around the learning itself."""
 
-    train: Path
-    test: Path | None
-    template: str | None
-    types: tuple[str, ...]
+    files: Files
     c1: float | None
     out: Path
-    sep: str | None
     quiet: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Everything read: sentences, the template, and the attributes it makes of them."""
-
-    train: Corpus
-    test: Corpus | None
-    template: Template
-    template_words: str
-    sequences: Sequences
 
 
 def crf(
@@ -89,16 +72,17 @@ def crf(
     jobs: opt.Jobs = None,
     max_features: own.MaxFeatures = None,
     max_seconds: opt.MaxSeconds = None,
+    max_iter: own.MaxIter = None,
 ) -> None:
     """Learn a sparse linear-chain CRF from labelled sentences; write model, weights and scores."""
     settings = {
         "lam": lam, "l2": l2, "penalty": str(penalty), "select": select, "order": order,
         "candidates": str(candidates), "min_count": min_count, "tol": tol, "n_jobs": jobs,
-        "max_features": max_features, "max_seconds": max_seconds,
+        "max_features": max_features, "max_seconds": max_seconds, "max_iter": max_iter,
     }  # fmt: skip
-    settings |= chain_method(method)
+    settings |= parse_method(method, ONE_CHAIN)
     check_settings(settings, c1)  # refused before a long file is read
-    plan = Plan(train, test, template, parse_types(types), c1, out, sep, quiet)
+    plan = Plan(Files(train, test, template, parse_types(types), sep), c1, out, quiet)
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -107,43 +91,13 @@ def crf(
     raise typer.Exit(code)
 
 
-def chain_method(text: str) -> dict[str, Any]:
-    """Return the estimator's arguments that a text NAME:OPTION=VALUE stands for.
-
-    Examples
-    --------
-    >>> chain_method("grafting-light:steps=2")
-    {'method': 'grafting-light', 'method_options': {'steps': 2}}
-    """
-    from graftwork.cli.matching import near
-    from graftwork.estimators.parts import ParameterError
-
-    name = text.partition(":")[0].strip()
-    if name not in own.METHODS:
-        raise ParameterError(
-            f"there is no method {name!r} for chains{near(name, own.METHODS, 'methods')}"
-        )
-    settings = parse_method(text)
-    for other in settings.keys() - {"method", "method_options"}:
-        option = other.replace("_", "-")
-        raise ParameterError(
-            f"--method {text} sets {option}, which is no option of {name}; leave it out, or see "
-            f"whether there is --{option}."
-        )
-    return settings
-
-
 def check_settings(settings: dict[str, Any], c1: float | None) -> None:
     """Refuse settings that mean nothing."""
     from graftwork.estimators import ChainCRF
     from graftwork.estimators.chain_parts import check_parameters
-    from graftwork.estimators.parts import ParameterError, number
+    from graftwork.estimators.parts import number
 
-    if c1 is not None and settings["lam"] is not None:
-        raise ParameterError(
-            "--lam and --c1 are both given, but they are one strength in two units (lam is c1 by "
-            "the number of sentences); leave one out."
-        )
+    refuse_two_strengths(settings["lam"], c1)
     if c1 is not None:
         number("c1", c1, 0.0, above=settings["penalty"] not in ("none", "l2"))
     check_parameters(ChainCRF(**settings))
@@ -156,7 +110,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet, noun=noun) as progress:
             prepare(plan.out)
-            found = read(plan, progress)
+            found = read_material(plan.files, progress.note)
             if plan.c1 is not None:
                 settings = settings | {"lam": plan.c1 / len(found.train.tokens)}
             progress.note(f"learning from {found.train.size()}")
@@ -165,33 +119,10 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
         stopped = interrupts.seen
         text, written = conclude(plan, found, learned, settings, stopped)
     if not plan.quiet:
-        typer.echo(text)
-        typer.echo(f"Learned in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
-        typer.echo(f"  {', '.join(written)}")
+        say_files(text, plan.out, written, time.monotonic() - began)
     if stopped:
         say(f"interrupted; the best model so far is in {plan.out / 'model.gw'}.")
     return INTERRUPTED if stopped else 0
-
-
-def read(plan: Plan, progress: Progress) -> Material:
-    """Return the sentences to learn from and to test on, and the attributes of the former."""
-    from graftwork.data import as_sequences
-
-    progress.note(f"reading {plan.train}")
-    train = keep_types_of_training(read_labelled(plan.train, plan.sep), plan.types)
-    test = None
-    if plan.test is not None:
-        progress.note(f"reading {plan.test}")
-        test = read_labelled(plan.test, plan.sep)
-        check_widths(train, test)
-        test = keep_types_of_test(test, plan.types)
-    template, words = read_template(plan.template, train.width)
-    if not template.transitions:
-        progress.note(
-            "note: the template has no line 'transitions', but a chain always learns which label "
-            "follows which"
-        )
-    return Material(train, test, template, words, as_sequences(template.attributes(train.tokens)))
 
 
 def fit(found: Material, settings: dict[str, Any], observer: Stoppable) -> ChainCRF:
@@ -249,7 +180,7 @@ def facts(
             "tokens": found.train.n_tokens,
             "template": found.template.text(),
             "columns": found.train.width,
-            "types": list(plan.types),
+            "types": list(plan.files.types),
             "settings": settings,
             "tested": tested,
             "certificate_words": learned.certificate_.words(),
@@ -281,7 +212,7 @@ def write_test_files(
         for earlier in files:  # of another run: they would not fit this model
             (plan.out / earlier).unlink(missing_ok=True)
         return []
-    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.sep)
+    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.files.sep)
     scores = json.dumps(verdict.to_dict(), indent=1, ensure_ascii=False)
     write_text(plan.out / files[1], scores + "\n")
     return files

@@ -8,10 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli.options import Penalty
-
-#: The names in ``graftwork.estimators.chain_parts.METHODS``, here so that help need not load them.
-METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
+from graftwork.cli.options import CHAIN_METHODS, Penalty, file_or_stdin, separator
 
 
 class Candidates(StrEnum):
@@ -29,7 +26,14 @@ Train = Annotated[
     Path,
     typer.Argument(
         help="Sentences in columns, plain or gzipped: a token a line, the label in the last "
-        "column, a blank line between sentences."
+        "column, a blank line between sentences. - is standard input.",
+        callback=file_or_stdin,
+    ),
+]
+Untagged = Annotated[
+    Path,
+    typer.Argument(
+        help="Sentences in columns, plain or gzipped; - is standard input.", callback=file_or_stdin
     ),
 ]
 Test = Annotated[
@@ -56,7 +60,8 @@ Types = Annotated[
 Sep = Annotated[
     str | None,
     typer.Option(
-        help="What separates columns, if not spaces and tabs.",
+        help=r"What separates columns, if not spaces and tabs; \t is a tab.",
+        callback=separator,
         rich_help_panel=_READ,
     ),
 ]
@@ -65,7 +70,8 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"How features are chosen: {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option.",
+        help=f"How features are chosen: {', '.join(CHAIN_METHODS)}. NAME:OPTION=VALUE sets "
+        "an option.",
         rich_help_panel=_LEARN,
     ),
 ]
@@ -124,6 +130,10 @@ MaxFeatures = Annotated[
         metavar="N", help="Stop at so many features.", min=0, rich_help_panel=_LIMITS
     ),
 ]  # fmt: skip
+MaxIter = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Stop after so many rounds.", min=0, rich_help_panel=_LIMITS),
+]
 PenaltyOption = Annotated[
     Penalty,
     typer.Option(

@@ -140,9 +140,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
         stopped = interrupts.seen
         text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)
     if not plan.quiet:
-        typer.echo(text)
-        typer.echo(f"Learned in {time.monotonic() - began:.1f} s. Files in {plan.out}:")
-        typer.echo(f"  {', '.join(written)}")
+        say_files(text, plan.out, written, time.monotonic() - began)
     if stopped:
         say(f"interrupted; the best network so far is in {plan.out / 'model.gw'}.")
     return INTERRUPTED if stopped else 0
@@ -161,6 +159,16 @@ def conclude(
         text = f"Interrupted: this is the best network so far.\n\n{text}"
     info = facts(source, train, net, settings, score)
     return text, write_files(plan, net, train, text, info)
+
+
+def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
+    """Print what was found and where it is, and return None.
+
+    The seconds are those of the whole command, more than a limit on learning counts.
+    """
+    typer.echo(text)
+    typer.echo(f"Done in {seconds:.1f} s. Files in {out}:")
+    typer.echo(f"  {', '.join(written)}")
 
 
 def size_of(table: Table) -> str:
@@ -190,7 +198,7 @@ def read_source(data: str, reading: opt.Reading) -> Source:
     from graftwork.data.files import MISSING
     from graftwork.datasets import EMBEDDED
 
-    path = Path(data)
+    path = opt.file_or_stdin(Path(data))
     if data in EMBEDDED and not path.is_file():
         if reading != opt.Reading():
             raise DataError(

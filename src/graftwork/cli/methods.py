@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +37,31 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What may be written about methods: their names, and options of their estimator."""
+    """What may be written about methods.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        Their names.
+    shared : tuple of str
+        Options of their estimator.
+    unused : tuple of str
+        Options of the methods themselves that mean nothing here.
+    what : str
+        What the methods are for, as refusals say it.
+    """
 
     methods: tuple[str, ...]
     shared: tuple[str, ...]
+    unused: tuple[str, ...] = ()
+    what: str = ""
 
 
 NETWORKS = Language(METHODS, _SHARED)
-CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS)
+# Whether features or whole edges are chosen is a question of networks.
+CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS, ("features",), " for chains")
+#: One chain alone: everything shared has an option of its own on the command line.
+ONE_CHAIN = replace(CHAINS, shared=())
 
 
 def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict[str, Any]:
@@ -75,8 +92,11 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
     name, *options = (part.strip() for part in text.split(":"))
     if name not in language.methods:
         listed = list(language.methods)
-        raise ParameterError(f"there is no method {name!r}{near(name, listed, 'methods')}")
-    own = inspect.signature(RECIPES[name]).parameters
+        raise ParameterError(
+            f"there is no method {name!r}{language.what}{near(name, listed, 'methods')}"
+        )
+    parameters = inspect.signature(RECIPES[name]).parameters
+    own = {key: each for key, each in parameters.items() if key not in language.unused}
     settings: dict[str, Any] = {"method": name}
     special: dict[str, Any] = {}
     for option in options:
@@ -89,11 +109,17 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
         elif known.replace("_", "-") in language.shared:
             settings[known] = written if known == "penalty" else value  # none is a penalty
         else:
-            listed = [*(each.replace("_", "-") for each in own), *language.shared]
-            raise ParameterError(f"{name} has no option {key!r}{near(key, listed, 'options')}")
+            raise ParameterError(_no_option(name, key, [*own, *language.shared]))
     _join(special, apart, own, text)
     make_recipe(name, special)  # refuses numbers that mean nothing
     return settings | ({"method_options": special} if special else {})
+
+
+def _no_option(name: str, key: str, known: Sequence[str]) -> str:
+    """Return the sentence about an option that a method does not have."""
+    listed = [each.replace("_", "-") for each in known]
+    end = near(key, listed, "options") if listed else "; it has none."
+    return f"{name} has no option {key!r}{end}"
 
 
 def _join(

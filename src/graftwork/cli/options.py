@@ -16,7 +16,7 @@ METHODS = (
     "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
     "grafting-light", "gauss-seidel", "full", "priority", "chow-liu", "forced-pruning",
 )  # fmt: skip
-#: Those of them that learn chains.
+#: Those of them that learn chains: ``graftwork.estimators.chain_parts.METHODS``.
 CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 
 
@@ -74,6 +74,28 @@ class Sampler(StrEnum):
     GIBBS = "gibbs"
 
 
+def file_or_stdin(path: Path) -> Path:
+    """Return the file a path names: standard input for ``-``.
+
+    Examples
+    --------
+    >>> str(file_or_stdin(Path("-"))), str(file_or_stdin(Path("t.csv")))
+    ('/dev/stdin', 't.csv')
+    """
+    return Path("/dev/stdin") if path == Path("-") else path
+
+
+def separator(text: str | None) -> str | None:
+    r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters.
+
+    Examples
+    --------
+    >>> separator(r"\t"), separator(";")
+    ('\t', ';')
+    """
+    return None if text is None else text.replace(r"\t", "\t")
+
+
 def parse_lam(text: str) -> str | float:
     """Return "auto" or a number above 0.
 
@@ -129,7 +151,11 @@ class Reading:
 
 
 Data = Annotated[
-    str, typer.Argument(help="A CSV, TSV or Parquet file, or the name of a data set: mushroom.")
+    str,
+    typer.Argument(
+        help="A CSV, TSV or Parquet file (- for standard input), or the name of a data set: "
+        "mushroom."
+    ),
 ]
 Rows = Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")]
 Model = Annotated[Path, typer.Argument(help="A model file, as learn writes it (model.gw).")]
@@ -141,7 +167,12 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", 
 
 _READ = "Reading the file"
 Sep = Annotated[
-    str | None, typer.Option(help="The separator, if not found by itself.", rich_help_panel=_READ)
+    str | None,
+    typer.Option(
+        help=r"The separator, if not found by itself; \t is a tab.",
+        callback=separator,
+        rich_help_panel=_READ,
+    ),
 ]
 HeaderOption = Annotated[
     Header, typer.Option("--header", help="Whether line 1 names columns.", rich_help_panel=_READ)
@@ -317,7 +348,12 @@ MaxEdges = Annotated[
 ]
 MaxSeconds = Annotated[
     float | None,
-    typer.Option(metavar="S", help="Stop after so many seconds.", min=0, rich_help_panel=_LIMITS),
+    typer.Option(
+        metavar="S",
+        help="Stop after so many seconds of learning; reading and writing files is not counted.",
+        min=0,
+        rich_help_panel=_LIMITS,
+    ),
 ]
 MaxTests = Annotated[
     int | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from graftwork.cli.matching import near
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
-    from graftwork.data import Template
+    from graftwork.data import Sequences, Template
     from graftwork.report import ChunkScores, LabelScores
 
     Sentence = list[tuple[str, ...]]
@@ -53,6 +53,64 @@ class Corpus:
         return [
             [(*token, *more) for token, *more in zip(*part, strict=True)] for part in parts
         ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Which files hold the sentences, and how they are read."""
+
+    train: Path
+    test: Path | None = None
+    template: str | None = None
+    types: tuple[str, ...] = ()
+    sep: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything read: sentences, the template, and the attributes it makes of them."""
+
+    train: Corpus
+    test: Corpus | None
+    template: Template
+    template_words: str
+    sequences: Sequences
+
+
+def read_material(files: Files, note: Callable[[str], None]) -> Material:
+    """Return the sentences to learn from and to test on, and the attributes of the former.
+
+    Parameters
+    ----------
+    note : function
+        Called with what is going on, and with what the user should know.
+    """
+    from graftwork.data import as_sequences
+
+    note(f"reading {files.train}")
+    train = keep_types_of_training(read_labelled(files.train, files.sep), files.types)
+    test = None
+    if files.test is not None:
+        note(f"reading {files.test}")
+        test = read_labelled(files.test, files.sep)
+        check_widths(train, test)
+        test = keep_types_of_test(test, files.types)
+    template, words = read_template(files.template, train.width)
+    if not template.transitions:
+        note(
+            "note: the template has no line 'transitions', but a chain always learns which label "
+            "follows which"
+        )
+    return Material(train, test, template, words, as_sequences(template.attributes(train.tokens)))
+
+
+def refuse_two_strengths(lam: float | None, c1: float | None) -> None:
+    """Refuse a strength of the penalty that is given twice."""
+    if lam is not None and c1 is not None:
+        raise DataError(
+            "--lam and --c1 are both given, but they are one strength in two units (lam is c1 by "
+            "the number of sentences); leave one out."
+        )
 
 
 def read_labelled(path: Path, sep: str | None) -> Corpus:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = """Examples:
 graftwork tag out/model.gw new.txt --out tagged.txt
 graftwork tag out/model.gw test.txt.gz --marginals
+zcat new.txt.gz | graftwork tag out/model.gw -
 
 Columns must be those of the training file, with or without the label behind them; with it, scores
 are printed, too (on stderr where the sentences go to stdout)."""
@@ -27,7 +28,7 @@ are printed, too (on stderr where the sentences go to stdout)."""
 
 def tag(
     model: Annotated[Path, typer.Argument(help="A model file, as crf writes it (model.gw).")],
-    file: Annotated[Path, typer.Argument(help="Sentences in columns, plain or gzipped.")],
+    file: own.Untagged,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file instead of stdout.")
     ] = None,

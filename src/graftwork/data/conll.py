@@ -30,7 +30,7 @@ def read_conll(path: str | PathLike[str], *, sep: str | None = None) -> list[Sen
     Parameters
     ----------
     path : path-like
-        The file. Gzip is known by its first bytes, whatever the name.
+        The file or pipe. Gzip is known by its first bytes, whatever the name.
     sep : str, optional
         What separates columns; otherwise any number of spaces and tabs. With a separator cells
         may be empty or hold spaces, and are kept as they are.

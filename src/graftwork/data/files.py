@@ -14,7 +14,7 @@ import numpy as np
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
 from graftwork.data.frames import from_frame
-from graftwork.data.sources import check_file, first_bytes, named_after, opened
+from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
     TextColumns,
@@ -50,7 +50,7 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        The file. Gzip and Parquet are known by their first bytes, whatever the name.
+        The file or pipe. Gzip and Parquet are known by their first bytes, whatever the name.
     sep : str, optional
         The separator; otherwise the one of ``, ; tab |`` that fits the first 20 lines, and tab
         for ``.tsv`` and ``.tab``.
@@ -98,10 +98,11 @@ def read_table(
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     with named_after(file):
         check_file(file)
-        if first_bytes(file) == b"PAR1" or file.suffix in (".parquet", ".pq"):
-            raw = _read_parquet(file)
+        source = Source.of(file)
+        if first_bytes(source) == b"PAR1" or file.suffix in (".parquet", ".pq"):
+            raw = _read_parquet(source)
         else:
-            columns, names = _read_text(file, sep, header)
+            columns, names = _read_text(source, sep, header)
             convert = _converter(infer_types, states, weights)
             raw = _text_columns(columns, names, frozenset(missing_values), convert)
         if isinstance(weights, str):
@@ -126,13 +127,13 @@ def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashab
 
 
 def _read_text(
-    file: Path, sep: str | None, header: bool | Literal["auto"]
+    source: Source, sep: str | None, header: bool | Literal["auto"]
 ) -> tuple[TextColumns, tuple[Hashable, ...]]:
     """Return a text file's columns, encoded as text, and their names."""
-    with opened(file) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+    with opened(source) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
         if sep is None:
-            sep = guess_separator(lines, _inner_suffix(file))
+            sep = guess_separator(lines, _inner_suffix(source.path))
         chunks = read_rows(chain(lines, text), sep)
         first = next(chunks, None)
         if first is None:
@@ -230,7 +231,7 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
     return others, weights
 
 
-def _read_parquet(file: Path) -> Raw:
+def _read_parquet(source: Source) -> Raw:
     """Return a Parquet file's columns."""
     try:
         import pyarrow as pa
@@ -241,7 +242,7 @@ def _read_parquet(file: Path) -> Raw:
         ) from error
     try:
         # A file object, so that folders called key=value are not taken for columns.
-        with file.open("rb") as stream:
+        with source.open() as stream:
             raw = from_frame(pq.read_table(stream))
     except pa.ArrowException as error:
         raise DataError(f"cannot be read as Parquet ({str(error).splitlines()[0]}).") from error

@@ -1,16 +1,22 @@
-"""Files to read from: whether there is one, gzipped or not, and damage in plain words."""
+"""Files and pipes to read from: whether there is one, gzipped or not, damage in plain words."""
 
 from __future__ import annotations
 
+import difflib
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError
+
+#: Names of files that are less like each other than this are no slips of the keyboard.
+_ALIKE = 0.75
 
 
 @contextmanager
@@ -28,10 +34,6 @@ def named_after(file: Path) -> Iterator[None]:
         yield
     except DataError as error:
         raise DataError(f"{file.name or file}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{file.name}: line {_bad_line(file)} is not UTF-8 text; save the file as UTF-8."
-        ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{file.name}: the compressed file is damaged ({error}).") from error
     except OSError as error:
@@ -51,12 +53,44 @@ def check_file(file: Path) -> None:
     if file.is_dir():
         raise DataError("is a directory; name the file in it.")
     if not file.exists():
-        siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
-        hint = suggestion(file.name, siblings) if siblings else ""
-        raise DataError(f"there is no such file in {str(file.parent)!r}{hint or '.'}")
+        hint = suggestion(file.name, _alike(file)) or "."
+        raise DataError(f"there is no such file in {str(file.parent)!r}{hint}")
 
 
-def first_bytes(file: Path) -> bytes:
+def _alike(file: Path) -> list[str]:
+    """Return the names in a file's folder that are like its own, whatever their extensions."""
+    names = [path.name for path in file.parent.iterdir()] if file.parent.is_dir() else []
+    stems = {name.partition(".")[0] for name in names}
+    near = difflib.get_close_matches(file.name.partition(".")[0], stems, cutoff=_ALIKE)
+    return [name for name in names if name.partition(".")[0] in near]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to read from that can be opened again and again.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    content : bytes or None
+        What was in it, if it is no regular file: a pipe gives its bytes only once.
+    """
+
+    path: Path
+    content: bytes | None = None
+
+    @staticmethod
+    def of(file: Path) -> Source:
+        """Return the source for a file; one that is not regular is read here, whole."""
+        return Source(file, None if file.is_file() else file.read_bytes())
+
+    def open(self) -> BinaryIO:
+        """Return its bytes, from the first one on."""
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+
+def first_bytes(source: Source) -> bytes:
     """Return the four bytes that tell formats apart.
 
     Examples
@@ -64,16 +98,16 @@ def first_bytes(file: Path) -> bytes:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
     >>> _ = path.write_text("a,b,c")
-    >>> first_bytes(path)
+    >>> first_bytes(Source.of(path))
     b'a,b,'
     """
-    with file.open("rb") as raw:
+    with source.open() as raw:
         return raw.read(4)
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, through gzip if it is gzipped.
+def opened(file: Path | Source) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes, through gzip if it is gzipped; refuse what is not UTF-8.
 
     Examples
     --------
@@ -84,18 +118,32 @@ def opened(file: Path) -> Iterator[BinaryIO]:
     ...     raw.read()
     b'a,b'
     """
-    if first_bytes(file)[:2] == b"\x1f\x8b":
-        with gzip.open(file, "rb") as packed:
-            yield packed  # type: ignore[misc]
-    else:
-        with file.open("rb") as raw:
+    source = file if isinstance(file, Source) else Source.of(file)
+    try:
+        with _unpacked(source) as raw:
+            yield raw
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"line {_bad_line(source)} is not UTF-8 text; save the file as UTF-8."
+        ) from error
+
+
+@contextmanager
+def _unpacked(source: Source) -> Iterator[BinaryIO]:
+    """Open a source for reading bytes, through gzip if it is gzipped."""
+    packed = first_bytes(source)[:2] == b"\x1f\x8b"
+    with source.open() as raw:
+        if packed:
+            with gzip.open(raw, "rb") as plain:
+                yield plain  # type: ignore[misc]
+        else:
             yield raw
 
 
-def _bad_line(file: Path) -> int:
+def _bad_line(source: Source) -> int:
     """Return the number of the first line that is not UTF-8."""
     done = 0
-    with opened(file) as raw:
+    with _unpacked(source) as raw:
         for line in raw:
             try:
                 line.decode("utf-8")

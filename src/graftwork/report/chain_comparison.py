@@ -87,8 +87,10 @@ class ChainComparison:
         In the order asked for.
     lam : float
         The penalty's strength for all of them, on the mean loss of a sequence.
+    total_weight : float
+        Sum of the weights of the sequences learned from.
     n_sequences, n_positions, n_attributes, n_labels : int
-        What was learned from.
+        What was learned from; sequences of weight zero are not.
     n_test : int or None
         Sequences predicted.
     missing : dict of label to str
@@ -99,6 +101,7 @@ class ChainComparison:
 
     runs: tuple[ChainRun, ...]
     lam: float
+    total_weight: float
     n_sequences: int
     n_positions: int
     n_attributes: int

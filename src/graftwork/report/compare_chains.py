@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graftwork.data.labels import check_weights, encode_labels
-from graftwork.data.sequences import as_sequences
+from graftwork.data.sequences import Sequences, as_sequences, count_columns
 from graftwork.errors import DataError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
@@ -124,9 +124,9 @@ def make_chain_task(
     check_options(options, CHAINS)
     entries = with_select(make_entries(methods, CHAINS), select)
     train = _chains(X, y, lengths)
-    check_weights(sample_weight, train.sequences.n_sequences)
-    held = None if test is None else _chains(*_parts_of(test))
-    return ChainTask(train, sample_weight, held, entries, {**options, "lam": lam})
+    weights = check_weights(sample_weight, train.sequences.n_sequences)
+    held = None if test is None else _test_chains(test, train)
+    return ChainTask(train, weights, held, entries, {**options, "lam": lam})
 
 
 def with_select(entries: Sequence[Entry], select: Any) -> tuple[Entry, ...]:
@@ -171,16 +171,51 @@ def _is_open(settings: Mapping[str, Any]) -> bool:
     return settings.get("select") is None and "count" not in own
 
 
-def _parts_of(test: Any) -> tuple[Any, ...]:
-    """Return sequences, labels and lengths to test on."""
+def _test_chains(test: Any, train: Chains) -> Chains:
+    """Return sequences to test on, or refuse what does not fit those to learn from."""
     if not isinstance(test, tuple | list) or len(test) not in (2, 3):
         raise DataError("test must be (X, y), or (X, y, lengths) with one matrix of all positions.")
-    return (*test, None)[:3]
+    X, y, lengths = (*test, None)[:3]
+    try:
+        held = _chains(X, y, lengths)
+    except DataError as error:
+        raise DataError(f"test: {error}") from error
+    _check_alike(train.X, held.X)
+    return held
+
+
+def _check_alike(train: Any, test: Any) -> None:
+    """Refuse sequences whose attributes are others by nature than those to learn from."""
+    learned, found = count_columns(train), count_columns(test)
+    if learned == found or (found is None and isinstance(test, Sequences)):
+        return  # Sequences name their attributes, which are columns' numbers for matrices
+    if learned is None or found is None:
+        raise DataError(
+            f"test: X has {_kind(found)}, but what is learned from has {_kind(learned)}; give both "
+            "alike."
+        )
+    raise DataError(
+        f"test: X has {found} columns, but what is learned from has {learned}; give the same "
+        "columns in the same order."
+    )
+
+
+def _kind(columns: int | None) -> str:
+    return "named attributes" if columns is None else "columns of a matrix"
 
 
 def _chains(X: Any, y: Any, lengths: Any) -> Chains:
     """Return sequences as they were given, checked, with the labels of all positions."""
-    X, y = (list(part) if isinstance(part, Iterator) else part for part in (X, y))
+    X, y = _kept(X), _kept(y)
     sequences = as_sequences(X, lengths)
     codes, classes = encode_labels(y, sequences)
     return Chains(X, y, lengths, sequences, codes, classes)
+
+
+def _kept(given: Any) -> Any:
+    """Return sequences or labels that can be read more than once: iterators become lists."""
+    if isinstance(given, Iterator):
+        given = list(given)
+    if isinstance(given, list | tuple) and any(isinstance(part, Iterator) for part in given):
+        return [list(part) if isinstance(part, Iterator) else part for part in given]
+    return given

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.labels import decode_labels
+from graftwork.data.labels import decode_labels, with_weight
 from graftwork.data.sequences import Sequences
+from graftwork.data.values import key
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import chain_recipe
 from graftwork.grafting.trace import Observer, Round, Silence
@@ -53,7 +55,7 @@ class ChainTask:
     ----------
     train, test : Chains, Chains or None
         To learn from, and to predict.
-    weights : array or None
+    weights : (sequences,) array or None
         Of the sequences to learn from.
     entries : tuple of Entry
         The methods.
@@ -62,10 +64,17 @@ class ChainTask:
     """
 
     train: Chains
-    weights: Any
+    weights: NDArray[np.float64] | None
     test: Chains | None
     entries: tuple[Entry, ...]
     options: Mapping[str, Any]
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights of the sequences to learn from."""
+        if self.weights is None:
+            return float(self.train.sequences.n_sequences)
+        return float(self.weights.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,14 +118,16 @@ def run_chains(
 
 def evaluate_chains(task: ChainTask, ran: Ran[ChainAttempt]) -> ChainComparison:
     """Return the comparison of the methods that were run."""
-    train, test = task.train.sequences, task.test
+    train, test = task.train, task.test
+    used, _, classes, _ = with_weight(train.sequences, train.codes, train.classes, task.weights)
     return ChainComparison(
         tuple(_evaluated(attempt, task) for attempt in ran.attempts),
         ran.attempts[0].net.lam_,
-        train.n_sequences,
-        train.n_positions,
-        train.n_attributes,
-        len(task.train.classes),
+        task.total_weight,
+        used.n_sequences,
+        used.n_positions,
+        used.n_attributes,
+        len(classes),
         None if test is None else test.sequences.n_sequences,
         dict(ran.missing),
         ran.interrupted,
@@ -171,7 +182,6 @@ def _attempt(task: ChainTask, entry: Entry, observer: Observer) -> ChainAttempt:
 
 def _evaluated(attempt: ChainAttempt, task: ChainTask) -> ChainRun:
     net = attempt.net
-    total = task.train.sequences.n_sequences if task.weights is None else np.sum(task.weights)
     recipe = chain_recipe(net, net.n_candidates_)
     return ChainRun(
         attempt.label,
@@ -181,20 +191,20 @@ def _evaluated(attempt: ChainAttempt, task: ChainTask) -> ChainRun:
         net.certificate_,
         tuple(net.trace_),
         attempt.selected,
-        float(net.certificate_.loss * total),
+        float(net.certificate_.loss * task.total_weight),
         None if task.test is None else error_rate(net, task.test),
     )
 
 
 def error_rate(net: ChainCRF, test: Chains) -> float:
-    """Return the share of positions with a wrong label.
+    """Return the share of positions with a wrong label; True and 1 are two labels.
 
     A label that no training sequence has is always wrong, which `ChainCRF.score` would refuse.
     """
     predicted = net.predict(test.X, test.lengths)
     true = decode_labels(test.codes.astype(np.int64), test.classes, test.sequences.starts)
-    pairs = zip(predicted, true, strict=True)
-    wrong = sum(bool(a != b) for found, wanted in pairs for a, b in zip(found, wanted, strict=True))
+    pairs = zip(chain.from_iterable(predicted), chain.from_iterable(true), strict=True)
+    wrong = sum(bool(key(found) != key(wanted)) for found, wanted in pairs)
     return wrong / test.sequences.n_positions
 
 

@@ -36,9 +36,19 @@ def chain_words(comparison: ChainComparison) -> str:
     parts = [textwrap.fill(_head(comparison), WIDTH), aligned(records, columns)]
     sentences = outcome_sentences(comparison.runs, "feature", comparison.interrupted)
     sentences += missing_sentences(comparison.missing)
-    sentences += [_TWO_LABELS] * (comparison.n_labels == 2) + [_MEANING]
+    sentences += [_TWO_LABELS] * _is_undetermined(comparison) + [_MEANING]
     parts += [textwrap.fill(text, WIDTH) for text in sentences]
     return "\n\n".join(parts) + "\n"
+
+
+def _is_undetermined(comparison: ChainComparison) -> bool:
+    """Return whether some run's optimum leaves open how many features there are.
+
+    A ridge makes the objective strictly convex: it has one optimum.
+    """
+    settings = [run.settings for run in comparison.runs]
+    alone = (s["penalty"] in ("l1", "elastic-net") and not s["l2"] for s in settings)
+    return comparison.n_labels == 2 and any(alone)
 
 
 def _head(comparison: ChainComparison) -> str:
@@ -53,7 +63,7 @@ def _head(comparison: ChainComparison) -> str:
     runs, lam = count(len(comparison.runs), "run"), comparison.lam
     return (
         f"{runs} on {', '.join(parts)}. Lambda is {lam:.4g} on the mean loss of a sequence, "
-        f"{lam * comparison.n_sequences:.4g} on the sum."
+        f"{lam * comparison.total_weight:.4g} on the sum."
     )
 
 
