@@ -136,7 +136,7 @@ def compare_chains(
     relevant: Annotated[int | None, _size("Inputs that matter (100).", 0)] = None,
     labels: Annotated[int | None, _size("Labels (2).", 2)] = None,
     l2: opt.L2 = 0.0,
-    tol: opt.Tol = 1e-5,
+    tol: opt.ChainTol = None,
     jobs: opt.Jobs = None,
     max_features: own.MaxFeatures = None,
     max_seconds: opt.MaxSeconds = None,

@@ -68,7 +68,7 @@ def crf(
     order: own.Order = 1,
     candidates: own.CandidatesOption = own.Candidates.OBSERVED,
     min_count: own.MinCount = 1,
-    tol: opt.Tol = 1e-5,
+    tol: opt.ChainTol = None,
     jobs: opt.Jobs = None,
     max_features: own.MaxFeatures = None,
     max_seconds: opt.MaxSeconds = None,

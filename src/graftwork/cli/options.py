@@ -320,6 +320,13 @@ Structure = Annotated[
 Tol = Annotated[
     float, typer.Option(help="Accuracy of the certificate.", min=0, rich_help_panel=_LEARN)
 ]
+ChainTol = Annotated[
+    float | None,
+    typer.Option(
+        help="Accuracy of the certificate; 1e-5, or a tenth of lambda where that is less.",
+        rich_help_panel=_LEARN,
+    ),
+]
 Tie = Annotated[
     int | None,
     typer.Option(
