@@ -16,7 +16,7 @@ from graftwork.data.values import suggestion
 from graftwork.errors import DataError
 
 #: Names of files that are less like each other than this are no slips of the keyboard.
-_ALIKE = 0.75
+_ALIKE = 0.6
 
 
 @contextmanager
