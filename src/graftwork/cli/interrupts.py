@@ -58,6 +58,16 @@ class Interrupts:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
+    def insist(self) -> None:
+        """Raise an interrupt already seen; if it was still waiting, it waits no more.
+
+        Raised once more a moment later, it would hit whoever saves what the first one left.
+        """
+        if self.seen:
+            if self._alarm_before is not None:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.seen:
             raise Aborted
@@ -116,5 +126,4 @@ class Stoppable:
         self._progress.on_search(tested, total)
 
     def _insist(self) -> None:
-        if self._interrupts.seen:
-            raise KeyboardInterrupt
+        self._interrupts.insist()
