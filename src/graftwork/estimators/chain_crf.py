@@ -64,7 +64,7 @@ class ChainCRF(BaseEstimator):
         Attributes at fewer positions are left out.
     max_features, max_seconds, max_iter : optional
         Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
-        certificate.
+        certificate. After the first and the last the weights are still solved to ``tol``.
     tol : float, optional
         Accuracy of the optimum, in the units of lam (expected occurrences in a sequence). Default:
         1e-5, or a tenth of lam where that is less.
