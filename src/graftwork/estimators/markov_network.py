@@ -26,8 +26,9 @@ from graftwork.grafting import Outcome, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
+from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
-from graftwork.tuning import Tying, learn_without_lambda, normal_prior, tie
+from graftwork.tuning import Tying, learn_structure, normal_prior, tie
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -151,6 +152,8 @@ class MarkovNetwork(BaseEstimator):
         pair_rule: Rule = "path",
         penalty: str = "group-l1",
         lam: float | str = "auto",
+        goal: str = "structure",
+        fdr: float = 0.01,
         l2: float = 0.0,
         penalize_unary: bool | float = False,
         anneal: int | Sequence[float] | None = None,
@@ -179,6 +182,8 @@ class MarkovNetwork(BaseEstimator):
         self.pair_rule = pair_rule
         self.penalty = penalty
         self.lam = lam
+        self.goal = goal
+        self.fdr = fdr
         self.l2 = l2
         self.penalize_unary = penalize_unary
         self.anneal = anneal
@@ -301,21 +306,15 @@ class MarkovNetwork(BaseEstimator):
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
         objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
         search = isinstance(self.lam, str) and self.penalty != "none"
+        objective = objective_of(sample)
         if search and not options["recipe"].sized:
-            result = learn_without_lambda(
-                objective_of(sample), self._penalty_at, objective_of, **options
-            )
-            self.lam_ = result.outcome.certificate.lam
-            self.lam_words_ = result.words
-            self.path_ = list(result.path)
-            self.refitted_ = True
-            return result.outcome, result.refitted.point.potentials
-        self.path_, self.refitted_ = [], False
+            return self._search(sample, objective, options)
+        self.path_, self.refitted_, self.evidence_ = [], False, None
         self.lam_, self.lam_words_ = self._given_lambda()
         penalty = self._penalty_at(self.lam_)
         if search:
             penalty = make_ridge(penalty, normal_prior(sample), self._unary())
-        problem = Problem(objective_of(sample), penalty)
+        problem = Problem(objective, penalty)
         outcome = graft(
             problem,
             **options,
@@ -323,6 +322,24 @@ class MarkovNetwork(BaseEstimator):
             arrivals=arriving_variables(self.arrivals, self.names_),
         )
         return outcome, outcome.potentials
+
+    def _search(
+        self, sample: Sample, objective: Objective, options: dict[str, Any]
+    ) -> tuple[Outcome, Potentials]:
+        """Learn without a given lambda."""
+        pseudo = objective
+        if self.loss != "pseudolikelihood":
+            pseudo = make_objective("pseudolikelihood", "auto", self.pair_rule, self.n_jobs)(sample)
+        result = learn_structure(
+            lambda lam: Problem(objective, self._penalty_at(lam)),
+            pseudo,
+            fdr=float(self.fdr),
+            **options,
+        )
+        self.lam_ = result.outcome.certificate.lam
+        self.lam_words_, self.path_ = result.words, list(result.path)
+        self.evidence_, self.refitted_ = result.evidence, True
+        return result.outcome, result.refitted.point.potentials
 
     def _given_lambda(self) -> tuple[float, str]:
         """Return the lambda that is not searched for, and how it came about."""

@@ -122,16 +122,16 @@ class PairSpace:
         odd = 2 * n - 1
         i = np.floor((odd - np.sqrt(np.maximum(0.0, float(odd) ** 2 - 8.0 * keys))) / 2)
         i = i.astype(np.int64)
-        i -= self._before(i) > keys  # the square root may be off by one for large n
-        i += self._before(i + 1) <= keys
-        j = keys - self._before(i) + i + 1
+        i -= self.before(i) > keys  # the square root may be off by one for large n
+        i += self.before(i + 1) <= keys
+        j = keys - self.before(i) + i + 1
         return np.stack([self.variables[i], self.variables[j]], axis=1)
 
     def keys(self, pairs: Ints) -> Ints:
         """Return the keys of pairs given in either order."""
         places = np.searchsorted(self.variables, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
         i, j = places.min(axis=1), places.max(axis=1)
-        return np.asarray(self._before(i) + j - i - 1, dtype=np.int64)
+        return np.asarray(self.before(i) + j - i - 1, dtype=np.int64)
 
     def active(self, layout: Layout, free: Bools) -> Ints:
         """Return the keys of the edges."""
@@ -166,7 +166,7 @@ class PairSpace:
         numbers: Ints = place - (place > np.searchsorted(self.variables, variable))
         return numbers
 
-    def _before(self, i: Ints) -> Ints:
+    def before(self, i: Ints) -> Ints:
         """Return how many pairs have a first variable before the ``i``-th."""
         n = len(self.variables)
         return i * (2 * n - i - 1) // 2

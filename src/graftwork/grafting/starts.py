@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.problem import Budget, Problem
@@ -85,9 +86,9 @@ def strongest(potentials: Potentials, most: int | None) -> Potentials:
     centre_tables(centred, layout.cards, layout.edges, layout.edge_offsets)
     starts = layout.edge_offsets[:-1] - layout.n_unary
     squares = np.add.reduceat(centred[layout.n_unary :] ** 2, starts)
-    kept = np.sort(np.argsort(-squares, kind="stable")[:most])
-    entries = np.concatenate([np.arange(layout.n_unary), layout.entries(kept)])
-    return Potentials(Layout.of(layout.cards, layout.edges[kept]), potentials.weights[entries])
+    kept = np.zeros(layout.n_edges, dtype=bool)
+    kept[np.argsort(-squares, kind="stable")[:most]] = True
+    return only(potentials, kept)
 
 
 def with_pairs(potentials: Potentials, pairs: Ints) -> Potentials:
@@ -118,3 +119,17 @@ def draw_pairs(problem: Problem, layout: Layout, count: int, rng: np.random.Gene
     ranks = rng.choice(absent, min(max(0, count), absent), replace=False)
     before = np.searchsorted(present - np.arange(len(present)), ranks, side="right")
     return space.pairs(ranks + before)
+
+
+def only(potentials: Potentials, kept: NDArray[np.bool_]) -> Potentials:
+    """Return a network with some of its edges alone.
+
+    Examples
+    --------
+    >>> three = Potentials(Layout.of([1, 1, 1], [(0, 1), (1, 2)]), np.arange(5.0))
+    >>> only(three, np.array([False, True])).weights
+    array([0., 1., 2., 4.])
+    """
+    layout = potentials.layout
+    entries = np.concatenate([np.arange(layout.n_unary), layout.entries(np.flatnonzero(kept))])
+    return Potentials(Layout.of(layout.cards, layout.edges[kept]), potentials.weights[entries])

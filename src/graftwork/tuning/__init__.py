@@ -1,22 +1,22 @@
 """Choosing lambda (paths, criteria, refits), and tying weights together."""
 
-from graftwork.tuning.auto import AutoResult, learn_without_lambda
+from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.path import PathPoint
-from graftwork.tuning.prices import edge_prices
 from graftwork.tuning.refit import normal_prior, refit
 from graftwork.tuning.starts import Refitted
+from graftwork.tuning.structure import StructureResult, learn_structure
 from graftwork.tuning.tying import Tying, tie
 
 __all__ = [
-    "AutoResult",
+    "Evidence",
     "Levels",
     "PathPoint",
     "Refitted",
+    "StructureResult",
     "Tying",
-    "edge_prices",
     "find_levels",
-    "learn_without_lambda",
+    "learn_structure",
     "normal_prior",
     "refit",
     "tie",

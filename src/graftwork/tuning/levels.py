@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.data.compact import Sample
-from graftwork.data.counts import PairCounts
+from graftwork.data.counts import table_offsets
 from graftwork.grafting import Problem
 from graftwork.grafting.space import BATCH, RandomOrder
-from graftwork.objectives.protocol import Objective, independent_potentials
+from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.kernels.tables import centre_by
+from graftwork.objectives.protocol import independent_potentials, states_of_entries
 from graftwork.penalties.blocks import pair_scales
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
 MOST_PAIRS = 20_000_000
-PERMUTATIONS = 3
+DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Levels:
     largest : float
         The smallest lambda that gives no edge.
     noise : float
-        The same for columns permuted independently: what chance alone would reach.
+        The same for independent variables with these margins: what chance alone would reach.
     sampled : bool
         Whether they come from a random sample of the pairs, not from all.
     """
@@ -38,21 +39,11 @@ class Levels:
     sampled: bool
 
 
-def find_levels(
-    problem: Problem, objective_of: Callable[[Sample], Objective], rng: np.random.Generator
-) -> Levels:
-    """Return both ends of the lambda path of a problem.
-
-    ``objective_of`` makes the problem's loss of another sample: the permuted ones.
-    """
-    space, sample = problem.space, problem.objective.sample
-    sampled = space.size > MOST_PAIRS
-    largest = largest_score(problem, rng)
-    noise = []
-    for _ in range(PERMUTATIONS):
-        permuted = replace(problem, objective=objective_of(_permute_columns(sample, rng)))
-        noise.append(largest_score(permuted, rng))
-    return Levels(largest, float(np.mean(noise)), sampled)
+def find_levels(problem: Problem, rng: np.random.Generator) -> Levels:
+    """Return both ends of the lambda path of a problem."""
+    sampled = problem.space.size > MOST_PAIRS
+    noise = [noise_score(problem, rng) for _ in range(DRAWS)]
+    return Levels(largest_score(problem, rng), float(np.mean(noise)), sampled)
 
 
 def largest_score(problem: Problem, rng: np.random.Generator) -> float:
@@ -60,26 +51,47 @@ def largest_score(problem: Problem, rng: np.random.Generator) -> float:
 
     Beyond ``MOST_PAIRS`` pairs, of a random sample of them.
     """
-    space = problem.space
-    sample = problem.objective.sample
-    point = problem.objective.at(independent_potentials(sample))
-    order = RandomOrder(space.size, rng) if space.size > MOST_PAIRS else None
+    point = problem.objective.at(independent_potentials(problem.objective.sample))
     largest = 0.0
-    for start in range(0, min(space.size, MOST_PAIRS), BATCH):
-        keys = (
-            np.arange(start, min(start + BATCH, space.size)) if order is None else order.take(BATCH)
-        )
-        pairs = space.pairs(keys)
+    for pairs in _batches(problem, rng):
         gradients, offsets, _ = point.pair_gradients(pairs)
-        scores = problem.penalty.scores(gradients, offsets, pair_scales(sample.declared, pairs))
-        largest = max(largest, float(scores.max(initial=0.0)))
+        largest = max(largest, _largest(problem, pairs, gradients, offsets))
     return largest
 
 
-def _permute_columns(sample: Sample, rng: np.random.Generator) -> Sample:
-    """Return the sample with every column in an order of its own: no dependence is left."""
-    codes = sample.counts.codes.copy()
-    for column in codes:
-        rng.shuffle(column)
-    counts = PairCounts(codes, sample.cards, sample.counts.weights, sample.counts.n_threads)
-    return replace(sample, codes=codes, weights=sample.counts.weights, counts=counts)
+def noise_score(problem: Problem, rng: np.random.Generator) -> float:
+    """Return what the largest score of any pair would be by chance, in one draw.
+
+    Tables of independent variables differ from the product of their margins by normal errors with
+    covariance S_i (x) S_j / N, S = diag(f) - f f', when N rows are drawn. This depends on margins
+    and total weight alone, so rows may be repeated or weighted.
+    """
+    sample = problem.objective.sample
+    layout = Layout.of(sample.cards)
+    point = problem.objective.at(independent_potentials(sample))
+    frequencies, largest = sample.frequencies, 0.0
+    for pairs in _batches(problem, rng):
+        if not largest:  # the pseudo-likelihood has two conditionals for each pair
+            times = len(point.pair_expectations(pairs[:1]).given)
+        offsets = table_offsets(sample.cards, pairs)
+        first, second = states_of_entries(layout, pairs)
+        errors = rng.standard_normal(int(offsets[-1]))
+        errors *= times * np.sqrt(frequencies[first] * frequencies[second] / sample.total_weight)
+        centre_by(errors, offsets, pairs, sample.cards, layout.unary_offsets, frequencies)
+        largest = max(largest, _largest(problem, pairs, errors, offsets))
+    return largest
+
+
+def _batches(problem: Problem, rng: np.random.Generator) -> Iterator[Ints]:
+    """Yield all pairs, or a random sample of very many."""
+    space = problem.space
+    order = RandomOrder(space.size, rng) if space.size > MOST_PAIRS else None
+    for start in range(0, min(space.size, MOST_PAIRS), BATCH):
+        keys = np.arange(start, min(start + BATCH, space.size))
+        yield space.pairs(keys if order is None else order.take(BATCH))
+
+
+def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) -> float:
+    """Return the largest score of some pairs, given their gradients."""
+    scale = pair_scales(problem.objective.sample.declared, pairs)
+    return float(problem.penalty.scores(gradients, offsets, scale).max(initial=0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,14 @@ def normal_prior(sample: Sample) -> float:
     return 0.5 / sample.total_weight
 
 
+def unshrunk(problem: Problem) -> Problem:
+    """Return the problem with a standard normal prior on every table entry, and no sparsity."""
+    prior = normal_prior(problem.objective.sample)
+    penalised = problem.penalty.unary_lam > 0 or problem.penalty.unary_l2 > 0
+    ridge = GroupL1(0.0, prior, unary_l2=prior if penalised else 0.0)
+    return replace(problem, penalty=ridge)
+
+
 def refit(
     problem: Problem,
     start: Potentials,
@@ -43,18 +52,15 @@ def refit(
     halted : function
         True when there is no time left.
     """
-    prior = normal_prior(problem.objective.sample)
-    penalised = problem.penalty.unary_lam > 0 or problem.penalty.unary_l2 > 0
-    ridge = GroupL1(0.0, prior, unary_l2=prior if penalised else 0.0)
-    unshrunk = Problem(problem.objective, ridge)
+    smooth = unshrunk(problem)
     if before is not None:
         start = _carry(before.point.potentials, start)
-    start = searchable(ridge, start)
+    start = searchable(smooth.penalty, start)
     return ProximalQuasiNewton().improve(
         problem.objective,
-        ridge,
-        unshrunk.blocks(start.layout),
-        unshrunk.solution(start),
+        smooth.penalty,
+        smooth.blocks(start.layout),
+        smooth.solution(start),
         tolerance,
         halted=halted,
     )

@@ -1,0 +1,71 @@
+"""What tests say about the edges of a network, and about the pairs that are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.tuning.discoveries import log_q_values
+from graftwork.tuning.edge_tests import Findings
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Findings of all pairs of variables, with the false discovery rate each would need.
+
+    Attributes
+    ----------
+    edges : Findings
+        Of the network's edges.
+    others : Findings
+        Of the absent pairs, those with p-values of at most .05.
+    n_tests : int
+        How many pairs were tested in all.
+    level : float
+        The false discovery rate asked for.
+    """
+
+    edges: Findings
+    others: Findings
+    n_tests: int
+    level: float
+
+    @cached_property
+    def _log_q(self) -> Floats:
+        return log_q_values(np.append(self.edges.log_p, self.others.log_p), self.n_tests)
+
+    @property
+    def edge_log_q(self) -> Floats:
+        """Logarithms of the edges' q-values."""
+        return self._log_q[: len(self.edges.pairs)]
+
+    @property
+    def other_log_q(self) -> Floats:
+        """Logarithms of the other pairs' q-values."""
+        return self._log_q[len(self.edges.pairs) :]
+
+    def choose(self, most: int | None = None) -> tuple[NDArray[np.bool_], Ints]:
+        """Return which edges to keep, and which other pairs are edges too, the surest first.
+
+        Parameters
+        ----------
+        most : int, optional
+            How many there may be together; the surest are taken.
+        """
+        wanted = self._log_q <= np.log(self.level)
+        if most is not None and wanted.sum() > most:
+            order = np.argsort(np.append(self.edges.log_p, self.others.log_p), kind="stable")
+            wanted[order[most:]] = False
+        kept, new = wanted[: len(self.edges.pairs)], wanted[len(self.edges.pairs) :]
+        order = np.argsort(self.others.log_p, kind="stable")
+        return kept, self.others.pairs[order[new[order]]]
+
+    def nearest(self, count: int) -> tuple[Ints, Floats, Floats]:
+        """Return the absent pairs that came closest to being edges, with p- and q-values."""
+        order = np.argsort(self.others.log_p, kind="stable")[:count]
+        p, q = np.exp(self.others.log_p[order]), np.exp(self.other_log_q[order])
+        return self.others.pairs[order], p, q

@@ -1,0 +1,234 @@
+"""goal="structure": screen down to the noise level, refit, test every pair, keep what is sure.
+
+The l1 penalty shrinks what it keeps and lets in what only shares in it, so no single lambda finds
+the edges. Grafting down to the noise level makes a short list; its edges are fitted again without
+the penalty, and each is tested, as is each absent pair; a false discovery rate over all pairs says
+which to keep. What changes is refitted and tested again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
+from graftwork.grafting.certificate import STOPS
+from graftwork.grafting.starts import only, with_pairs
+from graftwork.inference.layout import Potentials
+from graftwork.objectives.protocol import Objective
+from graftwork.solvers import Solution
+from graftwork.tuning.contrasts import frequent_states
+from graftwork.tuning.edge_tests import Findings, examine_edges
+from graftwork.tuning.evidence import Evidence
+from graftwork.tuning.levels import Levels, find_levels
+from graftwork.tuning.newton import polish
+from graftwork.tuning.pair_tests import examine_absent
+from graftwork.tuning.path import PathPoint, path_values
+from graftwork.tuning.refit import refit, unshrunk
+from graftwork.tuning.rows import Rows
+from graftwork.tuning.walk import Walk, WalkEndedError
+
+# Refits are solved to this before a test, and to the second at the end if Newton steps do not.
+REFIT_ACCURACY = 2e-4
+FINAL_ACCURACY = 1e-7
+# Rounds in which pairs may enter and edges leave.
+MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StructureResult:
+    """A network whose edges were tested.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The penalised fit at the noise level (the short list), with its certificate and the trace
+        of everything.
+    refitted : Solution
+        The edges kept, fitted without the penalty.
+    evidence : Evidence or None
+        The tests; None if the run was cut short before.
+    path : tuple of PathPoint
+    levels : Levels
+    words : str
+        How the edges were chosen, for people.
+    """
+
+    outcome: Outcome
+    refitted: Solution
+    evidence: Evidence | None
+    path: tuple[PathPoint, ...]
+    levels: Levels
+    words: str
+
+
+def learn_structure(
+    problem_at: Callable[[float], Problem],
+    pseudo: Objective,
+    recipe: Recipe,
+    *,
+    fdr: float = 0.01,
+    budget: Budget | None = None,
+    tolerance: float = 1e-6,
+    rng: np.random.Generator,
+    observer: Observer | None = None,
+) -> StructureResult:
+    """Return the network of the edges that tests keep at a false discovery rate.
+
+    An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
+
+    Parameters
+    ----------
+    problem_at : function
+        The problem with a given lambda.
+    pseudo : Objective
+        The pseudo-likelihood of the same sample (the problem's own loss, if it is that): what the
+        tests are about.
+    """
+    walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
+    walk.observer.on_stage("looking for the range of lambda", 0, 4)
+    levels = find_levels(problem_at(1.0), rng)
+    search = _Search(walk, pseudo, recipe, fdr, tolerance)
+    with threadpool_limits(limits=1, user_api="blas"):
+        try:
+            search.screen(path_values(levels))
+            search.test()
+        except WalkEndedError:
+            pass
+        except KeyboardInterrupt:
+            walk.interrupted = True
+    return search.result(levels)
+
+
+class _Search:
+    """The short list, then the tests."""
+
+    def __init__(
+        self, walk: Walk, pseudo: Objective, recipe: Recipe, fdr: float, tolerance: float
+    ) -> None:
+        self._walk, self._recipe, self._fdr, self._tolerance = walk, recipe, fdr, tolerance
+        problem = walk.problem_at(1.0)
+        self._own = problem.objective is pseudo
+        self._problem = Problem(pseudo, problem.penalty, problem.domain)
+        self._contrasts = frequent_states(pseudo.sample)
+        self._outcome: Outcome | None = None
+        self._fitted: Solution | None = None
+        self._final: Solution | None = None
+        self._evidence: Evidence | None = None
+
+    def screen(self, lams: list[float]) -> None:
+        """Walk down to the last lambda, and certify the fit there."""
+        steps = len(lams) + 4
+        for step, lam in enumerate(lams):
+            self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
+            start = self._walk.step(lam).potentials
+            if self._walk.full:
+                break
+        self._walk.observer.on_stage(f"short list at lambda {lam:.4g}", steps - 3, steps)
+        self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
+        self._walk.check(self._outcome)
+
+    def test(self) -> None:
+        """Test, change, refit, until nothing changes; then measure what is kept exactly."""
+        assert self._outcome is not None
+        self._note("refitting the short list", 2)
+        self._walk.check_time()
+        self._fit(self._outcome.potentials, REFIT_ACCURACY)
+        self._change(
+            absent=False, enter=False
+        )  # most of the short list goes before absent pairs are looked at
+        for turn in range(MOST_ROUNDS):
+            self._note(f"testing all pairs, round {turn + 1}", 1)
+            if not self._change(absent=True, enter=True):
+                break
+        while True:
+            self._note("final tests", 0)
+            self._finish()
+            if not self._change(absent=True, enter=False):
+                break
+        assert self._fitted is not None
+        self._final = self._fitted
+        if not self._own:
+            potentials = self._fitted.point.potentials
+            self._final = self._walk.refit(self._outcome.certificate.lam, potentials, 1e-5)
+
+    def result(self, levels: Levels) -> StructureResult:
+        """Return the best so far."""
+        walk = self._walk
+        outcome = walk.conclude(self._outcome or walk.fits[-1], self._tolerance)
+        refitted = self._final or self._fitted or outcome.solution
+        lam = outcome.certificate.lam
+        path = tuple(
+            PathPoint(
+                fit.certificate.lam, fit.certificate.n_edges, fit.certificate.loss,
+                fit.certificate.objective, chosen=fit.certificate.lam == lam,
+            )
+            for fit in walk.fits
+        )  # fmt: skip
+        evidence = self._evidence if self._final is not None else None
+        words = _words(outcome, evidence, levels)
+        return StructureResult(outcome, refitted, evidence, path, levels, words)
+
+    def _note(self, text: str, left: int) -> None:
+        steps = len(self._walk.fits) + 4
+        self._walk.observer.on_stage(text, steps - 1 - left, steps)
+
+    def _fit(self, start: Potentials, accuracy: float) -> None:
+        self._fitted = refit(self._problem, start, accuracy, self._fitted)
+
+    def _finish(self) -> None:
+        """Solve the refit to the last digits, so that nothing depends on the way there."""
+        assert self._fitted is not None
+        smooth = unshrunk(self._problem)
+        self._fitted = polish(smooth, self._fitted, self._problem.objective.n_threads)
+        if self._fitted.residual > FINAL_ACCURACY:
+            self._fit(self._fitted.point.potentials, FINAL_ACCURACY)
+
+    def _change(self, *, absent: bool, enter: bool) -> bool:
+        """Test, drop edges and take in pairs; return whether anything changed.
+
+        ``absent`` says whether to look at the absent pairs too, ``enter`` whether they may come in.
+        """
+        self._walk.check_time()
+        assert self._fitted is not None
+        point, pseudo = self._fitted.point, self._problem.objective
+        rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
+        others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
+        evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
+        kept, entering = evidence.choose(self._walk.budget.max_edges)
+        if not enter:
+            entering = entering[:0]
+        self._evidence = evidence
+        if kept.all() and not len(entering):
+            return False
+        self._fit(with_pairs(only(point.potentials, kept), entering), REFIT_ACCURACY)
+        return True
+
+
+def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:
+    """Return how the edges were chosen, for people."""
+    stop = outcome.certificate.stop
+    if evidence is None:
+        return (
+            f"The search was cut short ({STOPS[stop]}) before edges were tested; it stood at "
+            f"lambda {outcome.certificate.lam:.4g}."
+        )
+    short, kept = outcome.certificate.n_edges, len(evidence.edges.pairs)
+    listed = (
+        f"Grafting down to lambda {outcome.certificate.lam:.4g}, where chance alone would give the "
+        f"first edge, made a short list of {short:,} pair{'s'[: short != 1]}. "
+    )
+    if levels.largest <= levels.noise:
+        listed = (
+            f"No pair depends more than the strongest would by chance (score {levels.largest:.3g}, "
+            f"noise level {levels.noise:.3g}), so the short list is empty. "
+        )
+    sampled = " The noise level was estimated from a random sample of all pairs."
+    return (
+        f"{listed}All {evidence.n_tests:,} pairs were tested, refitted without the penalty, and "
+        f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}."
+        + (sampled if levels.sampled else "")
+    )
