@@ -28,7 +28,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
-from graftwork.tuning import Tying, learn_structure, normal_prior, tie
+from graftwork.tuning import Evidence, PathPoint, Tying, learn_structure, normal_prior, tie
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -309,7 +309,9 @@ class MarkovNetwork(BaseEstimator):
         objective = objective_of(sample)
         if search and not options["recipe"].sized:
             return self._search(sample, objective, options)
-        self.path_, self.refitted_, self.evidence_ = [], False, None
+        self.path_: list[PathPoint] = []
+        self.evidence_: Evidence | None = None
+        self.refitted_ = False
         self.lam_, self.lam_words_ = self._given_lambda()
         penalty = self._penalty_at(self.lam_)
         if search:

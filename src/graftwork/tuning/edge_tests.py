@@ -119,12 +119,13 @@ def log_tail(statistics: Floats, degrees: Ints) -> Floats:
     [-3.0, -50006.0]
     """
     with np.errstate(divide="ignore"):
-        log_p = chi2.logsf(statistics, degrees)
+        log_p: Floats = np.asarray(chi2.logsf(statistics, degrees))
     far = np.isneginf(log_p)
     if far.any():
         x, half = statistics[far] / 2.0, degrees[far] / 2.0
         log_p[far] = (half - 1.0) * np.log(x) - x - gammaln(half)  # the tail's first term
-    return np.minimum(log_p, 0.0)
+    capped: Floats = np.minimum(log_p, 0.0)
+    return capped
 
 
 def _statistics(rows: Rows, parameters: Parameters, bend: sparse.csr_array) -> Floats:
@@ -172,14 +173,14 @@ def _localise(
     local = bend[near][:, near].toarray()
     local[np.diag_indices_from(local)] += 1e-10 * np.trace(local) / max(1, len(local))
     solved = cho_solve(cho_factor(local, overwrite_a=True), target)
-    inverse = solved[np.searchsorted(near, own)]
+    precision = np.asarray(np.linalg.inv(solved[np.searchsorted(near, own)]), dtype=np.float64)
     shares = []
     for end, star in enumerate(ends):
         share = solved[np.searchsorted(near, star.parameters)].transpose(2, 0, 1).copy()
         if end:  # the edge itself belongs to its first variable's share
             share[:, :, star.edge_of == e] = 0.0
         shares.append(share)
-    return _Local(e, ends, weights[own], np.linalg.inv(inverse), (shares[0], shares[1]))
+    return _Local(e, ends, weights[own], precision, (shares[0], shares[1]))
 
 
 def _influence(block: RowBlock, one: _Local, places: Ints) -> Floats:

@@ -1,7 +1,7 @@
 """The Hessian of the pseudo-likelihood, and how far single edges vary with the rows.
 
-The conditional of variable k bends by S_k (x) z z' in every row, z being 1 and the indicators of its
-neighbours. Those small matrices, summed over the rows, fit together to a sparse matrix.
+The conditional of variable k bends by S_k (x) z z' in every row, z being 1 and the indicators of
+its neighbours. Those small matrices, summed over the rows, fit together to a sparse matrix.
 """
 
 from __future__ import annotations
@@ -125,9 +125,7 @@ def hessian(rows: Rows, parameters: Parameters) -> sparse.csr_array:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign."""
     stars = parameters.stars()
     sums = [np.zeros((s.parameters.shape[0],) * 2 + (s.parameters.shape[1],) * 2) for s in stars]
-    costs = np.array(
-        [total[0, 0].size * total.shape[0] ** 2 if total.size else 0 for total in sums]
-    )
+    costs = np.array([float(total.size) for total in sums])
     triangles = rows.triangles
     for block in rows.blocks():
 

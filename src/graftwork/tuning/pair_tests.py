@@ -1,8 +1,8 @@
 """A score test for every pair that is no edge.
 
 At a fitted network the slope of the log pseudo-likelihood along the table of an absent pair is
-``u = sum r_i z_j' + z_i r_j'`` over the rows, with indicators z and residuals r = z - p. If the pair
-is no edge, its residuals are independent given all other variables, and with m = p - mean p
+``u = sum r_i z_j' + z_i r_j'`` over the rows, with indicators z and residuals r = z - p. If the
+pair is no edge, its residuals are independent given all other variables, and with m = p - mean p
 
     u = sum r_i m_j' + m_i r_j' + 2 r_i r_j',
     Var u = sum S_i (x) m_j m_j' + m_i m_i' (x) S_j + 4 S_i (x) S_j.
@@ -208,7 +208,8 @@ def _gather(variances: Floats, first: Ints, k_i: int, k_j: int) -> Floats:
     """Return the variance of each pair's u, shape (pairs, k_i k_j, k_i k_j)."""
     row, column = first[:, :1, None] + _unfold(k_i), first[:, 1:, None] + _unfold(k_j)
     values = variances[row[:, :, None, :, None], column[:, None, :, None, :]]
-    return values.reshape(len(first), k_i * k_j, k_i * k_j)
+    square: Floats = values.reshape(len(first), k_i * k_j, k_i * k_j)
+    return square
 
 
 def _unfold(size: int) -> Ints:
@@ -225,8 +226,8 @@ def _pooled(model: Floats, data: Floats, first: Ints, second: Ints) -> tuple[Flo
     size = (int(first.max()) + 1) * (int(second.max()) + 1)
     flat = cells.ravel()
     return (
-        np.bincount(flat, model.ravel(), minlength=size),
-        np.bincount(flat, data.ravel(), minlength=size),
+        np.bincount(flat, model.ravel(), minlength=size).astype(np.float64),
+        np.bincount(flat, data.ravel(), minlength=size).astype(np.float64),
     )
 
 
@@ -241,6 +242,6 @@ def _soberly(log_p: float, statistic: float, df: int, expected: Floats, seen: Fl
     expected, seen = np.maximum(expected[rare], 1e-12), seen[rare]
     share = ((seen - expected) ** 2 / expected).sum()
     rest = log_tail(np.array([max(0.0, statistic - share)]), np.array([df]))[0]
-    tails = poisson.logsf(np.floor(seen + 1e-9) - 1.0, expected)
+    tails = np.asarray(poisson.logsf(np.floor(seen + 1e-9) - 1.0, expected))
     single = min(0.0, float(tails.min()) + float(np.log(len(tails))))
     return float(max(log_p, min(rest, single)))

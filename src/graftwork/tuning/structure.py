@@ -137,9 +137,7 @@ class _Search:
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials, REFIT_ACCURACY)
-        self._change(
-            absent=False, enter=False
-        )  # most of the short list goes before absent pairs are looked at
+        self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
         for turn in range(MOST_ROUNDS):
             self._note(f"testing all pairs, round {turn + 1}", 1)
             if not self._change(absent=True, enter=True):
