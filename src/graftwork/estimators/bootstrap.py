@@ -213,7 +213,8 @@ class Bootstrap:
 
         The largest share of rows that can be dropped such that the centralities still correlate
         by at least .7 with those of all rows, with a probability of 95 %; 0 if none can. None
-        where nothing was dropped, or where all variables are equally central.
+        where nothing was dropped, or where all variables are equally central. See
+        `stability_coefficient`.
         """
         found, out = self.correlations, {}
         for m, measure in enumerate(MEASURES):
@@ -288,11 +289,16 @@ def correlations_with(reference: Floats, others: Floats) -> Floats:
     flat = (np.ptp(reference, axis=-1) == 0) | (np.ptp(others, axis=-1) == 0)
     scale = np.sqrt((mine**2).sum(axis=-1) * (theirs**2).sum(axis=-1))
     products = (mine * theirs).sum(axis=-1)
-    return np.divide(products, scale, out=np.full(scale.shape, np.nan), where=~flat & (scale > 0))
+    out = np.full(scale.shape, np.nan)
+    np.divide(products, scale, out=out, where=~flat & (scale > 0))
+    return out
 
 
 def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
     """Return the correlation stability coefficient.
+
+    What can be dropped includes dropping less: a share at which the correlations hold by chance,
+    beyond one at which they do not, does not count. With many subsets there is no such share.
 
     Parameters
     ----------
@@ -304,7 +310,8 @@ def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
     Returns
     -------
     float
-        The largest of the shares at which 95 % of the correlations are at least .7; 0 if none is.
+        The largest of the shares up to which 95 % of the correlations at each share are at least
+        .7; 0 if there is none.
 
     References
     ----------
@@ -317,10 +324,13 @@ def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
     0.1
     """
     kept = np.nan_to_num(correlations) >= CORRELATION
-    shares = np.unique(dropped)
-    # A share of 19 of 20 is .95, whatever rounding says.
-    fine = [share for share in shares if kept[dropped == share].mean() >= CERTAINTY - 1e-12]
-    return float(max(fine, default=0.0))
+    largest = 0.0
+    for share in np.unique(dropped).tolist():
+        # 19 of 20 are 95 %, whatever rounding says.
+        if kept[dropped == share].mean() < CERTAINTY - 1e-12:
+            break
+        largest = share
+    return largest
 
 
 def _tails(level: float) -> tuple[float, float]:

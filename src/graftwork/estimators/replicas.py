@@ -137,7 +137,7 @@ def bootstrap_network(
     """
     whole_number("n", n, 1)
     check_jobs(n_jobs)
-    shares = _check_shares(case_dropping)
+    shares = _check_shares(case_dropping, n)
     watching = watcher(
         SimpleNamespace(observer=observer or net.observer, verbose=net.verbose), Lines()
     )
@@ -163,10 +163,13 @@ def bootstrap_network(
     return found
 
 
-def _check_shares(case_dropping: Any) -> tuple[float, ...]:
-    """Return the shares of rows to drop, ascending; none if there is to be no dropping."""
+def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
+    """Return the shares of rows to drop, ascending; none if there is to be no dropping.
+
+    Fewer subsets than shares are spread over small and large ones.
+    """
     if isinstance(case_dropping, bool | np.bool_):
-        return SHARES if case_dropping else ()
+        case_dropping = SHARES if case_dropping else ()
     try:
         shares = sorted({number("case_dropping", x, 0.0, above=True) for x in case_dropping})
     except TypeError:
@@ -176,7 +179,8 @@ def _check_shares(case_dropping: Any) -> tuple[float, ...]:
             "case_dropping must be True, False or shares of rows to drop between 0 and 1, such as "
             f"(0.1, 0.25, 0.5); got {case_dropping!r}."
         )
-    return tuple(shares)
+    places = np.linspace(0, len(shares) - 1, min(n, len(shares)))
+    return tuple(shares[place] for place in places.round().astype(int).tolist())
 
 
 def _tasks(
