@@ -20,6 +20,11 @@ Record = dict[str, Any]
 
 #: Shares of rows dropped, if none are given: among them those the rules of thumb are about.
 SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
+#: What is told of each pair.
+COLUMNS = (
+    "first", "second", "frequency", "strength",
+    "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
+)  # fmt: skip
 #: Centralities count as kept where they correlate so much with the reference ...
 CORRELATION = 0.7
 #: ... in so large a share of the subsets.
@@ -146,10 +151,8 @@ class Bootstrap:
             import pandas as pd
         except ImportError:
             return records
-        columns = ["first", "second", "frequency", "strength"]
-        columns += [f"{name}{end}" for end in ("", "_if_edge") for name in ("mean", "low", "high")]
-        frame = pd.DataFrame(records, columns=columns, dtype=object)
-        return frame.astype(dict.fromkeys(columns[2:], float))  # names stay what they are
+        frame = pd.DataFrame(records, columns=COLUMNS, dtype=object)
+        return frame.astype(dict.fromkeys(COLUMNS[2:], float))  # names stay what they are
 
     def centralities(self, level: float = 0.95) -> list[Record]:
         """Return a record for each measure and variable, the most central first.

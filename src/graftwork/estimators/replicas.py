@@ -6,9 +6,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,7 +54,7 @@ class Replica:
     unconverged: bool = False
 
     @staticmethod
-    def of(model: PairwiseMRF, names: Sequence[Any], unconverged: bool = False) -> Replica:
+    def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
         """Return what is kept of a model, its variables numbered as the names are.
 
         Examples
@@ -66,7 +67,7 @@ class Replica:
         listed = [sorted((place[a], place[b])) for a, b in model.edges]
         edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
         strengths = np.array([model.strength(a, b) for a, b in model.edges], dtype=np.float64)
-        return Replica(edges, strengths, centralities(len(names), edges, strengths), unconverged)
+        return Replica(edges, strengths, centralities(len(names), edges, strengths))
 
 
 def bootstrap_network(
@@ -225,8 +226,7 @@ def _run(
                 unconverged.discard(threading.get_ident())
                 replica = tasks[k](_Until(stop))
                 warned = threading.get_ident() in unconverged
-                parts = (replica.edges, replica.strengths, replica.centrality)
-                return k, Replica(*parts, unconverged=warned)
+                return k, replace(replica, unconverged=warned)
 
             observer.on_stage("resamples", 0, len(tasks))
             for k, replica in _finished(learn, len(tasks), jobs, stop):
@@ -247,15 +247,16 @@ def _finished(
         yield from map(learn, range(count))
         return
     pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
+    ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
     try:
-        waiting = [pool.submit(learn, k) for k in range(count)]
-        while waiting:
-            ready = [future for future in waiting if future.done()]
-            waiting = [future for future in waiting if not future.done()]
-            for future in ready:
-                yield future.result()
-            if not ready:
+        for k in range(count):
+            pool.submit(learn, k).add_done_callback(ready.put)
+        while count:
+            if ready.empty():
                 time.sleep(_GLANCE)
+            else:
+                yield ready.get().result()
+                count -= 1
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -318,19 +319,19 @@ def _gather(
         out[np.searchsorted(codes, own)] = replica.strengths
         return out
 
+    def stacked(replicas: list[Replica]) -> Floats:
+        found = np.array([each.centrality for each in replicas])
+        return found.reshape(len(replicas), *reference.centrality.shape)
+
     return Bootstrap(
         names=names,
         pairs=np.stack(np.divmod(codes, len(names)), axis=1),
         strengths=spread(reference),
-        draws=np.array([spread(each) for each in resamples]).reshape(-1, len(codes)),
+        draws=np.array([spread(each) for each in resamples]).reshape(len(resamples), len(codes)),
         centrality=reference.centrality,
-        centrality_draws=np.array([each.centrality for each in resamples]).reshape(
-            -1, *reference.centrality.shape
-        ),
+        centrality_draws=stacked(resamples),
         dropped=np.array([share for share, _ in subsets]),
-        subset_centrality=np.array([each.centrality for _, each in subsets]).reshape(
-            -1, *reference.centrality.shape
-        ),
+        subset_centrality=stacked([each for _, each in subsets]),
         shares=shares,
         n_asked=n,
         unconverged=sum(each.unconverged for each in done.values()),

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from graftwork.estimators.bootstrap import Bootstrap
+from graftwork.estimators.bootstrap import COLUMNS, Bootstrap
 from graftwork.report.bootstrap_words import bootstrap_summary, bootstrap_words
 from graftwork.report.compare_files import plain, write_records
 from graftwork.report.trace import write_text
@@ -29,7 +29,7 @@ def write_bootstrap(
     out.mkdir(parents=True, exist_ok=True)
     for earlier in ("stability.csv", "bootstrap.png"):  # of another run: they would not fit this
         (out / earlier).unlink(missing_ok=True)
-    write_records(out / "bootstrap.csv", boot.edges())
+    write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
     write_records(out / "centrality.csv", boot.centralities())
     written = ["bootstrap.csv", "centrality.csv"]
     if boot.shares:
