@@ -130,7 +130,7 @@ class MarkovNetwork(BaseEstimator):
         What the exchanges of "forced-pruning" did, with ``words()``.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
-    names_, n_features_in_, n_iter_
+    names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
     --------

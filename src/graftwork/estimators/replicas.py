@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -229,11 +229,12 @@ def _run(
                 return k, replace(replica, unconverged=warned)
 
             observer.on_stage("resamples", 0, len(tasks))
-            for k, replica in _finished(learn, len(tasks), jobs, stop):
-                done[k] = replica
-                if len(done) < len(tasks):
-                    stage = "resamples" if len(done) < n else "subsets"
-                    observer.on_stage(stage, len(done), len(tasks))
+            with closing(_finished(learn, len(tasks), jobs, stop)) as finished:
+                for k, replica in finished:
+                    done[k] = replica
+                    if len(done) < len(tasks):
+                        stage = "resamples" if len(done) < n else "subsets"
+                        observer.on_stage(stage, len(done), len(tasks))
     except KeyboardInterrupt:
         return done, True
     return done, False
@@ -241,7 +242,7 @@ def _run(
 
 def _finished(
     learn: Callable[[int], tuple[int, Replica]], count: int, jobs: int, stop: threading.Event
-) -> Iterator[tuple[int, Replica]]:
+) -> Generator[tuple[int, Replica], None, None]:
     """Yield what is learned as it gets done, on so many threads at once."""
     if jobs == 1 or count == 1:
         yield from map(learn, range(count))
