@@ -21,6 +21,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
 from graftwork.grafting import Outcome, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer
@@ -130,7 +131,7 @@ class MarkovNetwork(BaseEstimator):
         What the exchanges of "forced-pruning" did, with ``words()``.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
-    names_, n_features_in_, n_iter_
+    names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
     --------
@@ -273,6 +274,8 @@ class MarkovNetwork(BaseEstimator):
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
         return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
+
+    bootstrap = bootstrap_network
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model, with a record of how it was learned, to one file."""
