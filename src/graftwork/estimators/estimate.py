@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from graftwork.estimators.parts import make_objective, make_penalty
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import Everything, Exhaustive, PriorityQueue, Recipe
 from graftwork.grafting.everything import MOST_ENTRIES
-from graftwork.grafting.space import BATCH, MOST_LISTED
+from graftwork.grafting.space import BATCH, MOST_LISTED, PairSpace
 from graftwork.inference import Automatic, JunctionTree
 from graftwork.inference.elimination import Cost, estimate
 from graftwork.kernels.counts import MOST_BITSET_CELLS
@@ -31,11 +31,16 @@ from graftwork.tuning.timing import measure_pace
 
 __all__ = ["CostEstimate", "estimate_cost"]
 
+# In data of more cells so many rows are compared before all are.
+MANY_CODES = 2**24
+LOOKED_AT = 1000
 # Vectors of all weights that a solver keeps.
 SOLVER_VECTORS = 30
 # Arrays of a scoring batch's tables: two sums, counts, frequencies, gradients.
 BATCH_ARRAYS = 5
-# An edge of a network without a penalty is solved to this lambda where one has to be named.
+# Edges of a network without sparsity that are looked at.
+MOST_EDGES = 5000
+# The solver is timed with this lambda where there is none.
 SMALL_LAMBDA = 1e-3
 
 
@@ -53,13 +58,23 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
     options = loop_options(twin)
     table = as_table(X, states=net.states, weights=sample_weight)
     begun = time.perf_counter()
-    sample = prepare(table, keep_all_states=bool(net.penalize_unary), n_jobs=net.n_jobs)
+    sample = _prepare(net, table)
     preparing = time.perf_counter() - begun
     if net.start is not None:
         make_start(net.start, table, sample)
     arriving_variables(net.arrivals, table.names)
     objective = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
     return _Plan(net, options["recipe"], table, sample, objective(sample)).cost(preparing)
+
+
+def _prepare(net: Any, table: Table) -> Sample:
+    """Return the data as fit would; in large ones equal rows are not looked for in vain."""
+    merge = True
+    if table.codes.size > MANY_CODES:
+        places = np.linspace(0, table.n_rows - 1, LOOKED_AT).astype(np.int64)
+        rows = np.unique(places)
+        merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
+    return prepare(table, keep_all_states=bool(net.penalize_unary), merge=merge, n_jobs=net.n_jobs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +91,7 @@ class _Plan:
         """Return the estimate; ``preparing`` the data took so many seconds."""
         net, sample, cards = self.net, self.sample, self.sample.cards
         proxy = self._guess()
-        edges = self._edges(proxy)
+        edges = min(self._pairs(), proxy.n_edges)
         network = estimate(proxy.part.cards, proxy.edges)
         refusals = self._refusals(network)
         seconds = None if refusals else preparing + self._seconds(proxy, edges)
@@ -116,22 +131,26 @@ class _Plan:
         most = None if net.max_edges is None else int(net.max_edges)
         if self.recipe.sized:
             lam, most = 0.0, len(self.sample.cards) - 1 if most is None else most
-        elif net.penalty in ("l2", "none"):
+        elif self._dense():
             lam = None
         if lam is not None and net.loss == "likelihood":
             lam *= 2.0
-        return guess_network(self.sample, penalty, lam, most, rng=np.random.default_rng(0))
+        proxy = guess_network(self.sample, penalty, lam, most, rng=np.random.default_rng(0))
+        return self._complete(proxy) if self._dense() else proxy
 
-    def _edges(self, proxy: Proxy) -> int:
-        """Return how many edges the network is expected to have."""
-        net, pairs = self.net, self._pairs()
-        dense = not self.recipe.sized and net.penalty in ("l2", "none")
-        if not dense:
-            return min(pairs, proxy.n_edges)
-        return pairs if net.max_edges is None else min(pairs, int(net.max_edges))
+    def _dense(self) -> bool:
+        """Return whether nothing keeps the network sparse."""
+        return not self.recipe.sized and self.net.penalty in ("l2", "none")
+
+    def _complete(self, proxy: Proxy) -> Proxy:
+        """Return the guess with every edge there may be, as far as they can be listed here."""
+        most = self._pairs() if self.net.max_edges is None else int(self.net.max_edges)
+        space = PairSpace(np.flatnonzero(proxy.part.cards > 1))
+        edges = space.pairs(np.arange(min(space.size, MOST_EDGES, most)))
+        return replace(proxy, edges=edges, n_edges=min(most, self._pairs()))
 
     def _lam(self, proxy: Proxy) -> float:
-        if self.recipe.sized or self.net.penalty in ("l2", "none"):
+        if self.recipe.sized or self._dense():
             return 0.0 if isinstance(self.net.lam, str) else float(self.net.lam)
         return proxy.lam / (2.0 if self.net.loss == "likelihood" else 1.0)
 

@@ -67,7 +67,8 @@ def effort_of_path(edges: int, pairs: int) -> Effort:
     >>> effort_of_path(100, 1000).counted
     4000.0
     """
-    return Effort(300.0, 0.9 * edges, 30.0, 22.0 * pairs, 4.0 * pairs)
+    evaluations = min(400.0, 40.0 + 5.0 * edges)
+    return Effort(evaluations, 1.0 * edges, 35.0, 24.0 * pairs, 4.0 * pairs)
 
 
 def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells: float) -> Effort:
@@ -84,24 +85,24 @@ def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells:
     --------
     >>> from graftwork.recipes import best_choice
     >>> effort_of_fit(best_choice(), 100, 1000, 50, 1).evaluations
-    270.0
+    340.0
     """
     selector = recipe.selector
     if recipe.exchange is not None:
         return Effort(1500.0, edges, 200.0, 100.0 * pairs, 1.0 * pairs)
     if isinstance(selector, GivenEdges):
-        return Effort(30.0, edges, 0.0, 0.0, 1.0 * pairs)
+        return Effort(50.0, edges, 0.0, 0.0, 1.0 * pairs)
     if isinstance(selector, Everything):
-        return Effort(300.0, pairs, 3.0, 0.0, 1.0 * pairs)
+        return Effort(80.0, 0.8 * pairs, 3.0, 1.0 * pairs, 1.0 * pairs)
     if isinstance(selector, Reservoir):
         size = min(variables, selector.size or variables) + (selector.tests or math.sqrt(variables))
-        rounds = 1.1 * edges
+        rounds = 1.3 * edges
         scored = 1.5 * pairs + rounds * size
-        return Effort(20.0 + 2.5 * edges, 0.6 * edges, rounds, scored, 1.0 * pairs)
+        return Effort(20.0 + 3.2 * edges, 0.65 * edges, rounds, scored, 1.0 * pairs)
     if isinstance(selector, Exhaustive):
         return _exhaustive(recipe, selector, edges, pairs, cells)
     if isinstance(selector, PriorityQueue):
-        return Effort(20.0 + 7.0 * edges, 0.6 * edges, edges, 3.0 * pairs, 1.0 * pairs)
+        return Effort(20.0 + 9.0 * edges, 0.65 * edges, 2.0 * edges, 3.0 * pairs, 1.0 * pairs)
     return Effort(20.0 + 2.0 * edges, 0.7 * edges, 10.0, 5.0 * pairs, 1.0 * pairs)
 
 
@@ -110,7 +111,7 @@ def _exhaustive(
 ) -> Effort:
     blocks = edges * cells
     rounds = max(5.0, 1.2 * blocks / (selector.count or max(1.0, blocks)))
-    each = 25.0 if isinstance(recipe.solver, GaussSeidel) else 3.0
+    each = 25.0 if isinstance(recipe.solver, GaussSeidel) else 2.5
     if isinstance(recipe.schedule, ToConvergence):
-        each = max(each, 12.0)
+        each = max(each, 13.0)
     return Effort(20.0 + each * rounds, 0.6 * edges, rounds, rounds * pairs, 1.0 * pairs)

@@ -24,13 +24,13 @@ from graftwork.penalties.blocks import Bools, pair_scales
 
 # A look at part of the data is to take about a second: so many pairs, cells of their tables, words
 # of bitsets read, and pairs times rows scored at the tree.
-MOST_PAIRS = 2**20
-MOST_CELLS = 2**24
-MOST_WORDS = 5e8
+MOST_PAIRS = 2**18
+MOST_CELLS = 2**22
+MOST_WORDS = 2e8
 MOST_SCORED = 1e8
 LEAST_ROWS = 500
 # Some violators at the tree explain each other: about this share becomes edges.
-KEPT = 0.75
+KEPT = 0.8
 # All pairs of a sample of this many variables are permuted for the noise level.
 NOISE_VARIABLES = 150
 
@@ -101,13 +101,15 @@ def guess_network(
     space = PairSpace(np.flatnonzero(part.cards > 1))
     pairs = space.pairs(np.arange(space.size))
     information = pair_information(part, pairs) if len(pairs) else np.zeros(0)
-    noise, spread = _noise(part, penalty, rng)
+    noise = _noise(part, penalty, rng)
     level = noise / np.sqrt(rows) if lam is None else lam
     inside = _spanning(len(part.cards), pairs, information)
     tree = tree_potentials(part, pairs[inside])
-    look = _Look(part, penalty, level**2 + spread * (1.0 - 1.0 / rows))
+    # With fewer rows chance reaches higher: what it explains there does not count.
+    look = _Look(part, penalty, level**2 + noise**2 * (1.0 - 1.0 / rows))
     edges, expected = look.beside(tree, pairs, information, inside, rng)
-    expected = min(round(expected * ratio), n_all * (n_all - 1) // 2)
+    # Of edges between single variables a part has its share squared; chains are joined up again.
+    expected = min(round(expected * ratio**1.5), n_all * (n_all - 1) // 2)
     if most is not None:
         expected, edges = min(expected, most), edges[: max(0, round(most / ratio))]
     n_rows = sample.n_rows / max(1, part.n_rows)
@@ -174,11 +176,11 @@ def _spanning(n: int, pairs: Ints, information: Floats) -> Ints:
     return inside[np.argsort(-information[inside], kind="stable")]
 
 
-def _noise(part: Sample, penalty: Penalty, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the largest score of shuffled columns, and the mean square of their scores."""
+def _noise(part: Sample, penalty: Penalty, rng: np.random.Generator) -> float:
+    """Return about the largest score of any pair of shuffled columns."""
     vary = np.flatnonzero(part.cards > 1)
     if len(vary) < 2:
-        return 1.0, 0.0
+        return 1.0
     chosen = np.sort(rng.permutation(vary)[:NOISE_VARIABLES])
     some = cut(part, chosen, np.arange(part.n_rows))
     codes = rng.permuted(some.codes, axis=1)
@@ -194,7 +196,7 @@ def _noise(part: Sample, penalty: Penalty, rng: np.random.Generator) -> tuple[fl
     shrink = total / part.total_weight
     n = len(vary)
     more = np.log(max(2, n * (n - 1) / 2)) / np.log(max(2, space.size))
-    return float(scores.max() * np.sqrt(shrink * more)), float((scores**2).mean() * shrink)
+    return float(scores.max() * np.sqrt(shrink * more))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,12 +46,12 @@ class Pace:
         What a new point costs before pairs are scored at it, at as many edges.
     score, count : float
         A pair scored; a table counted.
-    edges : int
+    edges, variables : int
 
     Examples
     --------
-    >>> pace = Pace(0.1, 0.0, 0.0, 0.001, 0.001, 10)
-    >>> pace.seconds(Effort(10, 5, 1, 100, 100))
+    >>> pace = Pace(0.1, 0.0, 0.0, 0.001, 0.001, 10, 5)
+    >>> round(pace.seconds(Effort(10, 2.5, 1, 100, 100)), 3)
     0.7
     """
 
@@ -61,12 +61,14 @@ class Pace:
     score: float
     count: float
     edges: int
+    variables: int
 
     def seconds(self, effort: Effort) -> float:
         """Return what so much work takes."""
-        share = effort.edges / max(1, self.edges)
+        # A pass looks at each variable's rows, and at those of each edge's two ends.
+        share = (self.variables + effort.edges) / max(1, self.variables + self.edges)
         total = effort.evaluations * (self.evaluation + self.step) * share
-        total += effort.points * self.point * share
+        total += effort.points * (self.point + self.step) * share  # a round has a step's upkeep
         return total + effort.scored * self.score + effort.counted * self.count
 
 
@@ -94,12 +96,10 @@ def measure_pace(
         layout, np.concatenate([alone.weights, np.zeros(layout.size - layout.n_unary)])
     )
     problem = Problem(objective, GroupL1(lam))
-    point = objective.at(start)  # compiled, and tables counted, before the clock starts
     space = PairSpace(np.flatnonzero(small.cards > 1))
     pairs = _inactive(space, edges)
-    if len(pairs):
-        point.pair_gradients(pairs[:1])
-    evaluation, step = _time_solver(problem, start)
+    _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
+    evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
     first, each = _time_scoring(objective, start, pairs)
     count = _time_counting(sample)
     grown = proxy.variables
@@ -109,7 +109,8 @@ def measure_pace(
         first * rows * grown,
         each * rows,
         count,
-        max(1, round(len(edges) * grown)),
+        round(len(edges) * grown),
+        round(len(space.variables) * grown),
     )
 
 
@@ -132,7 +133,7 @@ def _inactive(space: PairSpace, edges: Ints) -> Ints:
     return space.pairs(np.setdiff1d(keys, space.keys(edges)))
 
 
-def _time_solver(problem: Problem, start: Potentials) -> tuple[float, float]:
+def _time_solver(problem: Problem, start: Potentials, steps: int) -> tuple[float, float]:
     """Return the seconds of an evaluation, and of the solver beside it."""
     objective, begun = problem.objective, time.perf_counter()
     solution = problem.solution(searchable(problem.penalty, start))
@@ -145,7 +146,7 @@ def _time_solver(problem: Problem, start: Potentials) -> tuple[float, float]:
         blocks,
         solution,
         1e-12,
-        SOLVER_STEPS,
+        steps,
         lambda: time.perf_counter() - begun > SOLVER_SECONDS,
     )
     done = objective.evaluations - before
@@ -163,8 +164,9 @@ def _time_scoring(objective: Objective, start: Potentials, pairs: Ints) -> tuple
     if not len(pairs):
         return 0.0, 0.0
     few = pairs[:: max(1, len(pairs) // FIRST_PAIRS)][:FIRST_PAIRS]
+    _score(objective, start, few)  # compiled before the clock starts
     pace = _score(objective, start, few)
-    if sum(pace) * len(pairs) / len(few) > SOLVER_SECONDS:  # exact inference of far pairs is slow
+    if pace[1] * len(pairs) > SOLVER_SECONDS:  # exact inference of far pairs is slow
         return pace
     return _score(objective, start, pairs)
 
