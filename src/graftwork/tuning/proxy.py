@@ -30,7 +30,7 @@ MOST_WORDS = 2e8
 MOST_SCORED = 1e8
 LEAST_ROWS = 500
 # Some violators at the tree explain each other: about this share becomes edges.
-KEPT = 0.8
+KEPT = 0.75
 # All pairs of a sample of this many variables are permuted for the noise level.
 NOISE_VARIABLES = 150
 
@@ -106,7 +106,7 @@ def guess_network(
     inside = _spanning(len(part.cards), pairs, information)
     tree = tree_potentials(part, pairs[inside])
     # With fewer rows chance reaches higher: what it explains there does not count.
-    look = _Look(part, penalty, level**2 + noise**2 * (1.0 - 1.0 / rows))
+    look = _Look(part, penalty, level, level**2 + noise**2 * (1.0 - 1.0 / rows))
     edges, expected = look.beside(tree, pairs, information, inside, rng)
     # Of edges between single variables a part has its share squared; chains are joined up again.
     expected = min(round(expected * ratio**1.5), n_all * (n_all - 1) // 2)
@@ -201,10 +201,11 @@ def _noise(part: Sample, penalty: Penalty, rng: np.random.Generator) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Look:
-    """Which pairs violate: those whose squared score is over a bar."""
+    """Which pairs violate at a level: those whose squared score is over a bar."""
 
     part: Sample
     penalty: Penalty
+    level: float
     bar: float
 
     def beside(
@@ -221,7 +222,8 @@ class _Look:
         """
         part = self.part
         kept = pairs[inside]
-        kept = kept[self._violating(independent_potentials(part), kept)[0]]
+        strong, alone = self._violating(independent_potentials(part), kept)
+        kept, tree = kept[strong], _shrunk(tree, alone, self.level)
         rest = np.delete(np.arange(len(pairs)), inside)
         rest = rest[np.argsort(-information[rest], kind="stable")]
         most = int(max(200, MOST_SCORED / (part.n_rows * part.cards.mean())))
@@ -242,6 +244,14 @@ class _Look:
         point = PseudoLikelihood(self.part, self.part.counts.n_threads).at(potentials)
         scores = _scores(point, self.penalty, self.part, pairs)
         return scores**2 > self.bar, scores
+
+
+def _shrunk(tree: Potentials, scores: Floats, level: float) -> Potentials:
+    """Return the tree with its tables shrunk, about as a penalty would."""
+    shares = np.maximum(0.0, 1.0 - level / np.maximum(scores, 1e-300))
+    weights, layout = tree.weights.copy(), tree.layout
+    weights[layout.n_unary :] *= np.repeat(shares, layout.edge_sizes)
+    return Potentials(layout, weights)
 
 
 def _scores(point: Point, penalty: Penalty, sample: Sample, pairs: Ints) -> Floats:
