@@ -20,6 +20,7 @@ from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
+from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
@@ -252,6 +253,10 @@ class MarkovNetwork(BaseEstimator):
             raise KeyboardInterrupt
         self._warn_if_stalled()
         return self
+
+    def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
+        """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
+        return estimate_cost(self, X, sample_weight)
 
     @property
     def graph_(self) -> nx.Graph:
