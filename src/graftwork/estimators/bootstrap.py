@@ -11,6 +11,7 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.estimators.parts import number
+from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.centrality import MEASURES
 from graftwork.models.inputs import find
@@ -146,13 +147,7 @@ class Bootstrap:
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Return the records of `edges` as a DataFrame where pandas is installed, else a list."""
-        records = self.edges(level)
-        try:
-            import pandas as pd
-        except ImportError:
-            return records
-        frame = pd.DataFrame(records, columns=COLUMNS, dtype=object)
-        return frame.astype(dict.fromkeys(COLUMNS[2:], float))  # names stay what they are
+        return as_frame(self.edges(level), COLUMNS, COLUMNS[2:])
 
     def centralities(self, level: float = 0.95) -> list[Record]:
         """Return a record for each measure and variable, the most central first.

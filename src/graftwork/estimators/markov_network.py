@@ -20,8 +20,11 @@ from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
+from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
+from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
 from graftwork.grafting import Outcome, Problem, Recipe, graft
@@ -32,6 +35,8 @@ from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
 from graftwork.tuning import Evidence, PathPoint, Tying, learn_structure, normal_prior, tie
 
+# How many pairs that are almost edges are listed.
+MOST_NEAR = 20
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
 
@@ -71,6 +76,12 @@ class MarkovNetwork(BaseEstimator):
         network (see ``lam_words_``) and refits its weights without the penalty. Methods that know
         their number of edges ("chow-liu", "forced-pruning") need no sparsity: "auto" then means
         the refit's mild prior alone.
+    goal : {"structure", "prediction"}
+        What lam="auto" is after: the edges that are real ("structure"), tested one by one, or the
+        best predictions of new rows.
+    fdr : float
+        For goal="structure": the false discovery rate, the share of false edges among those kept
+        that is accepted on average. .05 finds more.
     l2 : float
         Strength of the squared norm added to the penalty.
     penalize_unary : bool or float
@@ -126,6 +137,13 @@ class MarkovNetwork(BaseEstimator):
         Loss plus penalty of the penalised network.
     path_ : list of PathPoint
         Every lambda tried; empty for a given one.
+    edges_ : table
+        One row an edge, the surest first: its ends, strength and, with goal="structure", p-value,
+        q-value, test statistic and degrees of freedom. A DataFrame where pandas is installed.
+    near_edges_ : table
+        The pairs that came closest to being edges (goal="structure").
+    evidence_ : Evidence or None
+        The tests behind both.
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
@@ -264,6 +282,20 @@ class MarkovNetwork(BaseEstimator):
         check_is_fitted(self)
         return self.model_.to_networkx()
 
+    @property
+    def edges_(self) -> Any:
+        """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
+        check_is_fitted(self)
+        records = edge_records(self.model_, self.names_, self.evidence_)
+        return as_frame(records, EDGE_COLUMNS, EDGE_COLUMNS[2:])
+
+    @property
+    def near_edges_(self) -> Any:
+        """The pairs that came closest to being edges, a table like ``edges_``."""
+        check_is_fitted(self)
+        records = near_records(self.names_, self.evidence_, MOST_NEAR)
+        return as_frame(records, NEAR_COLUMNS, NEAR_COLUMNS[2:])
+
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log pseudo-likelihood of each row, in nats."""
         return self.model_.log_pseudo_likelihood(self._aligned(X), n_jobs=self.n_jobs)
@@ -301,6 +333,9 @@ class MarkovNetwork(BaseEstimator):
             "penalize_unary": self._unary(),
             "anneal": _plain(self.anneal),
             "start": words_of_start(self.start),
+            "goal": self.goal,
+            "fdr": float(self.fdr),
+            "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
