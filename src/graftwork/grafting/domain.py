@@ -153,6 +153,11 @@ class PairDomain:
         """Return what lam is multiplied by for each pair: 1 unless something else is known."""
         return np.ones(len(pairs)) if self.prior is None else self.prior.at(pairs)
 
+    def requires(self, pairs: Ints) -> Bools:
+        """Return which of these pairs always are edges."""
+        none = np.zeros(len(pairs), dtype=bool)
+        return none if self.prior is None else self.prior.requires(pairs)
+
     @property
     def required(self) -> Ints:
         """The pairs that always are edges, shape (k, 2), ``i < j``."""

@@ -14,7 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graftwork.data.compact import Sample
-from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
+from graftwork.grafting import (
+    Budget,
+    Observer,
+    Outcome,
+    PairDomain,
+    Problem,
+    Recipe,
+    Round,
+    WorkingSet,
+    graft,
+)
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.space import BATCH
 from graftwork.grafting.trace import Silence
@@ -75,6 +85,7 @@ def learn_without_lambda(
     tolerance: float = 1e-6,
     rng: np.random.Generator,
     observer: Observer | None = None,
+    domain: PairDomain | None = None,
 ) -> AutoResult:
     """Return the network whose refitted support has the best criterion along a lambda path.
 
@@ -86,11 +97,13 @@ def learn_without_lambda(
         The penalty with a given lambda.
     objective_of : function
         The loss of another sample (used for permuted columns).
+    domain : PairDomain, optional
+        Which pairs may be edges; default all.
     """
-    observer = observer or Silence()
+    observer, domain = observer or Silence(), domain or PairDomain(objective.sample)
     observer.on_stage("looking for the range of lambda", 0, STEPS + 3)
-    levels = find_levels(Problem(objective, penalty_at(1.0)), objective_of, rng)
-    walk = _Walk(objective, penalty_at, recipe, budget, rng, observer)
+    levels = find_levels(Problem(objective, penalty_at(1.0), domain), objective_of, rng)
+    walk = _Walk(objective, penalty_at, recipe, budget, rng, observer, domain)
     lams = path_values(levels)
     try:
         for step, lam in enumerate(lams):
@@ -122,8 +135,10 @@ class _Walk:
         budget: Budget | None,
         rng: np.random.Generator,
         observer: Observer,
+        domain: PairDomain,
     ) -> None:
         self._objective, self._penalty_at, self._recipe = objective, penalty_at, recipe
+        self._domain = domain
         self._budget = budget or Budget()
         self._started, self._tests = time.monotonic(), 0
         self._rng, self._observer = rng, observer
@@ -242,6 +257,7 @@ class _Walk:
             edges = point.potentials.layout.edges
             value = self._objective.sample.total_weight * point.edge_spreads()
             value = value / edge_prices(problem, edges)
+            value[self._domain.requires(edges)] = np.inf
             leaving = np.argsort(value, kind="stable")[: int((value < 1.0).sum())][:most_leaving]
             room = problem.space.size
             if self._budget.max_edges is not None:
@@ -281,7 +297,7 @@ class _Walk:
         return np.concatenate(found)[order]
 
     def _problem(self, lam: float) -> Problem:
-        return Problem(self._objective, self._penalty_at(lam))
+        return Problem(self._objective, self._penalty_at(lam), self._domain)
 
     def _refit(
         self, problem: Problem, start: Potentials, accuracy: float, before: Solution | None

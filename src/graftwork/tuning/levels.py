@@ -9,14 +9,19 @@ import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
-from graftwork.grafting import Problem
+from graftwork.grafting import PairDomain, Problem
 from graftwork.grafting.space import BATCH, RandomOrder
+from graftwork.grafting.starts import with_pairs
+from graftwork.inference.layout import Potentials
 from graftwork.objectives.protocol import Objective, independent_potentials
 from graftwork.penalties.blocks import pair_scales
+from graftwork.tuning.refit import refit
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
 MOST_PAIRS = 20_000_000
 PERMUTATIONS = 3
+# Tables that are not penalised are fitted so far before the others are looked at.
+FREE_ACCURACY = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +61,15 @@ def find_levels(
 
 
 def largest_score(problem: Problem, rng: np.random.Generator) -> float:
-    """Return the largest score of any pair at the network without edges.
+    """Return the smallest lambda at which no pair is added: at the network without edges.
 
+    That is the largest score of any pair, divided by the pair's factor. Pairs that are not
+    penalised are there before (their tables fitted loosely) and do not count.
     Beyond ``MOST_PAIRS`` pairs, of a random sample of them.
     """
     space = problem.space
     sample = problem.objective.sample
-    point = problem.objective.at(independent_potentials(sample))
+    point = problem.objective.at(_first_network(problem))
     order = RandomOrder(space.size, rng) if space.size > MOST_PAIRS else None
     largest = 0.0
     for start in range(0, min(space.size, MOST_PAIRS), BATCH):
@@ -72,8 +79,23 @@ def largest_score(problem: Problem, rng: np.random.Generator) -> float:
         pairs = space.pairs(keys)
         gradients, offsets, _ = point.pair_gradients(pairs)
         scores = problem.penalty.scores(gradients, offsets, pair_scales(sample.declared, pairs))
+        factors = problem.domain.factors_of(space, keys)
+        if factors is not None:
+            scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
         largest = max(largest, float(scores.max(initial=0.0)))
     return largest
+
+
+def _first_network(problem: Problem) -> Potentials:
+    """Return the network at an endless lambda: that of the pairs listed as not penalised."""
+    alone, domain = independent_potentials(problem.objective.sample), problem.domain
+    prior = domain.prior if isinstance(domain, PairDomain) else None
+    if prior is None or not (prior.values == 0).any():
+        return alone
+    pairs = prior.pairs[prior.values == 0]
+    pairs = pairs[np.isin(pairs, problem.variables).all(axis=1)]
+    fitted: Potentials = refit(problem, with_pairs(alone, pairs), FREE_ACCURACY).point.potentials
+    return fitted
 
 
 def _permute_columns(sample: Sample, rng: np.random.Generator) -> Sample:

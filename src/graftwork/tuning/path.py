@@ -60,7 +60,8 @@ def words_of_choice(path: tuple[PathPoint, ...], best: int, levels: Levels, plan
     if levels.largest <= levels.noise:
         return (
             f"No pair depends more than chance would allow (strongest score {levels.largest:.3g}, "
-            f"noise level {levels.noise:.3g}), so the network is left empty."
+            f"noise level {levels.noise:.3g}), so "
+            + ("no edge is added." if chosen.n_edges else "the network is left empty.")
         )
     text = (
         f"lambda {chosen.lam:.4g} was chosen among {len(path)} values from {path[0].lam:.4g} "
