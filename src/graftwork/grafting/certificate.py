@@ -128,8 +128,9 @@ class Certificate:
         else:
             parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
         if self.n_barred:
-            count = "1 pair" if self.n_barred == 1 else f"{self.n_barred:,} pairs"
-            parts.append(f"Not looked at: {count} that may not be edges.")
+            one = "1 pair that may not be an edge"
+            several = f"{self.n_barred:,} pairs that may not be edges"
+            parts.append(f"Not looked at: {one if self.n_barred == 1 else several}.")
         if self.n_absent:
             parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
         parts.append(self._words_of_inference())
