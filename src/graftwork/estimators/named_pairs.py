@@ -31,7 +31,7 @@ def find_pairs(parameter: str, given: Any, names: tuple[Any, ...]) -> Ints:
     >>> find_pairs("required", [("b", "a")], ("a", "b"))
     array([[0, 1]])
     """
-    pairs = given.edges() if isinstance(given, nx.Graph) else given
+    pairs = list(given.edges()) if isinstance(given, nx.Graph) else given
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise ParameterError(
             f"{parameter} must be a list of pairs of column names, such as [('a', 'b')]; got "
