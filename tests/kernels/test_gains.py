@@ -54,7 +54,7 @@ def gain_of_cell(cell, width, model, given, data, lam, l2):
     one = np.zeros(1, dtype=np.int64)
     return cell_gains(
         one, np.array([cell]), np.array([width]), np.array([0, len(data)]), model,
-        np.array(given), data, lam, l2,
+        np.array(given), data, np.array([lam]), l2,
     )[0]  # fmt: skip
 
 
@@ -120,7 +120,8 @@ def test_the_gains_of_cells_of_several_tables_come_in_the_order_asked():
     asked = [(2, 3), (0, 5), (1, 0), (0, 0), (2, 3)]
     which, cells = np.array(asked).T.copy()
     widths = np.array([width for _, width in shapes])
-    gains = cell_gains(which, cells, widths, offsets, model, np.array([2, 1]), data, 0.01, 0.0)
+    lams = np.full(len(which), 0.01)
+    gains = cell_gains(which, cells, widths, offsets, model, np.array([2, 1]), data, lams, 0.0)
     alone = [
         gain_of_cell(cell, widths[t], parts[t][0], (2, 1), parts[t][1], 0.01, 0.0)
         for t, cell in asked
@@ -208,7 +209,8 @@ def test_the_gain_of_a_table_is_the_best_it_alone_can_do(compared, lam, l2, sepa
     gains = table_gains(
         *np.array(shapes).T.copy(), np.concatenate([[0], np.cumsum(sizes)]),
         np.concatenate([part[0] for part in parts], axis=1), np.array(condition),
-        np.concatenate([part[1] for part in parts]), tolls, l2, separable, lam,
+        np.concatenate([part[1] for part in parts]), np.full(3, lam) if separable else tolls,
+        l2, separable,
     )  # fmt: skip
     best = [
         best_of_table(*shape, model, condition, data, toll, lam, l2, separable)
@@ -229,7 +231,7 @@ def test_a_table_that_does_not_violate_gains_nothing(separable):
         lam = share * just
         gain = table_gains(
             *shape, np.array([0, 12]), model, np.array([0]), data, np.array([lam]), 0.0,
-            separable, lam,
+            separable,
         )[0]  # fmt: skip
         assert (gain > 1e-6) == gains_something
         assert gain >= 0.0

@@ -14,6 +14,14 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.knowledge import (
+    Candidates,
+    Forbidden,
+    PenaltyWeights,
+    Required,
+    given_knowledge,
+    read_knowledge,
+)
 from graftwork.cli.methods import parse_method
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.starts import check_start, read_start
@@ -42,6 +50,7 @@ graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
 graftwork learn data.csv --start out/model.gw --lam 0.01
 graftwork learn data.csv --tie 10
+graftwork learn data.csv --required smokes~cough --forbidden never.csv
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
@@ -93,6 +102,10 @@ def learn(
     unary_lam: opt.UnaryLam = None,
     anneal: opt.Anneal = None,
     start: opt.StartOption = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    candidates: Candidates = None,
+    penalty_weights: PenaltyWeights = None,
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
@@ -113,6 +126,7 @@ def learn(
     check_start(start)
     if start is not None:
         settings["start"] = start
+    settings |= given_knowledge(context.params)
     settings |= parse_method(
         method, exchange=exchange, delete=delete
     )  # a wrong name is refused before a long file is read
@@ -137,7 +151,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
             progress.note(f"learning from {size_of(train)}")
             start = read_start(settings.get("start"), train.names)
-            net = fit(train, settings | {"start": start}, progress, interrupts)
+            known = read_knowledge(settings, train.names)
+            net = fit(train, settings | {"start": start} | known, progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)

@@ -126,15 +126,25 @@ def read_pair(model: PairwiseMRF, text: str) -> tuple[Any, Any]:
     >>> read_pair(PairwiseMRF({"a": [0, 1], "b,c": [0, 1]}), "a,b,c")
     ('a', 'b,c')
     """
-    sentence = f"--pair is {text!r}; write two variables A,B."
+    return find_pair(model.names, text, ",", f"--pair is {text!r}; write two variables A,B.")
+
+
+def find_pair(names: Sequence[Any], text: str, mark: str, sentence: str) -> tuple[Any, Any]:
+    """Return two variables from a text with a mark between them; the sentence refuses others.
+
+    Examples
+    --------
+    >>> find_pair(["a~b", "c"], "a~b~c", "~", "no pair")
+    ('a~b', 'c')
+    """
     first, second = _split(
         text,
-        ",",
+        mark,
         sentence,
-        lambda left: match_text(left, model.names) is not None,
-        lambda left, right: match_text(right.strip(), model.names) is not None,
+        lambda left: match_text(left, names) is not None,
+        lambda left, right: match_text(right.strip(), names) is not None,
     )
-    return find_variable(model.names, first), find_variable(model.names, second.strip())
+    return find_variable(names, first), find_variable(names, second.strip())
 
 
 def _is_state(model: PairwiseMRF, name: str, text: str, meanings: Meanings | None) -> bool:

@@ -29,27 +29,33 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
     DataError
         If the file is empty or no text, or names a variable there is not.
     """
+    return [pair for _, pair, _ in read_lines(names, path)]
+
+
+def read_lines(names: Sequence[Any], path: Path) -> list[tuple[int, Pair, list[str]]]:
+    """Return line number, pair of variables and cells of each line that has an edge."""
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
         from graftwork.models import load_network
 
-        pairs = [(0, str(a), str(b)) for a, b in load_network(path).edges]
+        lines = [(0, [str(a), str(b)]) for a, b in load_network(path).edges]
     else:
-        pairs = _read_text(path, names)
+        lines = _read_text(path, names)
     known = {str(name): name for name in names}
     out = []
-    for line, a, b in pairs:
+    for line, cells in lines:
+        a, b = cells[:2]
         try:
             first, second = (known[t] if t in known else find_variable(names, t) for t in (a, b))
         except DataError as error:
             raise DataError(f"{path.name}:{f' line {line}:' if line else ''} {error}") from error
         if first == second:
             raise DataError(f"{path.name}: line {line} joins {a!r} to itself; name two variables.")
-        out.append((first, second))
+        out.append((line, (first, second), cells))
     return out
 
 
-def _read_text(path: Path, names: Sequence[Any]) -> list[tuple[int, str, str]]:
-    """Return line number and two names of each line, without the header."""
+def _read_text(path: Path, names: Sequence[Any]) -> list[tuple[int, list[str]]]:
+    """Return line number and cells of each line, two names at least, without the header."""
     from graftwork.report.edges import COLUMNS
 
     rows = _rows(path)
@@ -67,7 +73,7 @@ def _read_text(path: Path, names: Sequence[Any]) -> list[tuple[int, str, str]]:
                 f"{path.name}: line {line} does not have two names, but {','.join(cells)!r}; "
                 "write one edge a line, such as rain,wet."
             )
-    return [(line, cells[0], cells[1]) for line, cells in rows]
+    return rows
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

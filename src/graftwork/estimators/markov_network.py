@@ -23,11 +23,12 @@ from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
+from graftwork.estimators.knowledge import describe_knowledge, make_domain
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
-from graftwork.grafting import Outcome, Problem, Recipe, graft
+from graftwork.grafting import Outcome, PairDomain, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
@@ -100,6 +101,14 @@ class MarkovNetwork(BaseEstimator):
     arrivals : sequence of groups of names, optional
         Variables that become available over time: the first group before the first round, another
         before each later one. Edges are only looked for among those that are there.
+    required, forbidden, candidates : optional
+        Prior knowledge: pairs of names that always are edges (without a penalty), never are, and
+        the only ones that may be. A list of pairs, a networkx.Graph, or a function of two names
+        that says True of them. Required pairs need not be candidates.
+    penalty_weights : optional
+        What lam is multiplied by for single edges: a dict ``{(a, b): factor}``, a function of two
+        names, or a symmetric matrix (a data frame by names, an array by position). 0 is no penalty,
+        infinity forbids the edge, and pairs that are not given have 1. l2 is the same for all.
     max_edges, max_tests, max_seconds, max_iter : optional
         Budgets: active edges, scored pairs, seconds, rounds. A run that ends on one says so in its
         certificate.
@@ -150,6 +159,9 @@ class MarkovNetwork(BaseEstimator):
         What the exchanges of "forced-pruning" did, with ``words()``.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
+    knowledge_ : dict or None
+        How many pairs are required, forbidden, and penalised in another way; None for no such
+        knowledge.
     names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
@@ -179,6 +191,10 @@ class MarkovNetwork(BaseEstimator):
         anneal: int | Sequence[float] | None = None,
         start: Any = None,
         arrivals: Sequence[Sequence[Any]] | None = None,
+        required: Any = None,
+        forbidden: Any = None,
+        candidates: Any = None,
+        penalty_weights: Any = None,
         max_edges: int | None = None,
         max_tests: int | None = None,
         max_seconds: float | None = None,
@@ -209,6 +225,10 @@ class MarkovNetwork(BaseEstimator):
         self.anneal = anneal
         self.start = start
         self.arrivals = arrivals
+        self.required = required
+        self.forbidden = forbidden
+        self.candidates = candidates
+        self.penalty_weights = penalty_weights
         self.max_edges = max_edges
         self.max_tests = max_tests
         self.max_seconds = max_seconds
@@ -259,7 +279,9 @@ class MarkovNetwork(BaseEstimator):
         if self.start is not None:
             start = make_start(self.start, table, sample)
             options["recipe"] = replace(options["recipe"], start=start)
-        outcome, potentials = self._learn(sample, options)
+        domain = make_domain(self, table, sample, options["recipe"])
+        self.knowledge_ = describe_knowledge(self, domain)
+        outcome, potentials = self._learn(sample, domain, options)
         potentials, interrupted = self._tie(sample, outcome, potentials, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
@@ -336,6 +358,7 @@ class MarkovNetwork(BaseEstimator):
             "goal": self.goal,
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
+            "knowledge": self.knowledge_,
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
@@ -345,13 +368,15 @@ class MarkovNetwork(BaseEstimator):
             "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
         }
 
-    def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
+    def _learn(
+        self, sample: Sample, domain: PairDomain, options: dict[str, Any]
+    ) -> tuple[Outcome, Potentials]:
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
         objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
         search = isinstance(self.lam, str) and self.penalty != "none"
         objective = objective_of(sample)
         if search and not options["recipe"].sized:
-            return self._search(sample, objective, options)
+            return self._search(sample, objective, domain, options)
         self.path_: list[PathPoint] = []
         self.evidence_: Evidence | None = None
         self.refitted_ = False
@@ -359,7 +384,7 @@ class MarkovNetwork(BaseEstimator):
         penalty = self._penalty_at(self.lam_)
         if search:
             penalty = make_ridge(penalty, normal_prior(sample), self._unary())
-        problem = Problem(objective, penalty)
+        problem = Problem(objective, penalty, domain)
         outcome = graft(
             problem,
             **options,
@@ -369,14 +394,14 @@ class MarkovNetwork(BaseEstimator):
         return outcome, outcome.potentials
 
     def _search(
-        self, sample: Sample, objective: Objective, options: dict[str, Any]
+        self, sample: Sample, objective: Objective, domain: PairDomain, options: dict[str, Any]
     ) -> tuple[Outcome, Potentials]:
         """Learn without a given lambda."""
         pseudo = objective
         if self.loss != "pseudolikelihood":
             pseudo = make_objective("pseudolikelihood", "auto", self.pair_rule, self.n_jobs)(sample)
         result = learn_structure(
-            lambda lam: Problem(objective, self._penalty_at(lam)),
+            lambda lam: Problem(objective, self._penalty_at(lam), domain),
             pseudo,
             fdr=float(self.fdr),
             **options,

@@ -13,12 +13,12 @@ from scipy.special import logsumexp
 from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.data.values import key
-from graftwork.errors import DataError
+from graftwork.estimators.named_pairs import find_pairs
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import ChowLiu, Given, Start
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.models.inputs import find, number
+from graftwork.models.inputs import number
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.tuning import Refitted
 
@@ -102,21 +102,10 @@ def edges_among(pairs: Collection[Any], table: Table, sample: Sample) -> Ints:
     >>> edges_among([("b", "a"), ("a", "b")], table, prepare(table))
     array([[0, 1]])
     """
-    index, edges = number(table.names), []
-    for pair in pairs:
-        if isinstance(pair, str | bytes) or not isinstance(pair, Collection | np.ndarray):
-            raise ParameterError(f"start: {pair!r} is no pair of column names.")
-        if len(pair) != 2 or isinstance(pair, set | frozenset | Mapping):
-            raise ParameterError(f"start: {pair!r} is no pair of column names (first, second).")
-        try:
-            i, j = sorted(find(name, table.names, index) for name in pair)
-        except DataError as error:
-            raise ParameterError(f"start: {error}") from None
-        if i == j:
-            raise ParameterError(f"start: {pair!r} joins a column to itself; name two columns.")
-        if sample.cards[i] > 1 and sample.cards[j] > 1:
-            edges.append((i, j))
-    return np.array(list(dict.fromkeys(edges)), dtype=np.int64).reshape(-1, 2)
+    found = find_pairs("start", pairs, table.names)
+    vary = (sample.cards[found] > 1).all(axis=1)
+    edges = dict.fromkeys(map(tuple, found[vary].tolist()))
+    return np.array(list(edges), dtype=np.int64).reshape(-1, 2)
 
 
 def carry_over(model: PairwiseMRF, table: Table, sample: Sample) -> Potentials:

@@ -8,6 +8,7 @@ from graftwork.grafting.domain import Domain, PairDomain
 from graftwork.grafting.everything import Everything
 from graftwork.grafting.exchange import Exchange, ExchangeRule, Tally
 from graftwork.grafting.exhaustive import Exhaustive
+from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.given import GivenEdges
 from graftwork.grafting.loop import Outcome, graft
 from graftwork.grafting.metropolis import Metropolis
@@ -43,6 +44,7 @@ __all__ = [
     "Observer",
     "Outcome",
     "PairDomain",
+    "PairFactors",
     "PairSpace",
     "PriorityQueue",
     "Problem",

@@ -11,6 +11,7 @@ from graftwork.grafting.problem import Problem
 from graftwork.grafting.space import BATCH, PairSpace, list_keys
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
+from graftwork.penalties.blocks import Bools
 from graftwork.solvers import Solver
 
 # Networks on the way are solved to this accuracy; the last one to the run's tolerance.
@@ -39,6 +40,11 @@ class Bench:
     ledger: Ledger
     most: int
 
+    def loose(self, network: Network) -> Bools:
+        """Return which of the network's edges may leave: all but the required ones."""
+        active, needed = network.active(self.space), self.problem.domain.needed(self.space)
+        return ~np.isin(active, needed)
+
     def solve(
         self, network: Network, accuracy: float = ACCURACY, steps: int | None = None
     ) -> Network:
@@ -53,11 +59,11 @@ class Bench:
         """Return the network with these pairs as edges, solved; those left at zero go again."""
         solved = self.solve(network.grow(self.problem, self.space, keys))
         active = solved.active(self.space)
-        idle = active[solved.largest(self.space, active) == 0]
+        idle = active[(solved.largest(self.space, active) == 0) & self.loose(solved)]
         return self.without(solved, idle) if len(idle) else solved
 
     def absent(self, network: Network) -> Ints:
-        """Return the keys of all pairs that are not edges."""
+        """Return the keys of all pairs that are not edges but may be."""
         return np.setdiff1d(list_keys(self.space, "an exchange"), network.active(self.space))
 
     def costs(self, network: Network) -> Floats:
@@ -101,8 +107,8 @@ class Bench:
         Estimates rank them; those near the last one wanted are taken out one by one, the others'
         weights follow a little, and what that costs decides.
         """
-        keys = network.active(self.space)
-        ranked = keys[np.argsort(self.costs(network), kind="stable")]
+        keys, loose = network.active(self.space), self.loose(network)
+        ranked = keys[loose][np.argsort(self.costs(network)[loose], kind="stable")]
         sure, near = _split(ranked, count, NEAR_OUT)
         looked = [self._look(self.without(network, key[None])) for key in near]
         return np.concatenate([sure, near[np.argsort(looked, kind="stable")]])

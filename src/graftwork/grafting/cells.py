@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.grafting.sieve import Sieve
 from graftwork.grafting.space import BATCH
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
@@ -21,7 +22,7 @@ from graftwork.penalties.blocks import Bools
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSpace:
-    """All table cells of all pairs among some variables.
+    """All table cells of all pairs among some variables, or those that pass a sieve.
 
     Attributes
     ----------
@@ -29,6 +30,8 @@ class CellSpace:
         The variables that may have edges, ascending.
     cards : (all variables,) int64
         Their numbers of states.
+    sieve : Sieve, optional
+        Which of the cells may be active, whole tables of them; None is all.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class CellSpace:
 
     variables: Ints
     cards: Ints
+    sieve: Sieve | None = None
     unit = "feature"
     whole = False
     batch = BATCH
@@ -48,7 +52,18 @@ class CellSpace:
     @property
     def size(self) -> int:
         """Number of cells."""
-        return int(self._starts()[-1])
+        return int(self._starts()[-1]) if self.sieve is None else self.sieve.size
+
+    def spans(self, pairs: Ints) -> tuple[Ints, Ints]:
+        """Return where the pairs' cells lie among all, sieve or not: first numbers, how many."""
+        ranks, states = np.searchsorted(self.variables, pairs), self._states()
+        return self._first(ranks), states[ranks].prod(axis=1)
+
+    def keys(self, pairs: Ints) -> Ints:
+        """Return the keys of all cells of some pairs (``i < j``) that may be edges."""
+        starts, sizes = self.spans(pairs)
+        shift = np.repeat(starts - offsets(sizes)[:-1], sizes)
+        return self._keys(np.arange(len(shift)) + shift)
 
     def pairs(self, keys: Ints) -> Ints:
         """Return the pair each cell belongs to, shape (k, 2), ``i < j``."""
@@ -65,10 +80,7 @@ class CellSpace:
         starts = layout.edge_offsets - layout.n_unary
         edges = np.searchsorted(starts, places, side="right") - 1
         ranks = np.searchsorted(self.variables, layout.edges[edges].reshape(-1, 2))
-        i, j = ranks[:, 0], ranks[:, 1]
-        states, before = self._states(), self._before()
-        keys: Ints = self._starts()[i] + states[i] * (before[j] - before[i + 1])
-        return keys + places - starts[edges]
+        return self._keys(self._first(ranks) + places - starts[edges])
 
     def free(self, layout: Layout, weights: Floats) -> Bools:
         """Return what may move in a network to start from: unaries and cells that are not zero."""
@@ -98,10 +110,21 @@ class CellSpace:
         """Return the ranks of both variables, and the place in their table, of each key."""
         states, before, starts = self._states(), self._before(), self._starts()
         keys = np.asarray(keys, dtype=np.int64)
+        keys = keys if self.sieve is None else self.sieve.numbers(keys)
         i = np.searchsorted(starts, keys, side="right") - 1
         rest = keys - starts[i]
         j = np.searchsorted(before, before[i + 1] + rest // states[i], side="right") - 1
         return i, j, rest - states[i] * (before[j] - before[i + 1])
+
+    def _first(self, ranks: Ints) -> Ints:
+        """Return the number of the first cell of each pair of ranks, shape (k, 2)."""
+        i, j = ranks[:, 0], ranks[:, 1]
+        states, before = self._states(), self._before()
+        first: Ints = self._starts()[i] + states[i] * (before[j] - before[i + 1])
+        return first
+
+    def _keys(self, numbers: Ints) -> Ints:
+        return numbers if self.sieve is None else self.sieve.keys(numbers)
 
     def _states(self) -> Ints:
         return self.cards[self.variables]

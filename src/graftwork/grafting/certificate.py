@@ -27,8 +27,9 @@ class Certificate:
     Attributes
     ----------
     max_violation : float
-        Largest amount by which an inactive pair's score exceeds lam, over the pairs tested at the
-        final point (0 when none does, NaN when none was tested).
+        Largest amount by which an inactive pair's score exceeds lam (times the pair's factor, if it
+        has one), over the pairs tested at the final point (0 when none does, NaN when none was
+        tested).
     stationarity : float
         Largest distance to stationarity over the active blocks and the unaries.
     tolerance : float
@@ -52,6 +53,8 @@ class Certificate:
         Variables that never arrived (see ``arrivals``): their pairs do not count above.
     noun : str
         What ``n_edges`` counts: edges, or features of chains.
+    n_barred : int
+        Pairs that prior knowledge keeps out of the network: they do not count above.
     converged : bool
         Everything was checked and is within the tolerance.
     stop : str
@@ -76,6 +79,7 @@ class Certificate:
     unit: str = "pair"
     n_absent: int = 0
     noun: str = "edge"
+    n_barred: int = 0
 
     @property
     def coverage(self) -> float:
@@ -123,6 +127,10 @@ class Certificate:
             parts.append(f"No {self.noun} is kept.")
         else:
             parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
+        if self.n_barred:
+            one = "1 pair that may not be an edge"
+            several = f"{self.n_barred:,} pairs that may not be edges"
+            parts.append(f"Not looked at: {one if self.n_barred == 1 else several}.")
         if self.n_absent:
             parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
         parts.append(self._words_of_inference())

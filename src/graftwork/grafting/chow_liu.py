@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import Numbers
+from graftwork.grafting.factors import PairFactors
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.information import information_of_tables
@@ -89,7 +90,9 @@ def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints
     return information
 
 
-def chow_liu_edges(sample: Sample, halted: Callable[[], bool] = never) -> tuple[Ints, Floats]:
+def chow_liu_edges(
+    sample: Sample, halted: Callable[[], bool] = never, prior: PairFactors | None = None
+) -> tuple[Ints, Floats]:
     """Return the spanning tree of largest mutual information, and the information of its edges.
 
     A forest where variables are independent: pairs without any mutual information (up to rounding)
@@ -103,11 +106,14 @@ def chow_liu_edges(sample: Sample, halted: Callable[[], bool] = never) -> tuple[
     ----------
     halted : function
         True when there is no time left: the edges found until then are part of the tree.
+    prior : PairFactors, optional
+        Pairs that may not be edges are left out, and not looked at; required ones come first. Of
+        required pairs that form a cycle all but one are in the tree.
 
     Returns
     -------
     edges : (k, 2) int64
-        ``i < j`` in each row; the strongest first.
+        ``i < j`` in each row; required ones first, then the strongest.
     information : (k,) float64
         In nats.
 
@@ -134,14 +140,27 @@ def chow_liu_edges(sample: Sample, halted: Callable[[], bool] = never) -> tuple[
             strengths.append(strength)
         outside, best, partner = (np.delete(a, place) for a in (outside, best, partner))
         pairs = np.stack([np.minimum(outside, new), np.maximum(outside, new)], axis=1)
-        information = pair_information(sample, pairs)
+        information = _worth(sample, pairs, prior)
         better = information > np.maximum(best, INDEPENDENT)
         earlier = _numbers(outside, new, len(sample.cards)) < np.delete(numbers, place)
         better |= (information == best) & (partner >= 0) & earlier
         best, partner = np.where(better, information, best), np.where(better, new, partner)
     edges, weights = np.array(found, dtype=np.int64).reshape(-1, 2), np.array(strengths)
     order = np.lexsort((edges[:, 1], edges[:, 0], -weights))
-    return edges[order], weights[order]
+    edges, weights = edges[order], weights[order]
+    known = np.isinf(weights)
+    weights[known] = pair_information(sample, edges[known])
+    return edges, weights
+
+
+def _worth(sample: Sample, pairs: Ints, prior: PairFactors | None) -> Floats:
+    """Return the mutual information of pairs: infinite if required, -1 if they may not be edges."""
+    if prior is None:
+        return pair_information(sample, pairs)
+    worth = np.where(prior.requires(pairs), np.inf, -1.0)
+    open_ = np.flatnonzero(np.isfinite(prior.at(pairs)) & (worth < 0))
+    worth[open_] = pair_information(sample, pairs[open_])
+    return worth
 
 
 def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_COUNT) -> Potentials:

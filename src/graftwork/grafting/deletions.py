@@ -169,6 +169,7 @@ class _Sampling:
     def _draw(self, current: Network) -> Ints | None:
         """Return the edges of the first draw accepted; None when too many were rejected."""
         keys, loss = current.active(self.bench.space), current.solution.point.value
+        keys = keys[self.bench.loose(current)]
         size, spent = min(self.size, len(keys)), 0
         while size and not self.bench.ledger.late():
             spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))

@@ -6,14 +6,16 @@ and for chains, whose blocks are features of sequences. All it does not know is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.grafting.cells import CellSpace
+from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.gains import block_gains
+from graftwork.grafting.sieve import Sieve
 from graftwork.grafting.space import PairSpace, Space, TableSpace
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
@@ -89,6 +91,14 @@ class Domain(Protocol):
         """Return d_g of each block."""
         ...
 
+    def factors_of(self, space: Any, keys: Ints) -> Floats | None:
+        """Return what lam is multiplied by for each block; None where that is 1 for all."""
+        ...
+
+    def needed(self, space: Any) -> Ints:
+        """Return the keys of the blocks that are active from the start and never leave."""
+        ...
+
     def gains(self, space: Any, point: Any, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised."""
         ...
@@ -112,11 +122,46 @@ class Domain(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairDomain:
-    """Networks: edges between the variables of a sample, or cells of their tables."""
+    """Networks: edges between the variables of a sample, or cells of their tables.
+
+    Attributes
+    ----------
+    sample : Sample
+    prior : PairFactors, optional
+        What is known about edges: pairs that may not be edges are in no space, required ones always
+        are edges, and lam is multiplied by a pair's factor. None is nothing.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, [[0, 1], [0, 1], [1, 0]]))
+    >>> domain = PairDomain(sample, PairFactors.of(3, [(0, 1)], np.inf).requiring([(1, 2)]))
+    >>> domain.factors(np.array([[0, 1], [0, 2], [1, 2]])), domain.required.tolist()
+    (array([inf,  1.,  0.]), [[1, 2]])
+    >>> domain.space(domain.variables, False).size
+    2
+    """
 
     sample: Sample
+    prior: PairFactors | None = None
+    _spaces: dict[Any, PairSpace | CellSpace] = field(default_factory=dict, repr=False)
     noun = "edge"
     scored = False
+
+    def factors(self, pairs: Ints) -> Floats:
+        """Return what lam is multiplied by for each pair: 1 unless something else is known."""
+        return np.ones(len(pairs)) if self.prior is None else self.prior.at(pairs)
+
+    def requires(self, pairs: Ints) -> Bools:
+        """Return which of these pairs always are edges."""
+        none = np.zeros(len(pairs), dtype=bool)
+        return none if self.prior is None else self.prior.requires(pairs)
+
+    @property
+    def required(self) -> Ints:
+        """The pairs that always are edges, shape (k, 2), ``i < j``."""
+        return np.zeros((0, 2), dtype=np.int64) if self.prior is None else self.prior.required
 
     @property
     def variables(self) -> Ints:
@@ -135,11 +180,30 @@ class PairDomain:
     def space(self, variables: Ints, features: bool) -> PairSpace | CellSpace:
         """Return the pairs among those of the variables that vary, or the cells of their tables."""
         some = np.intersect1d(variables, self.variables)
-        return CellSpace(some, self.sample.cards) if features else PairSpace(some)
+        if self.prior is None:
+            return CellSpace(some, self.sample.cards) if features else PairSpace(some)
+        known = (features, some.tobytes())
+        if known not in self._spaces:
+            self._spaces[known] = self._sifted(some, features)
+        return self._spaces[known]
+
+    def _sifted(self, variables: Ints, features: bool) -> PairSpace | CellSpace:
+        """Return the space without the pairs that may not be edges."""
+        prior, cards = self.prior, self.sample.cards
+        whole = CellSpace(variables, cards) if features else PairSpace(variables)
+        if prior is None:
+            return whole
+        endless = np.isinf(prior.values)
+        pairs = prior.pairs[endless if np.isfinite(prior.default) else ~endless]
+        spans = whole.spans(pairs[np.isin(pairs, variables).all(axis=1)])
+        if np.isinf(prior.default):
+            return replace(whole, sieve=Sieve.keeping(*spans))
+        return replace(whole, sieve=Sieve.dropping(*spans, whole.size)) if len(spans[0]) else whole
 
     def blocks(self, layout: Layout, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout: variables, then edges."""
-        return Blocks.of(layout, self.sample.declared, free)
+        factors = None if self.prior is None else self.prior.at(layout.edges)
+        return Blocks.of(layout, self.sample.declared, free, factors)
 
     def grown(self, layout: Layout, space: TableSpace, keys: Ints) -> Layout:
         """Return the layout with the pairs of these blocks as edges."""
@@ -194,14 +258,22 @@ class PairDomain:
         """Return d_g of each block."""
         return space.scales(self.sample.declared, keys)
 
+    def factors_of(self, space: TableSpace, keys: Ints) -> Floats | None:
+        """Return what lam is multiplied by for each block: its pair's factor."""
+        return None if self.prior is None else self.prior.at(space.pairs(keys))
+
+    def needed(self, space: TableSpace) -> Ints:
+        """Return the keys of the required pairs, or of all their cells."""
+        return space.keys(self.required[np.isin(self.required, space.variables).all(axis=1)])
+
     def gains(self, space: TableSpace, point: Point, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised."""
-        return block_gains(space, point, penalty, self.sample, keys)
+        factors = self.factors_of(space, keys)
+        return block_gains(space, point, penalty, self.sample, keys, factors)
 
     def count_entries(self, space: TableSpace) -> int:
         """Return how many table entries all pairs have."""
-        states = self.sample.cards[space.variables]
-        return int(states.sum() ** 2 - (states**2).sum()) // 2
+        return self.space(space.variables, True).size
 
     def degrees(self, layout: Layout) -> Ints:
         """Return the number of edges of each variable."""
@@ -217,4 +289,5 @@ class PairDomain:
         if not isinstance(space, PairSpace):
             return np.zeros(0, dtype=np.int64)
         pairs = self.sample.counts.known_pairs(most)
-        return space.keys(pairs[np.isin(pairs, space.variables).all(axis=1)])
+        keys = space.keys(pairs[np.isin(pairs, space.variables).all(axis=1)])
+        return keys[keys >= 0]

@@ -213,6 +213,7 @@ class Search:
     def _restart(self) -> Network | None:
         """Return the best network with a share of its edges replaced by pairs drawn at random."""
         active, absent = self.best.active(self.bench.space), self.bench.absent(self.best)
+        active = active[self.bench.loose(self.best)]
         count = min(max(1, round(SHAKEN * len(active))), len(active), len(absent))
         if not count:
             return None

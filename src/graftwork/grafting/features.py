@@ -154,6 +154,13 @@ class FeatureDomain:
         roots: Floats = np.sqrt(space.starts[keys + 1] - space.starts[keys])
         return roots
 
+    def factors_of(self, space: FeatureSpace, keys: Ints) -> None:
+        """Return None: lam is the same for all."""
+
+    def needed(self, space: FeatureSpace) -> Ints:
+        """Return nothing: any feature may leave."""
+        return _EMPTY
+
     def gains(self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised, about."""
         some = FeatureLayout.of(space.starts, keys)

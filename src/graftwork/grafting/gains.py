@@ -15,10 +15,19 @@ from graftwork.penalties.protocol import Penalty
 
 
 def block_gains(
-    space: TableSpace, point: Point, penalty: Penalty, sample: Sample, keys: Ints
+    space: TableSpace,
+    point: Point,
+    penalty: Penalty,
+    sample: Sample,
+    keys: Ints,
+    factors: Floats | None = None,
 ) -> Floats:
-    """Return by how much the objective would fall if each block alone were optimised."""
+    """Return by how much the objective would fall if each block alone were optimised.
+
+    ``factors`` multiply lam; None is 1 for every block.
+    """
     cards = sample.cards
+    tolls = np.full(len(keys), penalty.lam) if factors is None else penalty.lam * factors
     pairs, which = distinct_pairs(space.pairs(keys), len(cards))
     expected = point.pair_expectations(pairs)
     first, second = cards[pairs[:, 0]], cards[pairs[:, 1]]
@@ -26,16 +35,18 @@ def block_gains(
     if isinstance(space, CellSpace):
         of_cells: Floats = cell_gains(
             which, space.cells(keys), second, offsets, expected.model, given, expected.data,
-            penalty.lam, penalty.l2,
+            tolls, penalty.l2,
         )  # fmt: skip
         return of_cells
     solve = np.argsort(which)  # tables in the order of `pairs`
-    tolls = penalty.lam * space.scales(sample.declared, keys)[solve]
+    if not penalty.separable:
+        tolls = tolls * space.scales(sample.declared, keys)
+    tolls = tolls[solve]
 
     def run(part: slice) -> Floats:
         some: Floats = table_gains(
             first[part], second[part], offsets[part], expected.model, given, expected.data,
-            tolls[part], penalty.l2, penalty.separable, penalty.lam,
+            tolls[part], penalty.l2, penalty.separable,
         )  # fmt: skip
         return some
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.grafting.admission import admitted
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem, Recipe
 from graftwork.grafting.selection import Choice, View
@@ -52,13 +53,15 @@ class Growth:
             self._arrivals = iter(arrivals)
             first = np.asarray(next(self._arrivals, ()), dtype=np.int64)
             variables = np.union1d(first, start.layout.edges)
+        start = admitted(self.problem, start, self.ledger.budget.max_edges)
         start = searchable(self.problem.penalty, start)
-        self.ledger.limit_edges(start.layout.n_edges if self.recipe.exchange else None)
         self.space = self.problem.space_for(self.recipe, variables)
         free = self.space.free(start.layout, start.weights)
         network = Network(self.problem.solution(start, free=free), free)
         self.network = network.shrink(self.problem, self.space, _EMPTY)  # tables of zeros go
         self._open()
+        if self.recipe.exchange:
+            self.ledger.limit_edges(max(start.layout.n_edges, self.network.layout.n_edges))
 
     @property
     def solution(self) -> Solution:
@@ -66,7 +69,12 @@ class Growth:
         return self.network.solution
 
     def _open(self) -> None:
-        """Begin to select from the space as it is now."""
+        """Begin to select from the space as it is now; what must be there is."""
+        active, self.needed = (
+            self.network.active(self.space),
+            self.problem.domain.needed(self.space),
+        )
+        self.activate(np.setdiff1d(self.needed, active))
         active = self.network.active(self.space)
         self.futile = _EMPTY
         self.selection = self.recipe.selector.begin(self.space, active, self.rng)
@@ -101,7 +109,10 @@ class Growth:
         """Drop the blocks the pruner wants gone; return their keys."""
         active = self.network.active(self.space)
         largest = self.network.largest(self.space, active)
-        gone: Ints = active[self.recipe.pruner.leaving(largest, final)]
+        leaving = self.recipe.pruner.leaving(largest, final)
+        if len(self.needed):
+            leaving = leaving & ~np.isin(active, self.needed)
+        gone: Ints = active[leaving]
         if len(gone):
             self.network = self.network.shrink(self.problem, self.space, gone)
             self.selection.release(gone)
@@ -157,9 +168,15 @@ class Growth:
         if not len(keys):
             return np.zeros(0)
         gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
-        scale = self.problem.domain.scales(self.space, keys)
+        domain, penalty = self.problem.domain, self.problem.penalty
+        scale = domain.scales(self.space, keys)
         self.ledger.count_scores(len(keys), exact, self.space.size)
-        return self.problem.penalty.scores(gradients, offsets, scale)
+        scores, factors = (
+            penalty.scores(gradients, offsets, scale),
+            domain.factors_of(self.space, keys),
+        )
+        # a block violates above its own lam times factor; as scores all violate above one lam
+        return scores if factors is None else scores + penalty.lam * (1.0 - factors)
 
     def spent(self) -> str | None:
         """Return which budget has run out, if any.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from graftwork.grafting.admission import count_barred
 from graftwork.grafting.bench import ACCURACY, Bench
 from graftwork.grafting.certificate import STOPS, Certificate
 from graftwork.grafting.exchange import Tally
@@ -163,6 +164,7 @@ class _Run:
             unit=growth.space.unit,
             n_absent=len(growth.problem.variables) - len(growth.space.variables),
             noun=growth.problem.domain.noun,
+            n_barred=count_barred(growth.problem, growth.space.variables),
         )
         self._close_tally(certificate)
         return Outcome(growth.solution, certificate, tuple(growth.ledger.trace), self.tally)

@@ -87,7 +87,8 @@ class Chain:
 
     def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
         """Return where the chain stands after a round of proposals."""
-        if not current.layout.n_edges or current.layout.n_edges == self.bench.space.size:
+        full = current.layout.n_edges == self.bench.space.size
+        if full or not self.bench.loose(current).any():
             self.tally.ended = "there is nothing to exchange"
             return None
         for _ in range(self.count):
@@ -101,9 +102,10 @@ class Chain:
         """Return the exchanges that may be proposed there."""
         if self.known is None or self.known[0] is not network:
             bench = self.bench
-            edges, pairs = network.active(bench.space), bench.absent(network)
+            loose, pairs = bench.loose(network), bench.absent(network)
+            edges = network.active(bench.space)[loose]
             sharp = bench.problem.objective.sample.total_weight / (2.0 * self.temperature)
-            out = _chances(-sharp * bench.costs(network))
+            out = _chances(-sharp * bench.costs(network)[loose])
             into = _chances(sharp * bench.gains(network, pairs))
             self.known = network, Moves(edges, out, pairs, into)
         return self.known[1]

@@ -100,6 +100,7 @@ class _PrioritySearch:
         central = np.flatnonzero(view.degrees > self._settings.central)
         pairs = central[np.stack(np.triu_indices(len(central), 1), axis=1)]
         keys = self._space.keys(pairs)
+        pairs, keys = pairs[keys >= 0], keys[keys >= 0]  # -1: may not be an edge
         fresh = ~np.isin(keys, view.active) & ~np.isin(keys, list(self._joined))
         between = [self._between(edges, view.active, i, j) for i, j in pairs[fresh].tolist()]
         if not between:
@@ -118,7 +119,7 @@ class _PrioritySearch:
         near_i, near_j = (edges[(edges == v).any(axis=1)].sum(axis=1) - v for v in (i, j))
         pairs = np.stack([np.repeat(near_i, len(near_j)), np.tile(near_j, len(near_i))], axis=1)
         keys = np.unique(self._space.keys(pairs[pairs[:, 0] != pairs[:, 1]]))
-        return np.setdiff1d(keys, active, assume_unique=True)
+        return np.setdiff1d(keys[keys >= 0], active, assume_unique=True)
 
     def _move_back(self, keys: Ints) -> None:
         """Reduce the priority of these pairs by one."""

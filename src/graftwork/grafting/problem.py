@@ -123,8 +123,9 @@ class Problem:
 
     @property
     def space(self) -> PairSpace:
-        """All pairs of variables that vary."""
-        return PairSpace(self.variables)
+        """All pairs of variables that vary and may be edges."""
+        space = self.domain.space(self.variables, False)
+        return space if isinstance(space, PairSpace) else PairSpace(self.variables)
 
     def space_for(self, recipe: Recipe, variables: Ints) -> Space:
         """Return the blocks a recipe may activate among some of the variables."""

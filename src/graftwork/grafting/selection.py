@@ -21,7 +21,8 @@ class View:
     Attributes
     ----------
     score : function
-        Scores of an array of keys at this point; the batch is scored at once.
+        Scores of an array of keys at this point; the batch is scored at once. Where a block has a
+        factor of its own, its score is shifted so that the same lam is the limit for all.
     lam : float
         A block whose score exceeds lam wants to be active.
     threshold : float

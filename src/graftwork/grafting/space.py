@@ -1,7 +1,8 @@
 """The space of all pairs of variables, never held in memory.
 
 A pair is a number in ``range(n (n - 1) / 2)``: its key. Keys can be run through in order, or in a
-random order that needs no list either.
+random order that needs no list either. Where some pairs may not be edges, a sieve numbers the
+others anew, so that nobody else has to know.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.errors import TooLargeError
+from graftwork.grafting.sieve import Sieve
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
@@ -79,6 +81,10 @@ class TableSpace(Space, Protocol):
         """Return the pair of variables of each block, shape (k, 2), ``i < j``."""
         ...
 
+    def keys(self, pairs: Ints) -> Ints:
+        """Return the keys of all blocks of some pairs."""
+        ...
+
     def scales(self, declared: Ints, keys: Ints) -> Floats:
         """Return d_g of each block."""
         ...
@@ -86,12 +92,14 @@ class TableSpace(Space, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSpace:
-    """All pairs among some variables.
+    """All pairs among some variables, or those that pass a sieve.
 
     Attributes
     ----------
     variables : (n,) int64
         The variables that may have edges, ascending.
+    sieve : Sieve, optional
+        Which of the pairs may be edges; None is all of them.
 
     Examples
     --------
@@ -105,6 +113,7 @@ class PairSpace:
     """
 
     variables: Ints
+    sieve: Sieve | None = None
     unit = "pair"
     whole = True
     batch = BATCH
@@ -113,25 +122,31 @@ class PairSpace:
     def size(self) -> int:
         """Number of pairs."""
         n = len(self.variables)
-        return n * (n - 1) // 2
+        return n * (n - 1) // 2 if self.sieve is None else self.sieve.size
+
+    def spans(self, pairs: Ints) -> tuple[Ints, Ints]:
+        """Return where pairs lie among all pairs, sieve or not: first numbers, how many."""
+        return PairSpace(self.variables).keys(pairs), np.ones(len(pairs), dtype=np.int64)
 
     def pairs(self, keys: Ints) -> Ints:
         """Return the pairs with these keys, shape (k, 2), ``i < j``."""
         n = len(self.variables)
         keys = np.asarray(keys, dtype=np.int64)
+        keys = keys if self.sieve is None else self.sieve.numbers(keys)
         odd = 2 * n - 1
         i = np.floor((odd - np.sqrt(np.maximum(0.0, float(odd) ** 2 - 8.0 * keys))) / 2)
         i = i.astype(np.int64)
-        i -= self.before(i) > keys  # the square root may be off by one for large n
-        i += self.before(i + 1) <= keys
-        j = keys - self.before(i) + i + 1
+        i -= self._before(i) > keys  # the square root may be off by one for large n
+        i += self._before(i + 1) <= keys
+        j = keys - self._before(i) + i + 1
         return np.stack([self.variables[i], self.variables[j]], axis=1)
 
     def keys(self, pairs: Ints) -> Ints:
-        """Return the keys of pairs given in either order."""
+        """Return the keys of pairs given in either order; -1 for those that may not be edges."""
         places = np.searchsorted(self.variables, np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
         i, j = places.min(axis=1), places.max(axis=1)
-        return np.asarray(self.before(i) + j - i - 1, dtype=np.int64)
+        numbers = np.asarray(self._before(i) + j - i - 1, dtype=np.int64)
+        return numbers if self.sieve is None else self.sieve.keys(numbers)
 
     def active(self, layout: Layout, free: Bools) -> Ints:
         """Return the keys of the edges."""
@@ -155,7 +170,10 @@ class PairSpace:
         return pair_scales(declared, self.pairs(keys))
 
     def keys_at(self, variable: int, places: Ints) -> Ints:
-        """Return the keys of some pairs at a variable, its partners numbered from 0 in order."""
+        """Return the keys of some pairs at a variable, its partners numbered from 0 in order.
+
+        As ``keys`` has it, -1 stands for pairs that may not be edges.
+        """
         own = np.searchsorted(self.variables, variable)
         others = self.variables[places + (places >= own)]
         return self.keys(np.stack([np.full_like(others, variable), others], axis=1))
@@ -166,7 +184,7 @@ class PairSpace:
         numbers: Ints = place - (place > np.searchsorted(self.variables, variable))
         return numbers
 
-    def before(self, i: Ints) -> Ints:
+    def _before(self, i: Ints) -> Ints:
         """Return how many pairs have a first variable before the ``i``-th."""
         n = len(self.variables)
         return i * (2 * n - i - 1) // 2

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.problem import Budget, Problem
-from graftwork.inference.layout import Ints, Layout, Potentials
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.tables import centre_tables
 
 
 @dataclass(frozen=True, slots=True)
 class ChowLiu:
-    """The Chow-Liu tree with its maximum-likelihood weights.
+    """The Chow-Liu tree with its maximum-likelihood weights, as far as prior knowledge allows.
 
-    With an edge budget smaller than the tree, its strongest edges.
+    With an edge budget smaller than the tree, its required edges and then its strongest.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ChowLiu:
     ) -> Potentials:
         """Return the tree, or as much of it as there was time and room for."""
         sample = problem.objective.sample
-        edges, _ = chow_liu_edges(sample, halted)
+        edges, _ = chow_liu_edges(sample, halted, getattr(problem.domain, "prior", None))
         tree = tree_potentials(sample, edges[: budget.max_edges])
         if not self.fill or budget.max_edges is None:
             return tree
@@ -82,13 +82,27 @@ def strongest(potentials: Potentials, most: int | None) -> Potentials:
     layout = potentials.layout
     if most is None or layout.n_edges <= most:
         return potentials
-    centred = potentials.weights.copy()
+    kept = np.zeros(layout.n_edges, dtype=bool)
+    kept[np.argsort(-strengths(potentials), kind="stable")[:most]] = True
+    return only(potentials, kept)
+
+
+def strengths(potentials: Potentials) -> Floats:
+    """Return the squared norm of each edge's table less row and column means, shape (m,).
+
+    Examples
+    --------
+    >>> layout = Layout.of([2, 2], [(0, 1)])
+    >>> strengths(Potentials(layout, np.r_[np.zeros(4), 2, 0, 0, 2]))
+    array([4.])
+    """
+    layout, centred = potentials.layout, potentials.weights.copy()
+    if not layout.n_edges:
+        return np.zeros(0)
     centre_tables(centred, layout.cards, layout.edges, layout.edge_offsets)
     starts = layout.edge_offsets[:-1] - layout.n_unary
-    squares = np.add.reduceat(centred[layout.n_unary :] ** 2, starts)
-    kept = np.zeros(layout.n_edges, dtype=bool)
-    kept[np.argsort(-squares, kind="stable")[:most]] = True
-    return only(potentials, kept)
+    squares: Floats = np.add.reduceat(centred[layout.n_unary :] ** 2, starts)
+    return squares
 
 
 def with_pairs(potentials: Potentials, pairs: Ints) -> Potentials:

@@ -151,6 +151,7 @@ class PairStream:
         if self._hubs:
             others = np.array(self._hubs, dtype=np.int64)
             keys = self._space.keys(np.stack([np.full_like(others, hub), others], axis=1))
+            keys = keys[keys >= 0]  # -1: may not be an edge
             fresh = keys[~self._drawn(keys)]
             self._queue.add(fresh, np.full(len(fresh), 2 * AT_HUB))
             self._listed = np.union1d(self._listed, keys)
@@ -192,6 +193,7 @@ class PairStream:
         if not len(chosen):
             del self._hub_orders[hub]
             return _NONE
+        chosen = chosen[chosen >= 0]  # -1: may not be an edge
         return chosen[~(self._unseen.taken(chosen) | np.isin(chosen, self._listed))]
 
     def _next_unseen(self, count: int) -> Ints:

@@ -80,8 +80,8 @@ def best_weight(shares, masses, wanted, lam, l2):
 
 
 @njit(cache=True, nogil=True)
-def cell_gains(which, cells, widths, offsets, model, given, data, lam, l2):
-    """Return the gain of each cell ``cells[t]`` of table ``which[t]``."""
+def cell_gains(which, cells, widths, offsets, model, given, data, lams, l2):
+    """Return the gain of each cell ``cells[t]`` of table ``which[t]``, with ``lams[t]`` on it."""
     gains = np.zeros(len(which))
     shares, masses = np.empty(len(given)), np.empty(len(given))
     for t in range(len(which)):
@@ -92,8 +92,8 @@ def cell_gains(which, cells, widths, offsets, model, given, data, lam, l2):
             share = model[k, start + cells[t]] / masses[k] if masses[k] > 0.0 else 0.0
             shares[k] = min(max(share, EDGE), 1.0 - EDGE)
         wanted = len(given) * data[start + cells[t]]
-        a = best_weight(shares, masses, wanted, lam, l2)
-        gains[t] = wanted * a - lam * abs(a) - l2 * a * a
+        a = best_weight(shares, masses, wanted, lams[t], l2)
+        gains[t] = wanted * a - lams[t] * abs(a) - l2 * a * a
         for k in range(len(given)):
             gains[t] -= masses[k] * math.log1p(shares[k] * math.expm1(a))
     return gains
@@ -143,10 +143,10 @@ def shrink(weights, size, by, separable):
 
 
 @njit(cache=True, nogil=True)
-def table_gains(heights, widths, offsets, model, given, data, tolls, l2, separable, lam):
+def table_gains(heights, widths, offsets, model, given, data, tolls, l2, separable):
     """Return the gain of each table, by accelerated proximal steps on it alone.
 
-    ``tolls`` weigh on the tables' norms; a separable penalty weighs ``lam`` on each entry instead.
+    ``tolls`` weigh on the tables' norms, or where the penalty is separable on each of the entries.
     Any iterate gives a lower bound, so few steps do.
     """
     gains = np.zeros(len(heights))
@@ -154,7 +154,7 @@ def table_gains(heights, widths, offsets, model, given, data, tolls, l2, separab
         start, size = offsets[t], heights[t] * widths[t]
         weights, ahead, gradient = np.zeros(size), np.zeros(size), np.zeros(size)
         before = np.zeros(size)
-        toll = lam if separable else tolls[t]
+        toll = tolls[t]
         bend = 0.5 * len(given) + 2.0 * l2  # of a sum of log-sum-exp of at most unit mass each
         momentum = 1.0
         for _ in range(TABLE_STEPS):

@@ -38,21 +38,31 @@ class Blocks:
         d_g, the root of the number of declared entries.
     free : (layout.size,) bool
         Which entries may move; the others stay as they are.
+    factor : (n + m,) float64, optional
+        What lam is multiplied by; None is 1 everywhere. A squared norm is the same for all blocks.
     """
 
     layout: Shape
     offsets: Ints
     scale: Floats
     free: Bools
+    factor: Floats | None = None
 
     @staticmethod
-    def of(layout: Layout, declared: Ints, free: Bools | None = None) -> Blocks:
-        """Return the blocks of a layout whose variables have these declared state counts."""
+    def of(
+        layout: Layout, declared: Ints, free: Bools | None = None, factors: Floats | None = None
+    ) -> Blocks:
+        """Return the blocks of a layout whose variables have these declared state counts.
+
+        ``factors`` are those of the edges, shape (m,); variables have 1.
+        """
         scale = np.concatenate([np.sqrt(declared), pair_scales(declared, layout.edges)])
         offsets = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets])
-        return Blocks(
-            layout, offsets, scale, np.ones(layout.size, dtype=bool) if free is None else free
-        )
+        free = np.ones(layout.size, dtype=bool) if free is None else free
+        if factors is None:
+            return Blocks(layout, offsets, scale, free)
+        factor = np.concatenate([np.ones(layout.n_variables), factors])
+        return Blocks(layout, offsets, scale, free, factor)
 
     @property
     def sizes(self) -> Ints:
@@ -62,6 +72,11 @@ class Blocks:
     def weigh(self, unaries: float, tables: float) -> Floats:
         """Return one number for each block: the first for variables, the second for edges."""
         return np.repeat([unaries, tables], [self.layout.n_variables, self.layout.n_edges])
+
+    def strengths(self, unaries: float, tables: float) -> Floats:
+        """Return lam of each block: as ``weigh``, times the blocks' factors."""
+        lam = self.weigh(unaries, tables)
+        return lam if self.factor is None else lam * self.factor
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
         """Return one number a block as one number an entry."""

@@ -64,6 +64,6 @@ class L1:
     def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
         """Return lam and l2 of each entry."""
         return (
-            blocks.spread(blocks.weigh(self.unary_lam, self.lam)),
+            blocks.spread(blocks.strengths(self.unary_lam, self.lam)),
             blocks.spread(blocks.weigh(self.unary_l2, self.l2)),
         )

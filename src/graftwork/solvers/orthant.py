@@ -120,7 +120,7 @@ class _Problem:
     def _steepest(self, weights: Floats, gradient: Floats) -> tuple[Floats, Floats]:
         """Return the steepest descent and the orthant it leads into (0: any sign)."""
         slope, smooth = self.penalty.slope(self.blocks, weights)
-        lam = self.blocks.spread(self.blocks.weigh(self.penalty.unary_lam, self.penalty.lam))
+        lam = self.blocks.spread(self.blocks.strengths(self.penalty.unary_lam, self.penalty.lam))
         reach = np.maximum(0.0, np.abs(gradient) - lam)
         descent = np.where(smooth, -(gradient + slope), -np.sign(gradient) * reach)
         descent = np.where(self.blocks.free, descent, 0.0)

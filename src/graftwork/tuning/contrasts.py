@@ -93,11 +93,11 @@ def pool(counts: Floats) -> Ints:
     order = np.argsort(counts, kind="stable")
     rare = int((counts < LEAST_COUNT).sum())
     rare = max(rare, len(counts) - (MOST_GROUPS - 1)) if len(counts) > MOST_GROUPS else rare
+    while 0 < rare < len(counts) - 1 and counts[order[:rare]].sum() < LEAST_COUNT:
+        rare += 1
+    rare = max(0, min(rare, len(counts) - 1))
     if not rare:
         return np.arange(len(counts))
-    while counts[order[:rare]].sum() < LEAST_COUNT and rare < len(counts) - 1:
-        rare += 1
-    rare = min(rare, len(counts) - 1)
     groups = np.zeros(len(counts), dtype=np.int64)
     kept = np.sort(order[rare:])
     groups[kept] = np.arange(1, len(kept) + 1)

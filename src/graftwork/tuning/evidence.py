@@ -48,18 +48,24 @@ class Evidence:
         """Logarithms of the other pairs' q-values."""
         return self._log_q[len(self.edges.pairs) :]
 
-    def choose(self, most: int | None = None) -> tuple[NDArray[np.bool_], Ints]:
+    def choose(
+        self, required: NDArray[np.bool_], most: int | None = None
+    ) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first.
 
         Parameters
         ----------
+        required : (edges,) bool
+            Edges that stay whatever their test says.
         most : int, optional
             How many there may be together; the surest are taken.
         """
+        log_p = np.append(self.edges.log_p, self.others.log_p)
         wanted = self._log_q <= np.log(self.level)
+        wanted[: len(required)] |= required
         if most is not None and wanted.sum() > most:
-            order = np.argsort(np.append(self.edges.log_p, self.others.log_p), kind="stable")
-            wanted[order[most:]] = False
+            log_p[: len(required)][required] = -np.inf
+            wanted[np.argsort(log_p, kind="stable")[most:]] = False
         kept, new = wanted[: len(self.edges.pairs)], wanted[len(self.edges.pairs) :]
         order = np.argsort(self.others.log_p, kind="stable")
         return kept, self.others.pairs[order[new[order]]]

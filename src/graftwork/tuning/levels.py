@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.data.counts import table_offsets
-from graftwork.grafting import Problem
+from graftwork.grafting import PairDomain, Problem
 from graftwork.grafting.space import BATCH, RandomOrder
-from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.grafting.starts import with_pairs
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.tables import centre_by
 from graftwork.objectives.protocol import independent_potentials, states_of_entries
 from graftwork.penalties.blocks import pair_scales
+from graftwork.tuning.refit import refit
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
 MOST_PAIRS = 20_000_000
 DRAWS = 3
+# Tables that are not penalised are fitted so far before the others are looked at.
+FREE_ACCURACY = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,13 @@ def find_levels(problem: Problem, rng: np.random.Generator) -> Levels:
 
 
 def largest_score(problem: Problem, rng: np.random.Generator) -> float:
-    """Return the largest score of any pair at the network without edges.
+    """Return the smallest lambda at which no pair is added: at the network without edges.
 
+    That is the largest score of any pair, divided by the pair's factor. Pairs that are not
+    penalised are there before (their tables fitted loosely) and do not count.
     Beyond ``MOST_PAIRS`` pairs, of a random sample of them.
     """
-    point = problem.objective.at(independent_potentials(problem.objective.sample))
+    point = problem.objective.at(_first_network(problem))
     largest = 0.0
     for pairs in _batches(problem, rng):
         gradients, offsets, _ = point.pair_gradients(pairs)
@@ -92,6 +98,23 @@ def _batches(problem: Problem, rng: np.random.Generator) -> Iterator[Ints]:
 
 
 def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) -> float:
-    """Return the largest score of some pairs, given their gradients."""
+    """Return the largest score of some pairs, given their gradients, divided by their factors."""
     scale = pair_scales(problem.objective.sample.declared, pairs)
-    return float(problem.penalty.scores(gradients, offsets, scale).max(initial=0.0))
+    scores = problem.penalty.scores(gradients, offsets, scale)
+    space = problem.space
+    factors = problem.domain.factors_of(space, space.keys(pairs))
+    if factors is not None:
+        scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
+    return float(scores.max(initial=0.0))
+
+
+def _first_network(problem: Problem) -> Potentials:
+    """Return the network at an endless lambda: that of the pairs listed as not penalised."""
+    alone, domain = independent_potentials(problem.objective.sample), problem.domain
+    prior = domain.prior if isinstance(domain, PairDomain) else None
+    if prior is None or not (prior.values == 0).any():
+        return alone
+    pairs = prior.pairs[prior.values == 0]
+    pairs = pairs[np.isin(pairs, problem.variables).all(axis=1)]
+    fitted: Potentials = refit(problem, with_pairs(alone, pairs), FREE_ACCURACY).point.potentials
+    return fitted

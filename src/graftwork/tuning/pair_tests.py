@@ -15,6 +15,7 @@ pair must be convincing without such cells, or one of them by its own Poisson ta
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ import numpy as np
 from scipy.stats import poisson
 
 from graftwork.grafting import Problem
+from graftwork.grafting.space import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.threads import run_chunks
 from graftwork.objectives.protocol import Point
@@ -70,15 +72,22 @@ def examine_absent(rows: Rows, point: Point, problem: Problem) -> Findings:
     active = np.sort(space.keys(layout.edges))
     kept = [Findings.none(0)]
     for tile in _tiles(rows.triangles):
-        ends = space.before(np.searchsorted(space.variables, [tile.start, tile.stop]))
-        worker = _Tile.of(rows, point, tile) if ends[1] > ends[0] else None
-        for start in range(int(ends[0]), int(ends[1]), LISTED):
-            keys = np.arange(start, min(start + LISTED, int(ends[1])))
+        first, last = (_first_key(space, variable) for variable in (tile.start, tile.stop))
+        worker = _Tile.of(rows, point, tile) if last > first else None
+        for start in range(first, last, LISTED):
+            keys = np.arange(start, min(start + LISTED, last))
             keys = np.setdiff1d(keys, active, assume_unique=True)
             if worker is not None and len(keys):
                 found = worker.test(space.pairs(keys))
                 kept.append(found.some(found.log_p < STRIKING))
     return Findings.joined(kept)
+
+
+def _first_key(space: PairSpace, variable: int) -> int:
+    """Return the first key of a pair whose first variable is this one or a later one."""
+    return bisect_left(
+        range(space.size), variable, key=lambda key: int(space.pairs(np.array([key]))[0, 0])
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,7 +33,7 @@ from graftwork.tuning.walk import Walk, WalkEndedError
 
 # Refits are solved to this before a test, and to the second at the end if Newton steps do not.
 REFIT_ACCURACY = 2e-4
-FINAL_ACCURACY = 1e-7
+FINAL_ACCURACY = 1e-5
 # Rounds in which pairs may enter and edges leave.
 MOST_ROUNDS = 4
 
@@ -182,7 +182,7 @@ class _Search:
         assert self._fitted is not None
         smooth = unshrunk(self._problem)
         self._fitted = polish(smooth, self._fitted, self._problem.objective.n_threads)
-        if self._fitted.residual > FINAL_ACCURACY:
+        if self._fitted.residual > FINAL_ACCURACY:  # too many states for that
             self._fit(self._fitted.point.potentials, FINAL_ACCURACY)
 
     def _change(self, *, absent: bool, enter: bool) -> bool:
@@ -196,7 +196,8 @@ class _Search:
         rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
         others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
         evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
-        kept, entering = evidence.choose(self._walk.budget.max_edges)
+        required = self._problem.domain.requires(evidence.edges.pairs)
+        kept, entering = evidence.choose(required, self._walk.budget.max_edges)
         if not enter:
             entering = entering[:0]
         self._evidence = evidence
