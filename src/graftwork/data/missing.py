@@ -65,8 +65,6 @@ def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int]
     (('x', 'y', '(missing)'), [0, 2, 1])
     """
     listed = MISSING_STATE in coded.states
-    if missing == "known" and listed and not coded.declared:
-        return coded
     if coded.missing is None or missing == "error" or (missing == "known" and not listed):
         return coded
     states = coded.states if listed else (*coded.states, MISSING_STATE)
