@@ -76,7 +76,8 @@ class Sample:
         if self.complete:
             return np.full(len(self.cards), self.total_weight)
         starts = np.cumsum(self.cards) - self.cards
-        return np.add.reduceat(np.asarray(self.counts.margins, dtype=np.float64), starts)
+        margins = np.asarray(self.counts.margins, dtype=np.float64)
+        return np.asarray(np.add.reduceat(margins, starts))
 
     @property
     def frequencies(self) -> Floats:

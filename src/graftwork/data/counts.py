@@ -137,9 +137,7 @@ class PairCounts:
         """Return the tables of these pairs without looking in the cache or filling it."""
         return self._without_missing(pairs, self._compute(pairs))
 
-    def _without_missing(
-        self, pairs: Ints, found: tuple[Numbers, Ints]
-    ) -> tuple[Numbers, Ints]:
+    def _without_missing(self, pairs: Ints, found: tuple[Numbers, Ints]) -> tuple[Numbers, Ints]:
         """Return extended tables without their rows and columns of missing cells."""
         if self.complete:
             return found
