@@ -267,7 +267,7 @@ def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
             f"column {name!r} looks continuous: {count:,} distinct numbers, each taken as a "
             f"state of its own{also}; {_BINNING}.",
             DataWarning,
-            stacklevel=_level_of_caller(),
+            stacklevel=level_of_caller(),
         )
 
 
@@ -278,7 +278,7 @@ def _looks_continuous(coded: Coded) -> bool:
     return broken or (bool(floats) and 2 * len(coded.states) > len(coded.codes))
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """Return the stacklevel at which a warning points at the user's line, not at ours."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals["__name__"]).startswith("graftwork."):

@@ -68,7 +68,8 @@ class Sample:
     @property
     def extended(self) -> Ints:
         """Number of codes of each variable: one more than ``cards`` where cells are missing."""
-        return self.counts.extended
+        extended: Ints = self.counts.extended
+        return extended
 
     @property
     def observed_weight(self) -> Floats:
@@ -77,7 +78,7 @@ class Sample:
             return np.full(len(self.cards), self.total_weight)
         starts = np.cumsum(self.cards) - self.cards
         margins = np.asarray(self.counts.margins, dtype=np.float64)
-        return np.asarray(np.add.reduceat(margins, starts))
+        return np.asarray(np.add.reduceat(margins, starts))  # no variable lacks observed cells
 
     @property
     def frequencies(self) -> Floats:

@@ -77,7 +77,8 @@ class PairCounts:
         # Missing cells are counted as one more state, which tables() leaves out again.
         gaps = self.codes.max(axis=1, initial=0) >= self._states
         self.complete = not gaps.any()
-        self.extended = self._cards = self._states + gaps
+        self.extended: Ints = self._states + gaps
+        self._cards = self.extended
         self.weights = weights
         self._weights = np.zeros(0) if weights is None else weights
         self.n_threads = count_threads(n_jobs)

@@ -38,7 +38,8 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     """Return the mutual information of pairs of variables in the data, in nats, shape (k,).
 
     The number is the same whatever the order of states, and exactly 0 where whole counts fit
-    independence. Rows where one of the two is missing are not in it. Tables are kept for later where those of all pairs fit.
+    independence. Rows where one of the two is missing are not in it. Tables are kept for later
+    where those of all pairs fit.
 
     Parameters
     ----------
@@ -100,10 +101,10 @@ def _information_together(sample: Sample, pairs: Ints, counts: Numbers, starts: 
         total = float(table.sum())
         if total > 0.0:  # else they are never seen together
             scale = 2.0 ** -int(np.frexp(total)[1]) if table.dtype == np.float64 else 1
-            table, square = table * scale, (table * scale).reshape(cards)
+            square = table.reshape(cards) * scale
             margins = np.concatenate([square.sum(axis=1), square.sum(axis=0)])
             information_of_tables(
-                only, cards, table, offsets(cards[:1] * cards[1:]), margins, offsets(cards),
+                only, cards, square.ravel(), np.array([0, square.size]), margins, offsets(cards),
                 total * scale, information[k : k + 1],
             )  # fmt: skip
     return information
