@@ -14,7 +14,7 @@ import graftwork as gw
 from graftwork.errors import DataWarning
 from graftwork.inference.sampling import gibbs_sample
 
-LAMS = np.geomspace(0.001, 0.05, 12)
+LAMS = np.geomspace(0.04, 0.004, 6)
 
 
 def f1(truth: set, found: set) -> float:
@@ -29,8 +29,8 @@ def best_f1(rows, policy: str, truth: set) -> tuple[float, float]:
     """The best F1 over a grid of lambdas, and the lambda."""
     scores = []
     for lam in LAMS:
-        net = gw.MarkovNetwork(lam=lam, missing=policy, tol=1e-4, random_state=0).fit(rows)
-        scores.append((f1(truth, edges_of(net.model_)), lam))
+        net = gw.MarkovNetwork(lam=lam, missing=policy, tol=0.02 * lam, random_state=0).fit(rows)
+        scores.append((f1(truth, edges_of(net.model_)), float(lam)))
     return max(scores)
 
 
