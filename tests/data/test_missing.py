@@ -107,7 +107,9 @@ def test_rows_without_missing_cells():
     assert list(left) == [(1, 0), (1, 1)]
     assert left.states == ((1, 2), (0, 1))
     assert left.weights.tolist() == [0, 3]
-    with pytest.raises(DataError, match="every one of the 2 rows.*most are in 'b'.*available-case"):
+    with pytest.raises(
+        DataError, match=r"every one of the 2 rows.*most are in 'b'.*available-case"
+    ):
         complete_rows(as_table({"a": [1, None], "b": [None, None]}, missing="state"))
     with pytest.raises(DataError, match="positive weight"):
         complete_rows(table.with_weights([0, 1, 1, 0]))
