@@ -67,6 +67,7 @@ def main(
         cases = {
             "nothing missing": (whole, "error"),
             "available-case": (holes, "available-case"),
+            "impute": (holes, "impute"),
             "drop-rows": (holes, "drop-rows"),
             "state": (holes, "state"),
         }

@@ -157,7 +157,7 @@ def test_tiny_tables_hold_nothing_out(graftwork, tmp_path):
     assert "3 are too few to spare some" in result.out
 
 
-@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case"])
+@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
 def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     lines = chain_csv.read_text().splitlines()
     lines[5:300:9] = [line[line.index(",") :] for line in lines[5:300:9]]  # no first cell

@@ -12,6 +12,7 @@ from graftwork.data.compact import prepare
 from graftwork.errors import DataError, DataWarning
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
+from graftwork.inference.impute import impute
 from graftwork.objectives import AvailableCase
 
 
@@ -87,13 +88,47 @@ def test_forced_pruning_auto_tie_and_starts():
     assert again.model_.edges == EDGES
 
 
+def test_drawn_cells_leave_no_edges_past_missing_variables():
+    frame = chain(600, share=0.2)
+    averaged = gw.MarkovNetwork(lam=0.03, missing="available-case").fit(frame)
+    assert set(averaged.model_.edges) > set(EDGES)  # b and d, where c is missing
+    settings = {"lam": 0.03, "missing": "impute", "random_state": 0}
+    net = gw.MarkovNetwork(**settings).fit(frame)
+    assert net.model_.edges == EDGES
+    assert net.certificate_.converged
+    assert net.missing_.words().endswith("drawn from the network learned so far, 2 times.")
+    assert np.isfinite(net.score(frame))
+    assert gw.MarkovNetwork(**settings).fit(frame).model_ == net.model_
+    likely = gw.MarkovNetwork(**settings, loss="likelihood").fit(frame)
+    assert likely.model_.edges == EDGES
+
+
+def test_nothing_is_drawn_where_nothing_is_missing():
+    frame = chain().dropna()
+    drawn = gw.MarkovNetwork(lam=0.03, missing="impute", random_state=0).fit(frame)
+    assert drawn.model_ == gw.MarkovNetwork(lam=0.03, random_state=0).fit(frame).model_
+    one = gw.MarkovNetwork(lam=0.1, missing="impute").fit([[None, None], [0, 1], [1, None]])
+    assert one.missing_.cells == 3
+
+
+def test_drawn_cells_have_the_conditional_distribution():
+    model = gw.MarkovNetwork(lam=0.03).fit(chain().dropna()).model_
+    codes = np.full((4, 20000), 2)
+    codes[1], codes[3] = 0, 1
+    drawn = impute(model.potentials, codes, np.random.default_rng(0))
+    assert (drawn[[1, 3]] == codes[[1, 3]]).all()
+    given = model.marginals({"b": "no", "d": "yes"})
+    for i, name in ((0, "a"), (2, "c")):
+        assert np.isclose(drawn[i].mean(), given[name][1], atol=0.015)
+
+
 def test_rows_are_dropped_with_a_warning():
     frame = chain()
     with pytest.warns(
         DataWarning, match=r"of 400 rows were left out because \d+ cells are missing"
     ):
-        net = gw.MarkovNetwork(lam=0.03, missing="drop-rows").fit(frame)
-    whole = gw.MarkovNetwork(lam=0.03).fit(frame.dropna())
+        net = gw.MarkovNetwork(lam=0.03, missing="drop-rows", random_state=0).fit(frame)
+    whole = gw.MarkovNetwork(lam=0.03, random_state=0).fit(frame.dropna())
     assert net.model_ == whole.model_
     assert net.missing_.rows == 400 - len(frame.dropna())
     gw.MarkovNetwork(lam=0.03, missing="drop-rows").fit(frame.dropna())  # nothing to warn of

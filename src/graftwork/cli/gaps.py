@@ -27,6 +27,6 @@ def as_learned(net: Any, parts: Parts) -> Parts:
             test = None if test is None else complete_rows(test)
         except DataError:
             test, why_not = None, "No rows were held out: each would have a missing cell."
-    elif net.missing == "available-case":
+    elif net.missing in ("available-case", "impute"):
         train = missing_last(train)
     return train, test, why_not

@@ -61,6 +61,7 @@ class Missing(StrEnum):
     STATE = "state"
     DROP_ROWS = "drop-rows"
     AVAILABLE_CASE = "available-case"
+    IMPUTE = "impute"
 
 
 class Header(StrEnum):
@@ -205,7 +206,7 @@ MissingOption = Annotated[
     typer.Option(
         "--missing",
         help="What missing cells are: an error, a state of their own, a reason to drop their "
-        "rows, or just unknown (available-case: the rest of the row is used).",
+        "rows, unknown (available-case: the rest of the row is used), or drawn (impute).",
         rich_help_panel=_READ,
     ),
 ]

@@ -99,10 +99,10 @@ class MarkovNetwork(BaseEstimator):
         Of best-choice: see ``graftwork.recipes.best_choice``.
     states : dict {name: list of states}, optional
         Declared states, kept in this order even where they never occur.
-    missing : {"error", "state", "drop-rows", "available-case"}
-        What missing cells are: an error that says where; a state of their own, "(missing)"; a
-        reason to leave their rows out, with a warning; or nothing, their rows being used for the
-        cells observed in them, where a missing neighbour counts as its average.
+    missing : {"error", "state", "drop-rows", "available-case", "impute"}
+        What missing cells are: an error; a state of their own, "(missing)"; a reason to drop their
+        rows; unknown, a missing neighbour counting as its average; or drawn from networks learned
+        before, each with the limits given here.
     random_state : int, Generator or None
         Order in which pairs are looked at.
     n_jobs : int, optional
@@ -236,7 +236,7 @@ class MarkovNetwork(BaseEstimator):
             Row weights; default those of a weighted Table, else 1.
         """
         options = loop_options(self)
-        table, sample, self.missing_ = read_rows(self, X, sample_weight)
+        table, sample, self.missing_ = read_rows(self, X, sample_weight, options["rng"])
         self._note_feature_names(X, table)
         self.n_features_in_ = table.n_variables
         self.names_ = table.names

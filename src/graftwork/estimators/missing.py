@@ -19,11 +19,12 @@ from graftwork.data.missing import (
     missing_last,
 )
 from graftwork.errors import DataWarning
+from graftwork.estimators.imputing import ROUNDS, draw_missing
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
 from graftwork.inference.soft import soft_log_conditionals
 
-POLICIES = ("error", "state", "drop-rows", "available-case")
+POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,8 @@ class MissingCells:
         How many cells were missing, in how many rows, and of how many rows.
     frequencies : tuple of (states,) float64
         How often each of the model's states occurs among the observed cells of its variable: what
-        a missing neighbour counts as. Empty unless the policy is "available-case".
+        a missing neighbour counts as when rows are scored. Empty unless the policy is
+        "available-case" or "impute".
     """
 
     policy: str
@@ -64,6 +66,8 @@ class MissingCells:
         where = f"{cells} in {self.rows:,} of {self.of_rows:,} rows"
         if self.policy == "state":
             return f"{where}: each is in a state of its own, {MISSING_STATE}."
+        if self.policy == "impute":
+            return f"{where}: they were drawn from the network learned so far, {ROUNDS} times."
         return (
             f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
             "counts as its average."
@@ -86,13 +90,17 @@ def check_policy(net: Any) -> None:
         )
 
 
-def read_rows(net: Any, X: Any, weights: Any = None) -> tuple[Table, Sample, MissingCells]:
+def read_rows(
+    net: Any, X: Any, weights: Any, rng: np.random.Generator
+) -> tuple[Table, Sample, MissingCells]:
     """Return the rows to learn from, as a table and prepared, and what was missing in them.
 
     Parameters
     ----------
     net : MarkovNetwork
         What its parameters ``missing``, ``states``, ``penalize_unary`` and ``n_jobs`` say is done.
+    rng : numpy.random.Generator
+        Draws missing cells, where that is the policy.
     """
     check_policy(net)
     how: Missing = "error" if net.missing == "error" else "state"
@@ -107,6 +115,9 @@ def read_rows(net: Any, X: Any, weights: Any = None) -> tuple[Table, Sample, Mis
             warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
     elif available:
         table = missing_last(table)
+    elif net.missing == "impute":
+        table, frequencies = draw_missing(net, missing_last(table), rng)
+        found = replace(found, frequencies=frequencies)
     keep = bool(net.penalize_unary)
     sample = prepare(table, keep_all_states=keep, missing=available, n_jobs=net.n_jobs)
     if not available:
@@ -128,8 +139,8 @@ def _frequencies(sample: Sample) -> tuple[Floats, ...]:
 def log_scores(net: Any, X: Any, weights: Any = None) -> tuple[Floats, Floats | None]:
     """Return the log pseudo-likelihood of each row of new data, and the rows' weights.
 
-    Of networks learned with "available-case" only observed cells count, and missing neighbours
-    count as their averages in the data learned from.
+    Of networks learned with "available-case" or "impute" only observed cells count, and missing
+    neighbours count as their averages in the data learned from.
     """
     model, owner = net.model_, type(net).__name__
     names, states = model.names, tuple(model.states.values())
