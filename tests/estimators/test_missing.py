@@ -90,17 +90,25 @@ def test_forced_pruning_auto_tie_and_starts():
 
 def test_drawn_cells_leave_no_edges_past_missing_variables():
     frame = chain(600, share=0.2)
-    averaged = gw.MarkovNetwork(lam=0.03, missing="available-case").fit(frame)
+    averaged = gw.MarkovNetwork(missing="available-case", random_state=0).fit(frame)
     assert set(averaged.model_.edges) > set(EDGES)  # b and d, where c is missing
-    settings = {"lam": 0.03, "missing": "impute", "random_state": 0}
-    net = gw.MarkovNetwork(**settings).fit(frame)
+    net = gw.MarkovNetwork(missing="impute", random_state=0).fit(frame)
     assert net.model_.edges == EDGES
     assert net.certificate_.converged
-    assert net.missing_.words().endswith("drawn from the network learned so far, 2 times.")
+    assert net.missing_.words().endswith("drawn from a network learned without them, 5 times.")
     assert np.isfinite(net.score(frame))
-    assert gw.MarkovNetwork(**settings).fit(frame).model_ == net.model_
-    likely = gw.MarkovNetwork(**settings, loss="likelihood").fit(frame)
-    assert likely.model_.edges == EDGES
+    assert gw.MarkovNetwork(missing="impute", random_state=0).fit(frame).model_ == net.model_
+
+
+@pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
+def test_cells_are_drawn_with_weights_that_are_not_shrunken(loss):
+    frame = chain(600, share=0.2)
+    nets = [
+        gw.MarkovNetwork(lam=0.03, loss=loss, missing=policy, random_state=0).fit(rows)
+        for policy, rows in (("error", chain(600, share=0.0)), ("impute", frame))
+    ]
+    whole, drawn = ([net.model_.strength(*edge) for edge in EDGES] for net in nets)
+    assert np.allclose(whole, drawn, atol=0.25)
 
 
 def test_nothing_is_drawn_where_nothing_is_missing():

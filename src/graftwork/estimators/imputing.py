@@ -19,8 +19,8 @@ from graftwork.objectives import pseudo_likelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 
-# Cells are drawn so many times, each time from the network learned with the last ones.
-ROUNDS = 2
+# Cells are drawn so many times, each time from the network fitted to the last ones.
+ROUNDS = 5
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
 
@@ -30,10 +30,10 @@ def draw_missing(
 ) -> tuple[Table, tuple[Floats, ...]]:
     """Return the rows with missing cells drawn, and the states' frequencies among observed ones.
 
-    The first network is learned from available cells, and joins variables whose common neighbours
-    are missing. In rows whose cells are drawn from it nothing is missing any more, so the network
-    learned from these has fewer such edges, and the last cells are drawn from it. Rows without any
-    observed cell are left out.
+    The edges are learned from available cells: those of the network, and weak ones between
+    variables whose common neighbours are missing. Their weights are fitted to rows with drawn
+    cells, where nothing is missing, in turns with the drawing (a stochastic EM algorithm), and the
+    weak ones fade. Rows without any observed cell are left out.
 
     Parameters
     ----------
@@ -47,28 +47,29 @@ def draw_missing(
     if empty.any() and not empty.all():
         table = table.take_rows(~empty)
     learner = _twin(net, missing="available-case", loss="pseudolikelihood").fit(table)
-    frequencies, drawn = learner.missing_.frequencies, table
-    for step in range(ROUNDS if gone.any() else 0):
-        if step:
-            learner = _twin(net, missing="error").fit(drawn)
-        model = _unshrunk(learner, drawn)
+    frequencies = learner.missing_.frequencies
+    if not gone.any():
+        return table, frequencies
+    model = learner.model_ if learner.refitted_ else _refitted(learner, table, missing=True)
+    for step in range(ROUNDS):
         codes = impute(model.potentials, table.codes, rng)
         drawn = Table(table.names, tuple(model.states.values()), codes, table.weights)
+        if step < ROUNDS - 1:
+            model = _refitted(learner, drawn, model)
     return drawn, frequencies
 
 
-def _unshrunk(learner: Any, table: Table) -> PairwiseMRF:
-    """Return a learned network with weights that no penalty shrank.
+def _refitted(
+    learner: Any, table: Table, model: PairwiseMRF | None = None, *, missing: bool = False
+) -> PairwiseMRF:
+    """Return a network with the learned edges and weights that fit the table, not shrunken.
 
     Cells drawn with shrunken weights would depend too little on their neighbours, and leave others
     to stand in for them.
     """
-    model: PairwiseMRF = learner.model_
-    if learner.refitted_:
-        return model
-    sample = prepare(table, missing=learner.missing == "available-case", n_jobs=learner.n_jobs)
+    sample = prepare(table, missing=missing, n_jobs=learner.n_jobs)
     problem = Problem(pseudo_likelihood(sample, learner.n_jobs), GroupL1(0.0))
-    fitted = refit(problem, carry_over(model, table, sample), ACCURACY)
+    fitted = refit(problem, carry_over(model or learner.model_, table, sample), ACCURACY)
     return to_model(table, sample, fitted.point.potentials)
 
 

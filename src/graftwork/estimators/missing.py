@@ -67,7 +67,7 @@ class MissingCells:
         if self.policy == "state":
             return f"{where}: each is in a state of its own, {MISSING_STATE}."
         if self.policy == "impute":
-            return f"{where}: they were drawn from the network learned so far, {ROUNDS} times."
+            return f"{where}: they were drawn from a network learned without them, {ROUNDS} times."
         return (
             f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
             "counts as its average."
