@@ -19,8 +19,10 @@ from graftwork.objectives import pseudo_likelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 
-# Cells are drawn so many times, each time from the network fitted to the last ones.
-ROUNDS = 5
+# How often edges are learned before the final network, and how often cells are drawn with each
+# set of edges.
+STAGES = 2
+DRAWS = 3
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
 
@@ -30,10 +32,11 @@ def draw_missing(
 ) -> tuple[Table, tuple[Floats, ...]]:
     """Return the rows with missing cells drawn, and the states' frequencies among observed ones.
 
-    The edges are learned from available cells: those of the network, and weak ones between
+    The first edges are learned from available cells: those of the network, and weak ones between
     variables whose common neighbours are missing. Their weights are fitted to rows with drawn
     cells, where nothing is missing, in turns with the drawing (a stochastic EM algorithm), and the
-    weak ones fade. Rows without any observed cell are left out.
+    weak ones fade. Edges learned anew from such rows have few of them. Rows without any observed
+    cell are left out.
 
     Parameters
     ----------
@@ -50,24 +53,26 @@ def draw_missing(
     frequencies = learner.missing_.frequencies
     if not gone.any():
         return table, frequencies
-    model = learner.model_ if learner.refitted_ else _refitted(learner, table, missing=True)
-    for step in range(ROUNDS):
-        codes = impute(model.potentials, table.codes, rng)
-        drawn = Table(table.names, tuple(model.states.values()), codes, table.weights)
-        if step < ROUNDS - 1:
-            model = _refitted(learner, drawn, model)
+    drawn = table
+    for stage in range(STAGES):
+        if stage:
+            learner = _twin(net, missing="error").fit(drawn)
+        model = learner.model_ if learner.refitted_ else _refitted(learner, drawn)
+        for draw in range(DRAWS):
+            if draw:
+                model = _refitted(learner, drawn, model)
+            codes = impute(model.potentials, table.codes, rng)
+            drawn = Table(table.names, tuple(model.states.values()), codes, table.weights)
     return drawn, frequencies
 
 
-def _refitted(
-    learner: Any, table: Table, model: PairwiseMRF | None = None, *, missing: bool = False
-) -> PairwiseMRF:
+def _refitted(learner: Any, table: Table, model: PairwiseMRF | None = None) -> PairwiseMRF:
     """Return a network with the learned edges and weights that fit the table, not shrunken.
 
     Cells drawn with shrunken weights would depend too little on their neighbours, and leave others
     to stand in for them.
     """
-    sample = prepare(table, missing=missing, n_jobs=learner.n_jobs)
+    sample = prepare(table, missing=True, n_jobs=learner.n_jobs)
     problem = Problem(pseudo_likelihood(sample, learner.n_jobs), GroupL1(0.0))
     fitted = refit(problem, carry_over(model or learner.model_, table, sample), ACCURACY)
     return to_model(table, sample, fitted.point.potentials)

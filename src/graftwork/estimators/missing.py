@@ -19,7 +19,7 @@ from graftwork.data.missing import (
     missing_last,
 )
 from graftwork.errors import DataWarning
-from graftwork.estimators.imputing import ROUNDS, draw_missing
+from graftwork.estimators.imputing import draw_missing
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
 from graftwork.inference.soft import soft_log_conditionals
@@ -67,7 +67,7 @@ class MissingCells:
         if self.policy == "state":
             return f"{where}: each is in a state of its own, {MISSING_STATE}."
         if self.policy == "impute":
-            return f"{where}: they were drawn from a network learned without them, {ROUNDS} times."
+            return f"{where}: they were drawn from networks learned before."
         return (
             f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
             "counts as its average."
