@@ -41,6 +41,50 @@ def random_table(seed: int, n: int = 6, rows: int = 200, most: int = 4, weights=
     return Table(names, tuple(tuple(range(c)) for c in cards), codes, weights)
 
 
+def with_holes(table: Table, seed: int, share: float = 0.2) -> Table:
+    """The table with cells of some columns made missing; every state is still seen."""
+    rng = np.random.default_rng(seed)
+    codes, states = table.codes.astype(np.int64), list(table.states)
+    for i in range(0, table.n_variables, 1 if table.n_variables < 4 else 2):
+        gone = rng.random(table.n_rows) < share
+        gone[np.unique(codes[i], return_index=True)[1]] = False
+        codes[i, gone] = len(states[i])
+        states[i] = (*states[i], "(missing)")
+    return Table(table.names, tuple(states), codes, table.weights)
+
+
+def dense_available(table: Table, vector: np.ndarray, pairs: np.ndarray):
+    """Mean negative log pseudo-likelihood of observed cells and gradient, by dense matrices."""
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    seen, soft, cards = [], [], []
+    for column, states in zip(table.codes, table.states, strict=True):
+        s = len(states) - ("(missing)" in states)
+        there = column < s
+        hot = np.zeros((table.n_rows, s))
+        hot[there] = np.eye(s)[column[there]]
+        frequencies = weights @ hot / (weights @ there)
+        seen.append(there * weights)
+        soft.append(np.where(there[:, None], hot, frequencies))
+        cards.append(s)
+    unaries, tables = split(vector, np.array(cards), pairs)
+    value, grad_u = 0.0, []
+    grad_t = {pair: np.zeros_like(t) for pair, t in tables.items()}
+    for i in range(len(cards)):
+        logits = np.tile(unaries[i], (table.n_rows, 1))
+        for (a, b), t in tables.items():
+            if i in (a, b):
+                logits = logits + (soft[b] @ t.T if i == a else soft[a] @ t)
+        norm = logsumexp(logits, axis=1)
+        value += seen[i] @ (norm - (logits * soft[i]).sum(axis=1))
+        rest = (np.exp(logits - norm[:, None]) - soft[i]) * seen[i][:, None]
+        grad_u.append(rest.sum(axis=0))
+        for a, b in tables:
+            if i in (a, b):
+                grad_t[a, b] += rest.T @ soft[b] if i == a else soft[a].T @ rest
+    flat = np.concatenate([*grad_u, *(grad_t[tuple(p)].ravel() for p in pairs)])
+    return value / weights.sum(), flat / weights.sum()
+
+
 def random_sample(seed: int, **options) -> Sample:
     return prepare(random_table(seed, **options))
 

@@ -157,6 +157,28 @@ def test_tiny_tables_hold_nothing_out(graftwork, tmp_path):
     assert "3 are too few to spare some" in result.out
 
 
+@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
+def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
+    lines = chain_csv.read_text().splitlines()
+    lines[5:300:9] = [line[line.index(",") :] for line in lines[5:300:9]]  # no first cell
+    data = tmp_path / "gaps.csv"
+    data.write_text("\n".join(lines) + "\n")
+    common = ["--out", tmp_path, "--no-plot", "--holdout", "0.2", *FAST]
+    refused = graftwork("learn", data, *common)
+    assert refused.code == 2
+    assert "--missing state" in refused.err
+    result = graftwork("learn", data, *common, "--missing", policy)
+    assert result.code == 0, result.err
+    model = load(tmp_path / "model.gw")
+    assert ("(missing)" in model.states["a"]) == (policy == "state")
+    assert ("left out because" in result.out) == (policy == "drop-rows")
+    assert "missing" in result.out
+    assert "On " in result.out
+    assert "a - b" in result.out
+    scored = graftwork("score", tmp_path / "model.gw", data)
+    assert (scored.code == 0) == (policy == "state")
+
+
 def test_weights_and_missing_values(graftwork, tmp_path):
     data = tmp_path / "w.csv"
     data.write_text("a,b,n\nx,?,30\ny,NA,20\nx,NA,10\n")

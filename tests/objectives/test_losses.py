@@ -2,17 +2,26 @@
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
+from problems import (
+    all_pairs,
+    dense_available,
+    dense_likelihood,
+    dense_pseudo,
+    random_table,
+    with_holes,
+)
 
 from graftwork.data.compact import prepare
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
-from graftwork.objectives import Likelihood, PseudoLikelihood
+from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 
 LOSSES = {
     "pseudo": (PseudoLikelihood, dense_pseudo),
+    "available": (AvailableCase, dense_available),
     "likelihood": (lambda sample: Likelihood(sample, JunctionTree()), dense_likelihood),
 }
+HOLES = ("available",)
 
 
 def random_potentials(sample, edges, seed):
@@ -20,16 +29,22 @@ def random_potentials(sample, edges, seed):
     return Potentials(layout, np.random.default_rng(seed).normal(0, 0.7, layout.size))
 
 
+@pytest.fixture(params=LOSSES)
+def loss(request):
+    return LOSSES[request.param]
+
+
 @pytest.fixture(params=[None, "weighted"])
 def table(request):
     rng = np.random.default_rng(3)
     weights = None if request.param is None else rng.random(150) * (rng.random(150) < 0.9)
-    return random_table(5, n=6, rows=150, most=8, weights=weights)
+    table = random_table(5, n=6, rows=150, most=8, weights=weights)
+    parameters = request.node.callspec.params
+    return with_holes(table, 6) if parameters.get("loss") in HOLES else table
 
 
-@pytest.fixture(params=LOSSES)
-def loss(request):
-    return LOSSES[request.param]
+def prepared(table):
+    return prepare(table, missing=True)
 
 
 EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
@@ -37,7 +52,7 @@ EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
 
 def test_value_and_gradient_equal_the_dense_loss(loss, table):
     make, dense = loss
-    sample = prepare(table)
+    sample = prepared(table)
     potentials = random_potentials(sample, EDGES, 0)
     point = make(sample).at(potentials)
     value, gradient = dense(table, potentials.weights, EDGES)
@@ -47,7 +62,7 @@ def test_value_and_gradient_equal_the_dense_loss(loss, table):
 
 def test_gradient_agrees_with_finite_differences(loss, table):
     make, _ = loss
-    objective = make(prepare(table))
+    objective = make(prepared(table))
     potentials = random_potentials(objective.sample, EDGES, 1)
     point = objective.at(potentials)
     direction = np.random.default_rng(2).normal(size=potentials.layout.size)
@@ -61,7 +76,7 @@ def test_gradient_agrees_with_finite_differences(loss, table):
 
 def test_inactive_gradient_is_the_tail_after_activation(loss, table):
     make, _ = loss
-    objective = make(prepare(table))
+    objective = make(prepared(table))
     potentials = random_potentials(objective.sample, EDGES, 4)
     active = {tuple(e) for e in EDGES.tolist()}
     pairs = np.array([p for p in all_pairs(6).tolist() if tuple(p) not in active])
@@ -77,7 +92,7 @@ def test_inactive_gradient_is_the_tail_after_activation(loss, table):
 @pytest.mark.parametrize("memory", [2 * 2**30, 4000])
 def test_removal_costs_are_what_an_evaluation_without_the_edge_says(loss, table, memory):
     make, dense = loss
-    objective = make(prepare(table))
+    objective = make(prepared(table))
     objective.memory = memory
     potentials = random_potentials(objective.sample, EDGES, 11)
     point = objective.at(potentials)
@@ -116,7 +131,7 @@ def test_threads_change_nothing(table):
 
 
 def test_independent_network_is_stationary(loss, table):
-    objective = loss[0](prepare(table))
+    objective = loss[0](prepared(table))
     point = objective.at(independent_potentials(objective.sample))
     assert np.abs(point.gradient).max() < 1e-12
 

@@ -40,7 +40,7 @@ _OPTIONS = {
 _ARGUMENTS = re.compile(
     r"""\b(lam|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
     r"""|n_jobs|max_edges|max_tests|max_seconds|start|c1|select|order|candidates|min_count"""
-    r"""|max_features|max_iter)(?:(?= must be)|=["']([\w-]+)["'])"""
+    r"""|max_features|max_iter|missing)(?:(?= must be)|=["']([\w-]+)["'])"""
 )
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 

@@ -13,6 +13,7 @@ import typer
 
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.knowledge import (
     Candidates,
@@ -51,6 +52,7 @@ graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delet
 graftwork learn data.csv --start out/model.gw --lam 0.01
 graftwork learn data.csv --tie 10
 graftwork learn data.csv --required smokes~cough --forbidden never.csv
+graftwork learn survey.csv --missing available-case --missing-values '?'
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
@@ -119,10 +121,12 @@ def learn(
     weights: opt.Weights = None,
     missing_values: opt.MissingValues = None,
     keep_missing: opt.KeepMissing = False,
+    missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
     settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
+    settings["missing"] = missing.value
     check_start(start)
     if start is not None:
         settings["start"] = start
@@ -184,8 +188,8 @@ def conclude(
     """Write the files; return the summary and the names of the files."""
     from graftwork.report import held_out, summary
 
-    train, test, why_not = parts
-    score = held_out(net.model_, train, test) if test is not None else None
+    train, test, why_not = as_learned(net, parts)
+    score = held_out(net, train, test) if test is not None else None
     text = summary(net, train, held_out=score, no_held_out=why_not, meanings=source.meanings)
     if stopped:
         text = f"Interrupted: this is the best network so far.\n\n{text}"
@@ -235,7 +239,7 @@ def read_source(data: str, reading: opt.Reading) -> Source:
         if reading != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
-                "--weights, --missing-values, --keep-missing and --strings."
+                "--weights, --missing, --missing-values, --keep-missing and --strings."
             )
         return Source(EMBEDDED[data](), data, True, meanings_of(data))
     try:
@@ -246,6 +250,7 @@ def read_source(data: str, reading: opt.Reading) -> Source:
             missing_values=MISSING if reading.missing is None else reading.missing,
             infer_types=not reading.strings,
             weights=reading.weights,
+            missing="state" if reading.keeps_gaps else "error",
         )
     except DataError as error:
         if path.exists() or path.suffix:

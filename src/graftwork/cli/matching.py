@@ -187,6 +187,7 @@ def read_for(
     """
     from graftwork.data import Table, read_table
     from graftwork.data.files import MISSING
+    from graftwork.data.missing import MISSING_STATE
 
     states = {str(state) for listed in model.states.values() for state in listed}
     table = read_table(
@@ -196,6 +197,7 @@ def read_for(
         missing_values=[text for text in MISSING if text not in states],
         infer_types=False,
         weights=weights,
+        missing="state" if MISSING_STATE in states else "error",
     )
     codes = [_column(model, name, table, path) for name in model.names]
     return Table(model.names, tuple(model.states.values()), _stack(codes), table.weights)

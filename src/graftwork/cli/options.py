@@ -54,6 +54,16 @@ class Penalty(StrEnum):
     NONE = "none"
 
 
+class Missing(StrEnum):
+    """What missing cells are."""
+
+    ERROR = "error"
+    STATE = "state"
+    DROP_ROWS = "drop-rows"
+    AVAILABLE_CASE = "available-case"
+    IMPUTE = "impute"
+
+
 class Header(StrEnum):
     """Whether a file's first line names its columns."""
 
@@ -140,6 +150,7 @@ class Reading:
     weights: str | None = None
     missing: tuple[str, ...] | None = None
     strings: bool = False
+    keeps_gaps: bool = False
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Reading:
@@ -147,7 +158,8 @@ class Reading:
         texts = given["missing_values"]
         missing = () if given["keep_missing"] else tuple(texts) if texts else None
         header = Header(given["header"])
-        return Reading(given["sep"], header, given["weights"], missing, given["strings"])
+        gaps = given.get("missing", Missing.ERROR) != Missing.ERROR
+        return Reading(given["sep"], header, given["weights"], missing, given["strings"], gaps)
 
 
 Data = Annotated[
@@ -193,6 +205,15 @@ MissingValues = Annotated[
     typer.Option(
         metavar="TEXT",
         help="A text that means missing, instead of NA, nan, null and the like; repeat for more.",
+        rich_help_panel=_READ,
+    ),
+]
+MissingOption = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="What missing cells are: an error, a state of their own, a reason to drop their "
+        "rows, unknown (available-case: the rest of the row is used), or drawn (impute).",
         rich_help_panel=_READ,
     ),
 ]

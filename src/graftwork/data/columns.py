@@ -14,14 +14,16 @@ import numpy as np
 from graftwork.data.checks import MAX_STATES
 from graftwork.data.declared import declared_states, to_states
 from graftwork.data.encode import Coded, encode, infinity
+from graftwork.data.missing import Missing, settle
 from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
 
 _MANY = 100
 _REMEDY = (
-    "drop those rows, give missing its own state (for a pandas frame: df.fillna('missing')), "
-    "or impute them first"
+    "give missing its own state (missing='state', or for a pandas frame df.fillna('missing')), "
+    "drop those rows (MarkovNetwork has missing='drop-rows' and 'available-case'), or impute them "
+    "first"
 )
 _BINNING = (
     "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "
@@ -147,7 +149,11 @@ def check_shape(n_rows: int, n_variables: int, *, prefix: str = "") -> None:
 
 
 def assemble(
-    raw: Raw, *, states: Mapping[Any, Iterable[Any]] | None = None, weights: Any = None
+    raw: Raw,
+    *,
+    states: Mapping[Any, Iterable[Any]] | None = None,
+    weights: Any = None,
+    missing: Missing = "error",
 ) -> Table:
     """Return the Table of a container that was taken apart.
 
@@ -159,6 +165,8 @@ def assemble(
         States to use for some columns, in that order.
     weights : array-like of shape (n_rows,), optional
         Weight of each row.
+    missing : {"error", "state", "known"}
+        Whether missing cells become a last state of their own, or that state where it is declared.
 
     Returns
     -------
@@ -184,7 +192,7 @@ def assemble(
         if name in wanted:
             coded = to_states(coded, wanted[name], name, raw.place)
         _check_finite(coded, name, raw.place)
-        columns.append(coded)
+        columns.append(settle(coded, name, missing, raw.place))
     _check_missing(columns, names, raw)
     _check_counts(columns, names)
     wide = max(len(coded.states) for coded in columns) > 1 << 8
@@ -259,7 +267,7 @@ def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
             f"column {name!r} looks continuous: {count:,} distinct numbers, each taken as a "
             f"state of its own{also}; {_BINNING}.",
             DataWarning,
-            stacklevel=_level_of_caller(),
+            stacklevel=level_of_caller(),
         )
 
 
@@ -270,7 +278,7 @@ def _looks_continuous(coded: Coded) -> bool:
     return broken or (bool(floats) and 2 * len(coded.states) > len(coded.codes))
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """Return the stacklevel at which a warning points at the user's line, not at ours."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals["__name__"]).startswith("graftwork."):

@@ -32,7 +32,7 @@ class PairCounts:
     Parameters
     ----------
     codes : (n, rows) unsigned integers
-        State of each variable in each row.
+        State of each variable in each row; ``cards[i]`` where variable ``i`` is missing.
     cards : (n,) int64
         Number of states of each variable.
     weights : (rows,) float64, optional
@@ -47,6 +47,12 @@ class PairCounts:
     ----------
     n_computed : int
         How many tables were ever computed (a table counted twice counts twice).
+    margins : (sum of cards,) int64 or float64
+        How often each state occurs.
+    extended : (n,) int64
+        Number of codes of each variable: its states, and one more if cells are missing.
+    complete : bool
+        Whether no cell is missing.
 
     Examples
     --------
@@ -67,7 +73,12 @@ class PairCounts:
         cache_tables: int = 10**6,
     ) -> None:
         self.codes = np.ascontiguousarray(codes)
-        self._cards = np.ascontiguousarray(cards, dtype=np.int64)
+        self._states = np.ascontiguousarray(cards, dtype=np.int64)
+        # Missing cells are counted as one more state, which tables() leaves out again.
+        gaps = self.codes.max(axis=1, initial=0) >= self._states
+        self.complete = not gaps.any()
+        self.extended: Ints = self._states + gaps
+        self._cards = self.extended
         self.weights = weights
         self._weights = np.zeros(0) if weights is None else weights
         self.n_threads = count_threads(n_jobs)
@@ -79,22 +90,30 @@ class PairCounts:
         self._slots: dict[int, int] = {}
         self.n_computed = 0
         self._margin_offsets = np.concatenate([[0], np.cumsum(self._cards)]).astype(np.int64)
-        self.margins: Numbers = self._count_margins()
+        self.extended_margins = self._count_margins()
+        self.margins: Numbers = self.extended_margins[self._seen(np.arange(len(self._cards)))]
         self._bits: NDArray[np.uint64] | None = None
         self._bit_offsets = np.concatenate([[0], np.cumsum(self._cards - 1)]).astype(np.int64)
 
     def margin(self, i: int) -> Numbers:
         """Return the counts of the states of variable ``i``."""
-        return self.margins[self._margin_offsets[i] : self._margin_offsets[i + 1]]
+        start = self._margin_offsets[i]
+        return self.extended_margins[start : start + self._states[i]]
 
     def tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs, flat one after the other, and where each starts.
+
+        Rows where one of the two is missing are not in them.
 
         Parameters
         ----------
         pairs : (k, 2) int64
             Pairs of variables, ``i < j`` in each row.
         """
+        return self._without_missing(pairs, self.extended_tables(pairs))
+
+    def extended_tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
+        """Return the tables with one more row or column for variables that have missing cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         offsets = table_offsets(self._cards, pairs)
         keys = (pairs[:, 0] * len(self._cards) + pairs[:, 1]).tolist()
@@ -105,7 +124,7 @@ class PairCounts:
             sizes = np.diff(offsets)[known]
             values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
         if len(fresh):
-            counted, starts = self.compute(pairs[fresh])
+            counted, starts = self._compute(pairs[fresh])
             values[_ranges(offsets[fresh], np.diff(starts))] = counted
             self._keep([keys[f] for f in fresh], counted, starts)
         return values, offsets
@@ -117,6 +136,25 @@ class PairCounts:
 
     def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs without looking in the cache or filling it."""
+        return self._without_missing(pairs, self._compute(pairs))
+
+    def _without_missing(self, pairs: Ints, found: tuple[Numbers, Ints]) -> tuple[Numbers, Ints]:
+        """Return extended tables without their rows and columns of missing cells."""
+        if self.complete:
+            return found
+        pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
+        (values, starts), offsets = found, table_offsets(self._states, pairs)
+        sizes = np.diff(offsets)
+        within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], sizes)
+        row, column = np.divmod(within, np.repeat(self._states[pairs[:, 1]], sizes))
+        width = np.repeat(self._cards[pairs[:, 1]], sizes)
+        return values[np.repeat(starts[:-1], sizes) + row * width + column], offsets
+
+    def _seen(self, variables: Ints) -> Ints:
+        """Return where the states of these variables lie among the extended margins."""
+        return _ranges(self._margin_offsets[variables], self._states[variables])
+
+    def _compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         self.n_computed += len(pairs)
         offsets = table_offsets(self._cards, pairs)
         free_cells = (self._cards[pairs[:, 0]] - 1) * (self._cards[pairs[:, 1]] - 1)
@@ -137,7 +175,7 @@ class PairCounts:
                     self._packed(),
                     self._bit_offsets,
                     self._cards,
-                    self.margins,
+                    self.extended_margins,
                     self._margin_offsets,
                     pairs[part][~rows],
                     starts[~rows],

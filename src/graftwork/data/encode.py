@@ -98,10 +98,7 @@ def encode(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
     if not isinstance(column, np.ndarray):
         return _encode_objects(list(column), name, place)
     if isinstance(column, np.ma.MaskedArray):
-        inner = encode(column.data, name, place)
-        hidden = np.ma.getmaskarray(column)
-        missing = hidden if inner.missing is None else hidden | inner.missing
-        return Coded(inner.codes, inner.states, missing if missing.any() else None)
+        return _encode_masked(column, name, place)
     kind = column.dtype.kind
     if kind == "c":
         raise DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
@@ -180,8 +177,22 @@ def _encode_floats(column: NDArray[Any], name: Hashable, place: Callable[[int], 
     if not missing.any():
         values, codes = np.unique(column, return_inverse=True)
         return Coded(small(codes, len(values)), tuple(values.tolist()))
-    values, codes = np.unique(np.where(missing, 0.0, column), return_inverse=True)
-    return Coded(codes, tuple(values.tolist()), missing)
+    values, present = np.unique(column[~missing], return_inverse=True)
+    codes = np.zeros(len(column), dtype=np.int64)
+    codes[~missing] = present
+    return Coded(small(codes, len(values)), tuple(values.tolist()), missing)
+
+
+def _encode_masked(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
+    """Return codes for a masked array; what lies under the mask plays no part."""
+    hidden = np.ma.getmaskarray(column)
+    rows = np.flatnonzero(~hidden)
+    inner = encode(np.asarray(column.data)[rows], name, lambda row: place(int(rows[row])))
+    codes, missing = np.zeros(len(column), dtype=np.int64), hidden.copy()
+    codes[rows] = inner.codes
+    if inner.missing is not None:
+        missing[rows] |= inner.missing
+    return Coded(small(codes, len(inner.states)), inner.states, missing if missing.any() else None)
 
 
 def infinity(name: Hashable, where: str) -> DataError:

@@ -14,6 +14,7 @@ import numpy as np
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
 from graftwork.data.frames import from_frame
+from graftwork.data.missing import Missing, check_missing
 from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
@@ -40,6 +41,7 @@ def read_table(
     infer_types: bool = True,
     states: Mapping[Any, Iterable[Any]] | None = None,
     weights: Any = None,
+    missing: Missing = "error",
 ) -> Table:
     """Return the table in a CSV, TSV or Parquet file.
 
@@ -60,7 +62,7 @@ def read_table(
         1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name under
         ``header=True`` becomes ``"x"`` and its position.
     missing_values : collection of str
-        Texts that mean a missing cell, which is an error. ``()`` keeps them as ordinary states.
+        Texts that mean a missing cell. ``()`` keeps them as ordinary states.
     infer_types : bool
         Whether columns of text become ints (every cell ``0``, ``-3``; not ``007`` or ``+1``),
         floats (every cell a finite number), or bools (all ``True``/``False`` or ``true``/
@@ -70,6 +72,8 @@ def read_table(
         As in `as_table`.
     weights : str or array-like of shape (n_rows,), optional
         Name of the column that holds the row weights, which is then no variable; or the weights.
+    missing : {"error", "state"}
+        As in `as_table`.
 
     Returns
     -------
@@ -92,6 +96,7 @@ def read_table(
     (('smokes', 'visits'), (('no', 'yes'), (1, 3)), 15.0)
     """
     file = Path(path)
+    check_missing(missing)
     if header not in (True, False, "auto"):
         raise DataError(f"header is {header!r}, but it must be True, False or 'auto'.")
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
@@ -107,7 +112,7 @@ def read_table(
             raw = _text_columns(columns, names, frozenset(missing_values), convert)
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
-        return assemble(raw, states=states, weights=weights)
+        return assemble(raw, states=states, weights=weights, missing=missing)
 
 
 def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
@@ -183,7 +188,8 @@ def _text_columns(
     head = "; if line 1 is a header, pass header=True" if lines[0] == 1 else ""
     remedy = (
         f"these texts count as missing: {listing(sorted(missing))}; pass missing_values=() to "
-        f"keep them as ordinary states, or drop or impute those cells first{head}"
+        "keep them as ordinary states, missing='state' to give them one of their own, or drop or "
+        f"impute those cells first{head}"
     )
     return Raw(
         names,

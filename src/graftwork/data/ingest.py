@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy import sparse
 from graftwork.data.columns import Raw, assemble, check_shape, clean_names
 from graftwork.data.encode import Coded, encode_block
 from graftwork.data.frames import from_frame, from_series
+from graftwork.data.missing import MISSING_STATE, Missing, check_missing, unmark
 from graftwork.data.table import Table
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
@@ -20,6 +21,10 @@ from graftwork.errors import DataError
 _RESHAPE = (
     "Reshape your data: array.reshape(-1, 1) if it is one variable, "
     "array.reshape(1, -1) if it is one row."
+)
+_NO_STATE = (
+    "missing is no state of that variable here: drop those rows, impute those cells, or learn with "
+    "missing='state' or 'available-case'"
 )
 
 
@@ -29,6 +34,7 @@ def as_table(
     states: Mapping[Any, Iterable[Any]] | None = None,
     weights: Any = None,
     names: Iterable[Any] | None = None,
+    missing: Missing = "error",
 ) -> Table:
     """Return data of any usual container as a Table.
 
@@ -50,6 +56,9 @@ def as_table(
         Weight of each row: finite, at least 0, not all 0.
     names : iterable of hashable, optional
         Names for the columns of an array or a list of rows; ``"x0"``, ``"x1"``, ... otherwise.
+    missing : {"error", "state"}
+        What missing cells are (None, NaN, NaT, pandas NA, masked, absent keys): an error, or one
+        more state of their column, the last, called ``"(missing)"``.
 
     Returns
     -------
@@ -75,13 +84,16 @@ def as_table(
     (('no', 'yes'), (1, 3))
     >>> as_table({"a": [1, 0]}, states={"a": [0, 1, 2]}).states
     ((0, 1, 2),)
+    >>> as_table({"a": [1, None]}, missing="state").states
+    ((1, '(missing)'),)
     """
+    check_missing(missing)
     if isinstance(data, Table) and states is None and names is None:
         return data if weights is None else data.with_weights(weights)
     raw = take_apart(data, names)
     if weights is None and isinstance(data, Table):
         weights = data.weights
-    return assemble(raw, states=states, weights=weights)
+    return assemble(raw, states=states, weights=weights, missing=missing)
 
 
 def align(
@@ -103,6 +115,7 @@ def align(
         The variables, in the order wanted.
     states : sequence of sequence of hashable
         Their states. 1.0 finds the state 1, and the other way round; text never finds a number.
+        A missing cell finds ``"(missing)"`` where that is a state.
     weights : array-like of shape (n_rows,), optional
         Weight of each row; those of a Table are kept otherwise.
     owner : str
@@ -135,9 +148,21 @@ def align(
             f"X has {len(raw.names)} features, but {owner} is expecting {len(wanted)} features "
             f"as input: {listing(wanted)}."
         )
-    raw = Raw(wanted, raw.n_rows, raw.column, named=True)
     declared = dict(zip(wanted, listed, strict=True))
-    return assemble(raw, states=declared, weights=_either(weights, data))
+    raw = Raw(wanted, raw.n_rows, _known_gaps(raw, listed), named=True, remedy=_NO_STATE)
+    return assemble(raw, states=declared, weights=_either(weights, data), missing="known")
+
+
+def _known_gaps(raw: Raw, states: Sequence[Sequence[Hashable]]) -> Callable[[int], Any]:
+    """Return the columns; a Table's cells called missing are so where that is no state here."""
+
+    def column(j: int) -> Any:
+        found = raw.column(j)
+        if isinstance(found, Coded) and MISSING_STATE not in states[j]:
+            return unmark(found)
+        return found
+
+    return column
 
 
 def _either(weights: Any, data: Any) -> Any:

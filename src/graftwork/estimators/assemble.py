@@ -8,14 +8,15 @@ from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives import pseudo_likelihood
 
 
 def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMRF:
     """Return the learned network over the table's names and all its declared states.
 
     A declared state that never occurs gets the weight of half an observation and no dependence on
-    anything, so that new data containing it are unlikely, not impossible. Edges are in the order of
+    anything, so that new data containing it are unlikely, not impossible. Missing is a state only
+    if the sample took it as one. Edges are in the order of
     the variables.
     """
     small = potentials.layout
@@ -23,8 +24,8 @@ def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMR
     large = Layout.of(sample.declared, small.edges[order])
     weights = large.zeros()
     if (sample.cards < sample.declared).any():
-        normalisers = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
-        rare = normalisers + np.log(0.5 / sample.total_weight)
+        normalisers = pseudo_likelihood(sample).at(potentials).mean_log_normalisers
+        rare = normalisers + np.log(0.5 / sample.observed_weight)
         weights[: large.n_unary] = np.repeat(rare, large.cards)
     for i, kept in enumerate(sample.kept):
         large.unary(weights, i)[kept] = small.unary(potentials.weights, i)
@@ -32,4 +33,6 @@ def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMR
         i, j = small.edges[e]
         cells = np.ix_(sample.kept[i], sample.kept[j])
         large.table(weights, place)[cells] = small.table(potentials.weights, e)
-    return PairwiseMRF.from_flat(table.names, table.states, Potentials(large, weights))
+    # Where cells are missing, that is the table's last state, and none of the model's.
+    states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
+    return PairwiseMRF.from_flat(table.names, states, Potentials(large, weights))

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from graftwork.data import Table, align, as_table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data import Table
+from graftwork.data.compact import Sample
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
@@ -24,6 +24,7 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
+from graftwork.estimators.missing import log_scores, read_rows
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
@@ -121,6 +122,10 @@ class MarkovNetwork(BaseEstimator):
         Of best-choice: see ``graftwork.recipes.best_choice``.
     states : dict {name: list of states}, optional
         Declared states, kept in this order even where they never occur.
+    missing : {"error", "state", "drop-rows", "available-case", "impute"}
+        What missing cells are: an error; a state of their own, "(missing)"; a reason to drop their
+        rows; unknown, a missing neighbour counting as its average; or drawn from networks learned
+        before, each with the limits given here.
     random_state : int, Generator or None
         Order in which pairs are looked at.
     n_jobs : int, optional
@@ -157,6 +162,8 @@ class MarkovNetwork(BaseEstimator):
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
         What the exchanges of "forced-pruning" did, with ``words()``.
+    missing_ : MissingCells
+        What was missing and what was done about it, with ``words()``.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
     knowledge_ : dict or None
@@ -206,6 +213,7 @@ class MarkovNetwork(BaseEstimator):
         tests: int | None = None,
         structure: bool = True,
         states: Mapping[Any, Sequence[Any]] | None = None,
+        missing: str = "error",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -240,6 +248,7 @@ class MarkovNetwork(BaseEstimator):
         self.tests = tests
         self.structure = structure
         self.states = states
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -255,6 +264,7 @@ class MarkovNetwork(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -271,11 +281,10 @@ class MarkovNetwork(BaseEstimator):
             Row weights; default those of a weighted Table, else 1.
         """
         options = loop_options(self)
-        table = as_table(X, states=self.states, weights=sample_weight)
+        table, sample, self.missing_ = read_rows(self, X, sample_weight, options["rng"])
         self._note_feature_names(X, table)
         self.n_features_in_ = table.n_variables
         self.names_ = table.names
-        sample = prepare(table, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
         if self.start is not None:
             start = make_start(self.start, table, sample)
             options["recipe"] = replace(options["recipe"], start=start)
@@ -319,14 +328,15 @@ class MarkovNetwork(BaseEstimator):
         return as_frame(records, NEAR_COLUMNS, NEAR_COLUMNS[2:])
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log pseudo-likelihood of each row, in nats."""
-        return self.model_.log_pseudo_likelihood(self._aligned(X), n_jobs=self.n_jobs)
+        """Return the log pseudo-likelihood of each row (of its observed cells), in nats."""
+        check_is_fitted(self)
+        return log_scores(self, X)[0]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log pseudo-likelihood of a row, in nats (higher is better)."""
-        table = self._aligned(X, sample_weight)
-        values = self.model_.log_pseudo_likelihood(table, n_jobs=self.n_jobs)
-        return float(np.average(values, weights=table.weights))
+        check_is_fitted(self)
+        values, weights = log_scores(self, X, sample_weight)
+        return float(np.average(values, weights=weights))
 
     def sample(self, n_samples: int = 1, evidence: Any = None, random_state: Any = None) -> Table:
         """Return rows drawn from the network, given the evidence."""
@@ -359,6 +369,7 @@ class MarkovNetwork(BaseEstimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "knowledge": self.knowledge_,
+            "missing": self.missing_.to_dict(),
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
@@ -456,12 +467,6 @@ class MarkovNetwork(BaseEstimator):
             self.__dict__.pop("feature_names_in_", None)
         else:
             _check_feature_names(self, X, reset=True)
-
-    def _aligned(self, X: Any, sample_weight: Any = None) -> Table:
-        """Return new data in the codes of the model."""
-        check_is_fitted(self)
-        states = [self.model_.states[name] for name in self.names_]
-        return align(X, self.names_, states, weights=sample_weight, owner=type(self).__name__)
 
     def _warn_if_stalled(self) -> None:
         certificate = self.certificate_

@@ -17,7 +17,7 @@ from graftwork.errors import GraftworkError
 from graftwork.grafting import Recipe
 from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeReweighted
 from graftwork.inference.rules import Rule
-from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
+from graftwork.objectives import Likelihood, Objective, pseudo_likelihood
 from graftwork.penalties import L1, GroupL1, Penalty
 from graftwork.recipes import RECIPES
 
@@ -179,7 +179,7 @@ def make_objective(
     if isinstance(inference, str):
         known("inference", inference, ENGINES)
     if loss == "pseudolikelihood":
-        return lambda sample: PseudoLikelihood(sample, n_jobs)
+        return lambda sample: pseudo_likelihood(sample, n_jobs)
     engine = ENGINES[inference](pair_rule) if isinstance(inference, str) else inference
     if not isinstance(engine, Engine):
         raise ParameterError(f"inference={inference!r} is neither a known name nor an engine.")

@@ -39,7 +39,8 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     """Return the mutual information of pairs of variables in the data, in nats, shape (k,).
 
     The number is the same whatever the order of states, and exactly 0 where whole counts fit
-    independence. Tables are kept for later where those of all pairs fit.
+    independence. Rows where one of the two is missing are not in it. Tables are kept for later
+    where those of all pairs fit.
 
     Parameters
     ----------
@@ -72,6 +73,8 @@ def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints
     counts, starts : arrays
         As ``sample.counts`` gives them: the tables one after the other, and where each starts.
     """
+    if not sample.complete:
+        return _information_together(sample, pairs, counts, starts)
     information, places = np.empty(len(pairs)), offsets(sample.cards)
     margins: NDArray[Any] = sample.counts.margins
     total = sample.total_weight
@@ -87,6 +90,24 @@ def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints
 
     threads = sample.counts.n_threads if len(counts) > THREAD_CELLS else 1
     run_chunks(fill, cut_evenly(np.diff(starts).astype(np.float64), threads), threads)
+    return information
+
+
+def _information_together(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
+    """Return the mutual information in the rows that have both variables, shape (k,)."""
+    information, only = np.zeros(len(pairs)), np.array([[0, 1]])
+    for k, (i, j) in enumerate(pairs):
+        cards = sample.cards[[i, j]]
+        table = counts[starts[k] : starts[k + 1]]
+        total = float(table.sum())
+        if total > 0.0:  # else they are never seen together
+            scale = 2.0 ** -int(np.frexp(total)[1]) if table.dtype == np.float64 else 1
+            square = table.reshape(cards) * scale
+            margins = np.concatenate([square.sum(axis=1), square.sum(axis=0)])
+            information_of_tables(
+                only, cards, square.ravel(), np.array([0, square.size]), margins, offsets(cards),
+                total * scale, information[k : k + 1],
+            )  # fmt: skip
     return information
 
 
@@ -195,12 +216,21 @@ def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_CO
     alone = np.exp(independent_potentials(sample).weights)  # positive also where nothing occurs
     margins = (1.0 - share) * sample.frequencies + share * alone
     layout = Layout.of(sample.cards, edges)
-    counts, _ = sample.counts.tables(edges)
+    together = _pair_frequencies(sample, layout)
     first, second = states_of_entries(layout, edges)
-    joint = (1.0 - share) * counts / sample.total_weight + share * alone[first] * alone[second]
+    joint = (1.0 - share) * together + share * alone[first] * alone[second]
     with np.errstate(divide="ignore"):
         tables = np.log(joint / (margins[first] * margins[second]))
         return Potentials(layout, np.concatenate([np.log(margins), tables]))
+
+
+def _pair_frequencies(sample: Sample, layout: Layout) -> Floats:
+    """Return the frequencies of the edges' cells among the rows that have both variables."""
+    counts, _ = sample.counts.tables(layout.edges)
+    if sample.complete or not len(counts):
+        return np.asarray(counts / sample.total_weight)
+    totals = np.add.reduceat(counts, layout.edge_offsets[:-1] - layout.n_unary)
+    return np.asarray(counts / np.repeat(np.maximum(totals, 1e-300), layout.edge_sizes))
 
 
 def _numbers(variables: Ints, partner: Ints | int, n: int) -> Ints:

@@ -152,7 +152,7 @@ def _sum_four(p0, p1, p2, p3, states, s_other, table, start):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _sum_by_state(probabilities, first, count, column, states, s_other, table, start):
+def sum_by_state(probabilities, first, count, column, states, s_other, table, start):
     """Add rows ``first`` to ``first + count`` of the probabilities by the other variable's state.
 
     Row ``first + a`` goes to ``table[start + a * s_other:]``. For few states the last column is
@@ -227,7 +227,7 @@ def pass_nodes(nodes, codes, cards, weights, unary, unary_offsets, indptr, other
                 other = others[k]
                 s_other = cards[other]
                 states = codes[other, start : start + size]
-                _sum_by_state(logits, 0, s - 1, 0, states, s_other, half_sums, half_starts[k])
+                sum_by_state(logits, 0, s - 1, 0, states, s_other, half_sums, half_starts[k])
 
 
 @njit(cache=True, nogil=True)
@@ -322,9 +322,7 @@ def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, ma
                 half[: s * s_other] = 0.0
                 for start in range(0, n_rows, BLOCK):
                     states = codes[other, start : min(start + BLOCK, n_rows)]
-                    _sum_by_state(
-                        probabilities, slots[node], s - 1, start, states, s_other, half, 0
-                    )
+                    sum_by_state(probabilities, slots[node], s - 1, start, states, s_other, half, 0)
                 complete_table(half, 0, s, s_other, row_totals, column_totals)
             for a in range(s):
                 for b in range(s_other):

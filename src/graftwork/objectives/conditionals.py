@@ -1,48 +1,88 @@
-"""Conditionals of all variables, row by row."""
+"""Conditional probabilities of some variables in every row, kept while they fit in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import NDArray
 
-from graftwork.inference.layout import Floats, Ints, Potentials
-from graftwork.kernels import pseudo as kernel
-from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.pseudo import HalfEdges
+from graftwork.inference.layout import Floats, Ints, Layout
+
+Fill = Callable[[Ints, Ints, Floats], None]
 
 
-def fill_conditionals(
-    potentials: Potentials, codes: NDArray[np.unsignedinteger], n_threads: int
-) -> tuple[Ints, Floats]:
-    """Return where each variable's conditionals start, and those of all but its last state.
+class Conditionals:
+    """The conditionals of one point, filled when they are asked for.
 
     Parameters
     ----------
-    codes : (n, rows) unsigned integers
-
-    Examples
-    --------
-    >>> from graftwork.inference.layout import Layout
-    >>> potentials = Potentials(Layout.of([2]), np.array([0.0, 0.0]))
-    >>> fill_conditionals(potentials, np.zeros((1, 2), dtype=np.uint8), 1)
-    (array([0]), array([[0.5, 0.5]]))
+    layout : Layout
+        The network's.
+    connected : (k,) int64
+        The variables that have neighbours: conditionals of others are the same in every row.
+    rows : int
+        How many rows there are.
+    memory : int
+        Bytes that all conditionals may take; with more, pairs come in groups that need fewer.
     """
-    layout = potentials.layout
-    halves = HalfEdges.of(layout)
-    sizes = layout.cards - 1
-    slots = np.cumsum(sizes) - sizes
-    conditionals = np.empty((int(sizes.sum()), codes.shape[1]))
-    unary, tables = potentials.weights[: layout.n_unary], potentials.weights[layout.n_unary :]
-    oriented = np.empty(2 * len(tables))
-    oriented[halves.own_first] = oriented[halves.own_second] = tables
-    nodes, free = np.arange(layout.n_variables), np.zeros(0)
 
-    def run(part: slice) -> None:
-        kernel.fill_probabilities(
-            nodes[part], slots[part], codes, layout.cards, free, unary, layout.unary_offsets,
-            halves.indptr, halves.others, oriented, halves.starts, conditionals,
-        )  # fmt: skip
+    def __init__(self, layout: Layout, connected: Ints, rows: int, memory: int) -> None:
+        self._layout, self._connected, self._rows = layout, connected, rows
+        self._memory = memory
+        self._slots: Ints | None = None
+        self._values: Floats | None = None
 
-    costs = (sizes * (2.0 + np.diff(halves.indptr))).astype(np.float64)
-    run_chunks(run, cut_evenly(costs, n_threads), n_threads)
-    return slots, conditionals
+    def groups(self, pairs: Ints, fill: Fill) -> list[tuple[Ints | slice, Ints, Floats]]:
+        """Return pairs grouped so that the conditionals of each group fit in memory.
+
+        Usually there is one group, and its conditionals are kept for the next batch. Each group has
+        which pairs they are, where the conditionals of every variable start (-1 for none), and the
+        conditionals.
+
+        Parameters
+        ----------
+        pairs : (k, 2) int64
+            Which pairs of variables are asked for.
+        fill : function
+            Called with nodes, where each starts, and the array to fill, shape (states, rows): all
+            states of a node but the last, times the row's weight. (It is not kept: points refer to
+            their conditionals, and a circle would keep both alive.)
+        """
+        layout, connected = self._layout, self._connected
+        wanted = np.intersect1d(np.unique(pairs), connected)
+        size = np.cumsum(layout.cards[connected] - 1) * self._rows * 8
+        if not len(size) or size[-1] <= self._memory:
+            slots, values = self._extend(wanted, fill)
+            return [(slice(None), slots, values)]
+        block = np.zeros(layout.n_variables, dtype=np.int64)
+        block[connected] = size // max(1, self._memory // 2)
+        groups: list[tuple[Ints | slice, Ints, Floats]] = []
+        block_of_pair = np.sort(block[pairs], axis=1)
+        for blocks in np.unique(block_of_pair, axis=0):
+            members = np.flatnonzero((block_of_pair == blocks).all(axis=1))
+            nodes = np.intersect1d(np.unique(pairs[members]), connected)
+            groups.append((members, *self._compute(nodes, fill)))
+        return groups
+
+    def _extend(self, nodes: Ints, fill: Fill) -> tuple[Ints, Floats]:
+        """Return the kept conditionals, with those of these nodes among them."""
+        if self._slots is None or self._values is None:
+            self._slots = np.full(self._layout.n_variables, -1)
+            self._values = np.zeros((0, self._rows))
+        missing = nodes[self._slots[nodes] < 0]
+        if len(missing):
+            # A batch that wants many nodes will be followed by others: fill all at once.
+            many = len(missing) > len(self._connected) // 8
+            nodes = self._connected if many else np.union1d(
+                np.flatnonzero(self._slots >= 0), missing
+            )  # fmt: skip
+            self._slots, self._values = self._compute(nodes, fill)
+        return self._slots, self._values
+
+    def _compute(self, nodes: Ints, fill: Fill) -> tuple[Ints, Floats]:
+        sizes = self._layout.cards[nodes] - 1
+        slots = np.full(self._layout.n_variables, -1)
+        slots[nodes] = np.cumsum(sizes) - sizes
+        values = np.empty((int(sizes.sum()), self._rows))
+        fill(nodes, slots[nodes], values)
+        return slots, values

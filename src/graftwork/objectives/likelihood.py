@@ -24,6 +24,8 @@ class Likelihood:
     """The mean negative log-likelihood of a sample under an inference engine."""
 
     def __init__(self, sample: Sample, engine: Engine) -> None:
+        if not sample.complete:
+            raise ValueError("the likelihood needs complete rows; AvailableCase does without")
         self.sample = sample
         self.engine = engine
         self.evaluations = 0

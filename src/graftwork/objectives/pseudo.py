@@ -15,6 +15,7 @@ from graftwork.data.counts import table_offsets
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels import pseudo as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+from graftwork.objectives.conditionals import Conditionals
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -193,8 +194,8 @@ class PseudoPoint:
         self._variances = frequencies * (1.0 - frequencies)
         tables = self._table_curvature(halves.first_states, halves.second_states)
         self.curvature = np.concatenate([self._spread, tables])
-        self._slots: Ints | None = None
-        self._conditionals: Floats | None = None
+        rows, layout = objective.sample.n_rows, potentials.layout
+        self._conditionals = Conditionals(layout, halves.connected, rows, objective.memory)
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
@@ -208,7 +209,7 @@ class PseudoPoint:
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        for group, slots, conditionals in self._groups(pairs):
+        for group, slots, conditionals in self._conditionals.groups(pairs, self._fill):
             self._sum_pairs(pairs[group], offsets[:-1][group], slots, conditionals, sums)
         total = sample.total_weight
         data = np.asarray(counts, dtype=np.float64) / total
@@ -227,7 +228,7 @@ class PseudoPoint:
         spread = np.zeros(layout.n_edges)
         tables = _parts(self.potentials)[1]
         offsets = layout.edge_offsets - layout.n_unary
-        for group, slots, conditionals in self._groups(layout.edges):
+        for group, slots, conditionals in self._conditionals.groups(layout.edges, self._fill):
             some = np.zeros(len(layout.edges[group]))
             kernel.spread_of_edges(
                 layout.edges[group], offsets[:-1][group], slots, sample.codes, layout.cards,
@@ -243,7 +244,7 @@ class PseudoPoint:
         apart = averages_apart(layout, tables, sample.frequencies)
         shrunk = np.exp(-np.stack(apart)).reshape(2, -1)
         offsets, sums = layout.edge_offsets - layout.n_unary, np.zeros(layout.n_edges)
-        for group, slots, conditionals in self._groups(layout.edges):
+        for group, slots, conditionals in self._conditionals.groups(layout.edges, self._fill):
             edges, starts = layout.edges[group], offsets[:-1][group]
             sums[group] = self._removal_sums(edges, starts, slots, conditionals, shrunk)
         counts, _ = sample.counts.tables(layout.edges)
@@ -297,63 +298,22 @@ class PseudoPoint:
         run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
         return sums
 
-    def _groups(self, pairs: Ints) -> list[tuple[Ints | slice, Ints, Floats]]:
-        """Return pairs grouped so that the conditionals of each group fit in memory.
-
-        Usually there is one group, and its conditionals are kept for the next batch.
-        """
-        layout, rows = self.potentials.layout, self._objective.sample.n_rows
-        wanted = np.intersect1d(np.unique(pairs), self._halves.connected)
-        size = np.cumsum(layout.cards[self._halves.connected] - 1) * rows * 8
-        if not len(size) or size[-1] <= self._objective.memory:
-            slots, conditionals = self._extend(wanted)
-            return [(slice(None), slots, conditionals)]
-        block = np.zeros(layout.n_variables, dtype=np.int64)
-        block[self._halves.connected] = size // max(1, self._objective.memory // 2)
-        groups: list[tuple[Ints | slice, Ints, Floats]] = []
-        block_of_pair = np.sort(block[pairs], axis=1)
-        for blocks in np.unique(block_of_pair, axis=0):
-            members = np.flatnonzero((block_of_pair == blocks).all(axis=1))
-            nodes = np.intersect1d(np.unique(pairs[members]), self._halves.connected)
-            groups.append((members, *self._compute(nodes)))
-        return groups
-
-    def _extend(self, nodes: Ints) -> tuple[Ints, Floats]:
-        """Return the kept conditionals, with those of these nodes among them."""
-        if self._slots is None or self._conditionals is None:
-            n_variables = self.potentials.layout.n_variables
-            self._slots = np.full(n_variables, -1)
-            self._conditionals = np.zeros((0, self._objective.sample.n_rows))
-        missing = nodes[self._slots[nodes] < 0]
-        if len(missing):
-            # A batch that wants many nodes will be followed by others: fill all at once.
-            many = len(missing) > len(self._halves.connected) // 8
-            nodes = self._halves.connected if many else np.union1d(
-                np.flatnonzero(self._slots >= 0), missing
-            )  # fmt: skip
-            self._slots, self._conditionals = self._compute(nodes)
-        return self._slots, self._conditionals
-
-    def _compute(self, nodes: Ints) -> tuple[Ints, Floats]:
+    def _fill(self, nodes: Ints, slots: Ints, out: Floats) -> None:
+        """Fill the weighted conditionals of these nodes, all states but the last."""
         objective, layout, halves = self._objective, self.potentials.layout, self._halves
-        sizes = layout.cards[nodes] - 1
-        slots = np.full(layout.n_variables, -1)
-        slots[nodes] = np.cumsum(sizes) - sizes
-        conditionals = np.empty((int(sizes.sum()), objective.sample.n_rows))
         unary, tables = _parts(self.potentials)
         oriented = np.empty(2 * len(tables))
         oriented[halves.own_first] = oriented[halves.own_second] = tables
 
         def run(part: slice) -> None:
             kernel.fill_probabilities(
-                nodes[part], slots[nodes[part]], objective.sample.codes, layout.cards,
+                nodes[part], slots[part], objective.sample.codes, layout.cards,
                 objective.row_weights, unary, layout.unary_offsets, halves.indptr, halves.others,
-                oriented, halves.starts, conditionals,
+                oriented, halves.starts, out,
             )  # fmt: skip
 
-        costs = (sizes * (2.0 + np.diff(halves.indptr)[nodes])).astype(np.float64)
+        costs = ((layout.cards[nodes] - 1) * (2.0 + np.diff(halves.indptr)[nodes])).astype(float)
         run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
-        return slots, conditionals
 
 
 def _parts(potentials: Potentials) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class HeldOut:
         )
 
 
-def held_out(model: PairwiseMRF, train: Table, test: Table) -> HeldOut:
+def held_out(model: PairwiseMRF | Any, train: Table, test: Table) -> HeldOut:
     """Return how a network and the independent model do on held-out rows.
 
     The independent model gives each state its share of the training rows, with half a row added
@@ -65,8 +66,8 @@ def held_out(model: PairwiseMRF, train: Table, test: Table) -> HeldOut:
 
     Parameters
     ----------
-    model : PairwiseMRF
-        The network.
+    model : PairwiseMRF or MarkovNetwork
+        The network. Of an estimator that learned from available cells, missing ones do not count.
     train, test : Table
         The rows it was learned from, and others; both with the model's variables and states.
 
@@ -82,10 +83,20 @@ def held_out(model: PairwiseMRF, train: Table, test: Table) -> HeldOut:
     >>> round(result.nlpl, 4), round(result.independent, 4)
     (0.6931, 0.6931)
     """
-    mine = np.average(model.log_pseudo_likelihood(test), weights=test.weights)
+    if isinstance(model, PairwiseMRF):
+        network, values = model, model.log_pseudo_likelihood(test)
+    else:
+        network, values = model.model_, model.score_samples(test)
     rows = np.zeros(test.n_rows)
-    for codes, counts in zip(test.codes, train.observed(), strict=True):
-        smooth = counts + _SMOOTHING
-        rows += np.log(smooth / smooth.sum())[codes]
+    cards = network.potentials.layout.cards.tolist()
+    for codes, listed, counts, s in zip(
+        test.codes, test.states, train.observed(), cards, strict=True
+    ):
+        smooth = counts[:s] + _SMOOTHING
+        # one state more than the network has is that of missing cells, which say nothing
+        logs = np.zeros(max(s, len(listed)))
+        logs[:s] = np.log(smooth / smooth.sum())
+        rows += logs[codes]
+    mine = np.average(values, weights=test.weights)
     other = np.average(rows, weights=test.weights)
     return HeldOut(-float(mine), -float(other), test.n_rows, test.n_variables)

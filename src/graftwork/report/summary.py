@@ -52,7 +52,7 @@ def summary(
     """
     model: PairwiseMRF = net.model_
     sections = [
-        ("Data", _data_words(train)),
+        ("Data", _data_words(train, model) + _missing_words(net)),
         ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
         ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
         *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
@@ -214,11 +214,18 @@ def _feature_words(net: Any) -> str:
     return f" The edges carry {features}, single entries of their tables."
 
 
-def _data_words(table: Table) -> str:
+def _missing_words(net: Any) -> str:
+    """Return what was done about missing cells, after a space, or nothing."""
+    missing = getattr(net, "missing_", None)
+    words = "" if missing is None else missing.words()
+    return f" {words}" if words else ""
+
+
+def _data_words(table: Table, model: PairwiseMRF) -> str:
     text = f"{count(table.n_rows, 'row')} of {count(table.n_variables, 'variable')}"
     if table.weights is not None:
         text += f", total weight {table.total_weight:,.6g}"
-    cards = table.cards
+    cards = model.potentials.layout.cards  # missing is no state where available cells are used
     low, high = int(cards.min()), int(cards.max())
     text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."
     constant = [

@@ -16,7 +16,7 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.conditionals import fill_conditionals
+from graftwork.objectives.row_conditionals import fill_conditionals
 from graftwork.tuning.contrasts import Contrasts
 
 # Numbers a block of rows may take in one of its arrays.

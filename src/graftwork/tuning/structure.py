@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
+from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
 from graftwork.inference.layout import Potentials
@@ -196,7 +197,7 @@ class _Search:
         rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
         others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
         evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
-        required = self._problem.domain.requires(evidence.edges.pairs)
+        required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
         kept, entering = evidence.choose(required, self._walk.budget.max_edges)
         if not enter:
             entering = entering[:0]

@@ -1,0 +1,92 @@
+"""Edges found where a tenth of the cells is missing: all rows, complete rows, or all cells known.
+
+python benchmarks/missing.py [variables] [rows] [percent missing] [first seed] [seeds]
+"""
+
+import sys
+import time
+import warnings
+
+import networkx as nx
+import numpy as np
+
+import graftwork as gw
+from graftwork.errors import DataWarning
+from graftwork.inference.sampling import gibbs_sample
+
+LAMS = np.geomspace(0.04, 0.004, 6)
+
+
+def f1(truth: set, found: set) -> float:
+    return 2 * len(truth & found) / max(1, len(truth) + len(found))
+
+
+def edges_of(model) -> set:
+    return {frozenset(edge) for edge in model.edges}
+
+
+def best_f1(rows, policy: str, truth: set) -> tuple[float, float]:
+    """The best F1 over a grid of lambdas, and the lambda."""
+    scores = []
+    for lam in LAMS:
+        net = gw.MarkovNetwork(lam=lam, missing=policy, tol=0.02 * lam, random_state=0).fit(rows)
+        scores.append((f1(truth, edges_of(net.model_)), float(lam)))
+    return max(scores)
+
+
+def describe(truth: set, found: set) -> str:
+    """How many edges are false, and how many of these join two neighbours of one variable."""
+    graph = nx.Graph([tuple(edge) for edge in truth])
+    false = found - truth
+    near = sum(len(list(nx.common_neighbors(graph, *edge))) > 0 for edge in false
+               if all(end in graph for end in edge))  # fmt: skip
+    possible = sum(
+        not graph.has_edge(a, b) and len(list(nx.common_neighbors(graph, a, b))) > 0
+        for a in graph
+        for b in graph
+        if a < b
+    )
+    pairs = len(graph) * (len(graph) - 1) // 2 - len(truth)
+    share = possible / max(1, pairs)
+    return f"{len(false)} false, {near} at two neighbours of one ({share:.0%} of pairs are)"
+
+
+def main(
+    n: int = 50, rows: int = 5000, percent: int = 10, first: int = 201, seeds: int = 2
+) -> None:
+    warnings.simplefilter("ignore", DataWarning)
+    for seed in range(first, first + seeds):
+        model = gw.datasets.scale_free_network(n, 5, random_state=seed)
+        rng = np.random.default_rng(seed)
+        codes = gibbs_sample(model.potentials, rows, rng, burn_in=500, n_chains=256, n_jobs=2)
+        whole = codes.T.astype(float)
+        holes = np.where(rng.random(whole.shape) < percent / 100, np.nan, whole)
+        truth = edges_of(model)
+        complete = int((~np.isnan(holes)).all(axis=1).sum())
+        print(f"seed {seed}: {len(truth)} edges, {complete} of {rows} rows are complete")
+        cases = {
+            "nothing missing": (whole, "error"),
+            "available-case": (holes, "available-case"),
+            "impute": (holes, "impute"),
+            "drop-rows": (holes, "drop-rows"),
+            "state": (holes, "state"),
+        }
+        for name, (data, policy) in cases.items():
+            start = time.perf_counter()
+            try:
+                net = gw.MarkovNetwork(missing=policy, random_state=0).fit(data)
+            except gw.DataError as error:
+                print(f"  {name:16} {str(error)[:80]}")
+                continue
+            seconds = time.perf_counter() - start
+            found = edges_of(net.model_)
+            best, lam = best_f1(data, policy, truth)
+            print(
+                f"  {name:16} auto F1 {f1(truth, found):.3f} ({len(found)} edges, "
+                f"{describe(truth, found)}), {seconds:.1f} s; best F1 {best:.3f} at {lam:.4f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,181 @@
+"""Missing cells as one more state, and tables without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.encode import Coded, small
+from graftwork.data.table import Table
+from graftwork.data.values import listing, suggestion
+from graftwork.errors import DataError
+
+#: What a missing cell is called where it is a state.
+MISSING_STATE = "(missing)"
+# What becomes of missing cells: an error, a last state of their own, or the state of that name
+# where a model has it and else an error.
+Missing = Literal["error", "state", "known"]
+
+Bools = NDArray[np.bool_]
+
+
+def check_missing(missing: str) -> None:
+    """Raise unless it says what `as_table` and `read_table` can do; return None.
+
+    Examples
+    --------
+    >>> check_missing("state")
+    """
+    choices = ("error", "state")
+    if missing not in choices:
+        raise DataError(
+            f"missing is {missing!r}{suggestion(missing, choices) or '.'} It must be 'error' or "
+            "'state'; dropping rows and available cases are choices of MarkovNetwork."
+        )
+
+
+def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int], str]) -> Coded:
+    """Return a column with its missing cells in a state of their own, where that is wanted.
+
+    Parameters
+    ----------
+    coded : Coded
+        The column.
+    name : hashable
+        Its name, for errors.
+    missing : {"error", "state", "known"}
+        With "known" only a state that is there is used. The column comes back as it is where
+        nothing is to be done.
+    place : callable
+        Turns a row number into words.
+
+    Raises
+    ------
+    DataError
+        If cells hold the very text that is to stand for missing ones.
+
+    Examples
+    --------
+    >>> coded = Coded(np.array([0, 0, 1]), ("x", "y"), np.array([False, True, False]))
+    >>> settled = settle(coded, "a", "state", str)
+    >>> settled.states, settled.codes.tolist()
+    (('x', 'y', '(missing)'), [0, 2, 1])
+    """
+    listed = MISSING_STATE in coded.states
+    if coded.missing is None or missing == "error" or (missing == "known" and not listed):
+        return coded
+    states = coded.states if listed else (*coded.states, MISSING_STATE)
+    code = states.index(MISSING_STATE)
+    if listed and missing == "state":
+        rows = np.flatnonzero((coded.codes == code) & ~coded.missing)
+        if len(rows):
+            raise DataError(
+                f"column {name!r}, {place(int(rows[0]))}: the text {MISSING_STATE!r} is a state, "
+                "but other cells of that column are missing, and missing cells are to be called "
+                "so; rename that state, or make those cells missing too."
+            )
+    codes = small(np.where(coded.missing, code, coded.codes), len(states))
+    return Coded(codes, states, declared=coded.declared)
+
+
+def unmark(coded: Coded) -> Coded:
+    """Return a column whose cells in the state of missing ones are missing again.
+
+    Examples
+    --------
+    >>> coded = unmark(Coded(np.array([0, 1]), ("x", "(missing)"), declared=True))
+    >>> coded.states, coded.missing.tolist()
+    (('x',), [False, True])
+    """
+    if MISSING_STATE not in coded.states:
+        return coded
+    code = coded.states.index(MISSING_STATE)
+    gone = coded.codes == code
+    if coded.missing is not None:
+        gone |= coded.missing
+    states = tuple(state for state in coded.states if state != MISSING_STATE)
+    codes = coded.codes - (coded.codes > code).astype(coded.codes.dtype)
+    codes[gone] = 0
+    return Coded(codes, states, gone if gone.any() else None, coded.declared)
+
+
+def missing_cells(table: Table) -> Bools:
+    """Return which cells are in the state of missing ones, shape (n_variables, n_rows).
+
+    Examples
+    --------
+    >>> missing_cells(Table(("a",), (("x", "(missing)"),), [[0, 1]])).tolist()
+    [[False, True]]
+    """
+    out = np.zeros(table.codes.shape, dtype=np.bool_)
+    for j, listed in enumerate(table.states):
+        if MISSING_STATE in listed:
+            out[j] = table.codes[j] == listed.index(MISSING_STATE)
+    return out
+
+
+def missing_last(table: Table) -> Table:
+    """Return the table with the state of missing cells last, and only where a cell has it.
+
+    Examples
+    --------
+    >>> missing_last(Table(("a",), (("(missing)", "x"),), [[0, 1]])).states
+    (('x', '(missing)'),)
+    >>> missing_last(Table(("a",), (("x", "(missing)"),), [[0, 0]])).states
+    (('x',),)
+    """
+    tidy = [
+        listed.index(MISSING_STATE) == len(listed) - 1 and (row == len(listed) - 1).any()
+        for listed, row in zip(table.states, table.codes, strict=True)
+        if MISSING_STATE in listed
+    ]
+    return table if all(tidy) else _restated(table, missing_cells(table))
+
+
+def complete_rows(table: Table) -> Table:
+    """Return the rows without a missing cell; missing is no state there.
+
+    Raises
+    ------
+    DataError
+        If no row of positive weight is left.
+
+    Examples
+    --------
+    >>> table = Table(("a", "b"), (("x", "y", "(missing)"), (0, 1)), [[0, 2, 1], [0, 1, 1]])
+    >>> complete_rows(table)
+    Table: 2 rows x 2 variables, 2 states each
+    """
+    gone = missing_cells(table)
+    keep = ~gone.any(axis=0)
+    if not keep.any() or (table.weights is not None and not table.weights[keep].any()):
+        most = np.argsort(-gone.sum(axis=1), kind="stable")[:3]
+        worst = listing([table.names[j] for j in most if gone[j].any()])
+        raise DataError(
+            f"every one of the {table.n_rows:,} rows (of positive weight) has a missing cell, so "
+            f"dropping rows leaves nothing; most are in {worst}: drop such columns, or use "
+            "missing='available-case' or missing='state'."
+        )
+    if not gone.any() and all(MISSING_STATE not in listed for listed in table.states):
+        return table
+    kept = table.take_rows(keep)
+    return _restated(kept, gone[:, keep])
+
+
+def _restated(table: Table, gone: Bools) -> Table:
+    """Return the table with the state of missing cells last, or nowhere if no cell has it."""
+    states: list[tuple[Hashable, ...]] = []
+    codes: NDArray[Any] = table.codes.copy()
+    for j, listed in enumerate(table.states):
+        if MISSING_STATE not in listed:
+            states.append(listed)
+            continue
+        at = listed.index(MISSING_STATE)
+        rest = listed[:at] + listed[at + 1 :]
+        codes[j] -= codes[j] > at
+        codes[j][gone[j]] = len(rest)
+        states.append((*rest, MISSING_STATE) if gone[j].any() else rest)
+    return Table(table.names, tuple(states), codes, table.weights)

@@ -1,0 +1,157 @@
+"""What becomes of missing cells when a network is learned, and when rows are scored."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table, align, as_table
+from graftwork.data.columns import level_of_caller
+from graftwork.data.compact import Sample, prepare
+from graftwork.data.missing import (
+    MISSING_STATE,
+    Missing,
+    complete_rows,
+    missing_cells,
+    missing_last,
+)
+from graftwork.errors import DataWarning
+from graftwork.estimators.imputing import draw_missing
+from graftwork.estimators.parts import ParameterError, known
+from graftwork.inference.layout import Floats
+from graftwork.inference.soft import soft_log_conditionals
+
+POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MissingCells:
+    """What was missing in the rows a network was learned from, and what was done about it.
+
+    Attributes
+    ----------
+    policy : str
+        One of `POLICIES`.
+    cells, rows, of_rows : int
+        How many cells were missing, in how many rows, and of how many rows.
+    frequencies : tuple of (states,) float64
+        How often each of the model's states occurs among the observed cells of its variable: what
+        a missing neighbour counts as when rows are scored. Empty unless the policy is
+        "available-case" or "impute".
+    """
+
+    policy: str
+    cells: int
+    rows: int
+    of_rows: int
+    frequencies: tuple[Floats, ...] = ()
+
+    def words(self) -> str:
+        """Return what was done in a plain sentence; an empty text if nothing was missing.
+
+        Examples
+        --------
+        >>> MissingCells("drop-rows", 3, 2, 10).words()
+        '2 of 10 rows were left out because 3 cells are missing.'
+        """
+        if not self.cells:
+            return ""
+        cells = f"{self.cells:,} cell{'s are' if self.cells > 1 else ' is'} missing"
+        if self.policy == "drop-rows":
+            rows = f"{self.rows:,} of {self.of_rows:,} rows"
+            return f"{rows} {'were' if self.rows > 1 else 'was'} left out because {cells}."
+        where = f"{cells} in {self.rows:,} of {self.of_rows:,} rows"
+        if self.policy == "state":
+            return f"{where}: each is in a state of its own, {MISSING_STATE}."
+        if self.policy == "impute":
+            return f"{where}: they were drawn from networks learned before."
+        return (
+            f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
+            "counts as its average."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, for files."""
+        names = ("policy", "cells", "rows", "of_rows")
+        return {name: getattr(self, name) for name in names}
+
+
+def check_policy(net: Any) -> None:
+    """Refuse a policy that is not known, or that the loss cannot follow; return None."""
+    known("missing", net.missing, POLICIES)
+    if net.missing == "available-case" and net.loss != "pseudolikelihood":
+        raise ParameterError(
+            f"missing='available-case' goes with loss='pseudolikelihood', got loss={net.loss!r}: "
+            "pair counts of different rows need not fit one network. Use the pseudo-likelihood, or "
+            "missing='state' or missing='drop-rows'."
+        )
+
+
+def read_rows(
+    net: Any, X: Any, weights: Any, rng: np.random.Generator
+) -> tuple[Table, Sample, MissingCells]:
+    """Return the rows to learn from, as a table and prepared, and what was missing in them.
+
+    Parameters
+    ----------
+    net : MarkovNetwork
+        What its parameters ``missing``, ``states``, ``penalize_unary`` and ``n_jobs`` say is done.
+    rng : numpy.random.Generator
+        Draws missing cells, where that is the policy.
+    """
+    check_policy(net)
+    how: Missing = "error" if net.missing == "error" else "state"
+    table = as_table(X, states=net.states, weights=weights, missing=how)
+    gone = missing_cells(table)
+    rows = int(np.count_nonzero(gone.any(axis=0)))
+    found = MissingCells(net.missing, int(np.count_nonzero(gone)), rows, table.n_rows)
+    available = net.missing == "available-case"
+    if net.missing == "drop-rows":
+        table = complete_rows(table)
+        if rows:
+            warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
+    elif available:
+        table = missing_last(table)
+    elif net.missing == "impute":
+        table, frequencies = draw_missing(net, missing_last(table), rng)
+        found = replace(found, frequencies=frequencies)
+    keep = bool(net.penalize_unary)
+    sample = prepare(table, keep_all_states=keep, missing=available, n_jobs=net.n_jobs)
+    if not available:
+        return table, sample, found
+    return table, sample, replace(found, frequencies=_frequencies(sample))
+
+
+def _frequencies(sample: Sample) -> tuple[Floats, ...]:
+    """Return the frequencies of all declared states of each variable."""
+    parts = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
+    out = []
+    for declared, kept, part in zip(sample.declared, sample.kept, parts, strict=True):
+        each = np.zeros(int(declared))
+        each[kept] = part
+        out.append(each)
+    return tuple(out)
+
+
+def log_scores(net: Any, X: Any, weights: Any = None) -> tuple[Floats, Floats | None]:
+    """Return the log pseudo-likelihood of each row of new data, and the rows' weights.
+
+    Of networks learned with "available-case" or "impute" only observed cells count, and missing
+    neighbours count as their averages in the data learned from.
+    """
+    model, owner = net.model_, type(net).__name__
+    names, states = model.names, tuple(model.states.values())
+    if not net.missing_.frequencies:
+        table = align(X, names, states, weights=weights, owner=owner)
+        return model.log_pseudo_likelihood(table, n_jobs=net.n_jobs), table.weights
+    more = [(*listed, MISSING_STATE) for listed in states]
+    table = align(X, names, more, weights=weights, owner=owner)
+    if not (table.codes == model.potentials.layout.cards[:, None]).any():
+        return model.log_pseudo_likelihood(
+            Table(names, states, table.codes), n_jobs=net.n_jobs
+        ), table.weights
+    values = soft_log_conditionals(model.potentials, table.codes, net.missing_.frequencies)
+    return values, table.weights

@@ -1,0 +1,210 @@
+"""MarkovNetwork on tables with missing cells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import dense_available, dense_solution, random_table, with_holes
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import graftwork as gw
+from graftwork.data.compact import prepare
+from graftwork.errors import DataError, DataWarning
+from graftwork.estimators.parts import ParameterError
+from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
+from graftwork.inference.impute import impute
+from graftwork.objectives import AvailableCase
+
+
+def chain(rows=400, share=0.05, seed=0):
+    """a - b - c - d, with missing cells; every cell is text."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, 2, rows)]
+    for _ in range(3):
+        columns.append(np.where(rng.random(rows) < 0.85, columns[-1], 1 - columns[-1]))
+    frame = pd.DataFrame(dict(zip("abcd", columns, strict=True))).replace({0: "no", 1: "yes"})
+    return frame.mask(rng.random(frame.shape) < share)
+
+
+EDGES = [("a", "b"), ("b", "c"), ("c", "d")]
+
+
+def test_an_error_says_where():
+    with pytest.raises(DataError, match="available-case"):
+        gw.MarkovNetwork(lam=0.02).fit(chain())
+
+
+def test_available_case_learns_the_observed_states():
+    frame = chain()
+    net = gw.MarkovNetwork(lam=0.03, missing="available-case").fit(frame)
+    assert net.model_.edges == EDGES
+    assert set(net.model_.states.values()) == {("no", "yes")}
+    assert net.certificate_.converged
+    assert "observed cells" in net.certificate_.method
+    assert net.missing_.cells == int(frame.isna().to_numpy().sum())
+    assert f"{net.missing_.cells:,} cells are missing in" in net.missing_.words()
+    assert net.info()["missing"]["policy"] == "available-case"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_optimum_of_the_dense_problem(weighted):
+    weights = np.random.default_rng(0).random(120) if weighted else None
+    table = with_holes(random_table(3, n=5, rows=120, most=3, weights=weights), 2)
+    best, _ = dense_solution_available(table)
+    for method in ("best-choice", "edge-grafting", "grafting", "full", "gain"):
+        net = gw.MarkovNetwork(method, lam=0.03, missing="available-case", random_state=0)
+        net.fit(table)
+        assert net.certificate_.converged, method
+        assert np.isclose(net.objective_, best, atol=2e-6), method
+
+
+def dense_solution_available(table):
+    """The dense optimum: group penalties of the observed states' tables."""
+
+    class Observed:
+        n_variables = table.n_variables
+        cards = table.cards - [("(missing)" in states) for states in table.states]
+
+    def loss(_, vector, pairs):
+        return dense_available(table, vector, pairs)
+
+    return dense_solution(loss, Observed, "group-l1", 0.03, 0.0)
+
+
+@pytest.mark.parametrize("method", ["chow-liu", "priority", "mutual-information", "grafting-light"])
+def test_other_methods_converge(method):
+    lam = "auto" if method == "chow-liu" else 0.03
+    net = gw.MarkovNetwork(method, lam=lam, missing="available-case", random_state=0).fit(chain())
+    assert net.model_.edges == EDGES
+
+
+def test_forced_pruning_auto_tie_and_starts():
+    frame = chain()
+    forced = gw.MarkovNetwork("forced-pruning", max_edges=3, missing="available-case").fit(frame)
+    assert forced.model_.edges == EDGES
+    auto = gw.MarkovNetwork(missing="available-case", random_state=0, tie=5).fit(frame)
+    assert auto.model_.edges == EDGES
+    again = gw.MarkovNetwork(lam=0.03, missing="available-case", start=auto).fit(frame)
+    assert again.model_.edges == EDGES
+
+
+def test_drawn_cells_leave_no_edges_past_missing_variables():
+    frame = chain(600, share=0.2)
+    averaged = gw.MarkovNetwork(missing="available-case", random_state=0).fit(frame)
+    assert set(averaged.model_.edges) > set(EDGES)  # b and d, where c is missing
+    net = gw.MarkovNetwork(missing="impute", random_state=0).fit(frame)
+    assert net.model_.edges == EDGES
+    assert net.certificate_.converged
+    assert net.missing_.words().endswith("they were drawn from networks learned before.")
+    assert np.isfinite(net.score(frame))
+    assert gw.MarkovNetwork(missing="impute", random_state=0).fit(frame).model_ == net.model_
+
+
+@pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
+def test_cells_are_drawn_with_weights_that_are_not_shrunken(loss):
+    frame = chain(600, share=0.2)
+    nets = [
+        gw.MarkovNetwork(lam=0.03, loss=loss, missing=policy, random_state=0).fit(rows)
+        for policy, rows in (("error", chain(600, share=0.0)), ("impute", frame))
+    ]
+    whole, drawn = ([net.model_.strength(*edge) for edge in EDGES] for net in nets)
+    assert np.allclose(whole, drawn, atol=0.25)
+
+
+def test_nothing_is_drawn_where_nothing_is_missing():
+    frame = chain().dropna()
+    drawn = gw.MarkovNetwork(lam=0.03, missing="impute", random_state=0).fit(frame)
+    assert drawn.model_ == gw.MarkovNetwork(lam=0.03, random_state=0).fit(frame).model_
+    one = gw.MarkovNetwork(lam=0.1, missing="impute").fit([[None, None], [0, 1], [1, None]])
+    assert one.missing_.cells == 3
+
+
+def test_drawn_cells_have_the_conditional_distribution():
+    model = gw.MarkovNetwork(lam=0.03).fit(chain().dropna()).model_
+    codes = np.full((4, 20000), 2)
+    codes[1], codes[3] = 0, 1
+    drawn = impute(model.potentials, codes, np.random.default_rng(0))
+    assert (drawn[[1, 3]] == codes[[1, 3]]).all()
+    given = model.marginals({"b": "no", "d": "yes"})
+    for i, name in ((0, "a"), (2, "c")):
+        assert np.isclose(drawn[i].mean(), given[name][1], atol=0.015)
+
+
+def test_rows_are_dropped_with_a_warning():
+    frame = chain()
+    with pytest.warns(
+        DataWarning, match=r"of 400 rows were left out because \d+ cells are missing"
+    ):
+        net = gw.MarkovNetwork(lam=0.03, missing="drop-rows", random_state=0).fit(frame)
+    whole = gw.MarkovNetwork(lam=0.03, random_state=0).fit(frame.dropna())
+    assert net.model_ == whole.model_
+    assert net.missing_.rows == 400 - len(frame.dropna())
+    gw.MarkovNetwork(lam=0.03, missing="drop-rows").fit(frame.dropna())  # nothing to warn of
+    with pytest.raises(DataError, match="dropping rows leaves nothing"):
+        gw.MarkovNetwork(missing="drop-rows").fit([[None, 1], [0, None]])
+
+
+def test_missing_is_a_state():
+    frame = chain()
+    net = gw.MarkovNetwork(lam=0.03, missing="state").fit(frame)
+    assert net.model_.states["a"] == ("no", "yes", "(missing)")
+    filled = gw.MarkovNetwork(lam=0.03).fit(frame.fillna("(missing)"), None)
+    assert net.model_.edges == filled.model_.edges
+    assert np.isclose(net.score(frame), filled.score(frame.fillna("(missing)")))
+    assert "(missing)" in net.missing_.words()
+
+
+def test_scores_of_incomplete_rows():
+    frame = chain()
+    net = gw.MarkovNetwork(lam=0.03, missing="available-case").fit(frame)
+    sample = prepare(gw.as_table(frame, missing="state"), missing=True)
+    model = net.model_.potentials
+    assert np.isclose(-net.score(frame), AvailableCase(sample).at(model).value)
+    complete = frame.dropna()
+    assert np.allclose(net.score_samples(complete), net.model_.log_pseudo_likelihood(complete))
+    nothing = pd.DataFrame({name: [None, "no"] for name in "abcd"})
+    assert net.score_samples(nothing)[0] == 0
+    with pytest.raises(DataError, match="missing is no state of that variable here"):
+        net.model_.log_pseudo_likelihood(frame)
+    with pytest.raises(DataError, match="missing cells"):
+        gw.MarkovNetwork(lam=0.03).fit(complete).score(frame)
+
+
+def test_scikit_learn_splits_and_clones():
+    table = gw.as_table(chain(), missing="state")
+    net = clone(gw.MarkovNetwork(lam=0.03, missing="available-case"))
+    assert np.isfinite(cross_val_score(net, table, cv=3)).all()
+    assert net.__sklearn_tags__().input_tags.allow_nan
+
+
+def test_refusals():
+    with pytest.raises(ParameterError, match="did you mean 'available-case'"):
+        gw.MarkovNetwork(missing="available").fit(chain())
+    with pytest.raises(ParameterError, match="goes with loss='pseudolikelihood'"):
+        gw.MarkovNetwork(missing="available-case", loss="likelihood").fit(chain())
+    with pytest.raises(DataError, match=r"without any observed cell.*'b'"):
+        gw.MarkovNetwork(missing="available-case").fit({"a": [0, 1], "b": [None, None]})
+
+
+def test_odd_tables():
+    one = gw.MarkovNetwork(missing="available-case").fit({"a": [0, None, 1]})
+    assert one.model_.edges == []
+    rows = gw.MarkovNetwork(lam=0.1, missing="available-case", penalize_unary=True)
+    rows.fit([[None, None], [0, "ä"], [1, None], [1, "ж"]])
+    assert rows.model_.states == {"x0": (0, 1), "x1": ("ä", "ж")}
+    declared = gw.MarkovNetwork(lam=0.1, missing="available-case", states={"x0": [0, 1, 2]})
+    declared.fit([[None, None], [0, "ä"], [1, None], [1, "ж"]])
+    assert declared.model_.states["x0"] == (0, 1, 2)
+    assert np.isfinite(declared.score([[2, None], [None, "ä"]]))
+
+
+def test_mutual_information_is_of_rows_that_have_both():
+    table = with_holes(random_table(4, n=5, rows=200), 1)
+    sample = prepare(table, missing=True)
+    pairs = np.array([(0, 2), (0, 1), (3, 4)])
+    found = pair_information(sample, pairs)
+    for (i, j), value in zip(pairs, found, strict=True):
+        seen = (table.codes[[i, j]] < sample.cards[[i, j], None]).all(axis=0)
+        own = prepare(gw.Table(table.names, table.states, table.codes[:, seen]))
+        assert np.isclose(pair_information(own, np.array([(i, j)]))[0], value, rtol=1e-10)
+    assert len(chow_liu_edges(sample)[0]) == 4

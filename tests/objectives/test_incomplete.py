@@ -1,0 +1,169 @@
+"""The loss of observed cells: beside the complete one, and what holds for it alone."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from problems import all_pairs, dense_available, random_table, with_holes
+
+from graftwork.data import Table
+from graftwork.data.compact import prepare
+from graftwork.inference import JunctionTree, Layout, Potentials
+from graftwork.inference.soft import soft_log_conditionals
+from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood, pseudo_likelihood
+
+EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
+
+
+def random_potentials(sample, seed, edges=EDGES):
+    layout = Layout.of(sample.cards, edges)
+    return Potentials(layout, np.random.default_rng(seed).normal(0, 0.7, layout.size))
+
+
+def answers(point, pairs):
+    return [
+        np.array([point.value]), point.gradient, point.curvature, point.pair_gradients(pairs)[0],
+        point.pair_curvatures(pairs), point.pair_gains(pairs), point.edge_spreads(),
+        point.removal_costs(), point.mean_log_normalisers, point.pair_expectations(pairs).model,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_with_nothing_missing_it_is_the_pseudo_likelihood(weighted):
+    weights = np.random.default_rng(0).random(150) if weighted else None
+    sample = prepare(random_table(5, n=6, rows=150, most=8, weights=weights))
+    assert isinstance(pseudo_likelihood(sample), PseudoLikelihood)
+    potentials = random_potentials(sample, 1)
+    mine, theirs = (make(sample, 1).at(potentials) for make in (AvailableCase, PseudoLikelihood))
+    for one, other in zip(answers(mine, all_pairs(6)), answers(theirs, all_pairs(6)), strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture(params=[None, "weights", "merged"])
+def holed(request):
+    if request.param == "merged":  # few different rows
+        return with_holes(random_table(9, n=6, rows=900, most=2), 1, share=0.1)
+    weights = np.random.default_rng(2).integers(0, 4, 150) if request.param else None
+    return with_holes(random_table(5, n=6, rows=150, most=5, weights=weights), 1)
+
+
+def test_weights_equal_repeated_rows(holed):
+    if holed.weights is None:
+        holed = holed.with_weights(np.random.default_rng(1).integers(0, 3, holed.n_rows))
+    times = holed.weights.astype(int)
+    repeated = Table(holed.names, holed.states, np.repeat(holed.codes, times, axis=1))
+    one, other = (prepare(t, missing=True) for t in (holed, repeated))
+    assert isinstance(pseudo_likelihood(one), AvailableCase)
+    potentials = random_potentials(one, 3)
+    points = [AvailableCase(sample, 1).at(potentials) for sample in (one, other)]
+    for mine, theirs in zip(*(answers(p, all_pairs(6)) for p in points), strict=True):
+        assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_threads_batches_and_memory_change_nothing(holed):
+    sample, pairs = prepare(holed, missing=True), all_pairs(6)
+    potentials = random_potentials(sample, 4)
+    one, two = (AvailableCase(sample, jobs).at(potentials) for jobs in (1, 2))
+    for mine, theirs in zip(answers(one, pairs), answers(two, pairs), strict=True):
+        assert np.array_equal(mine, theirs)
+    tight = AvailableCase(sample, 1, memory=1).at(potentials)
+    whole = one.pair_gradients(pairs)[0]
+    assert np.array_equal(tight.pair_gradients(pairs)[0], whole)
+    point = AvailableCase(sample, 1).at(potentials)
+    each = [point.pair_gradients(pair[None])[0] for pair in pairs]
+    assert np.array_equal(np.concatenate(each), whole)
+
+
+def test_merged_rows_are_fewer_and_give_the_dense_loss(holed):
+    sample = prepare(holed, missing=True)
+    potentials = random_potentials(sample, 5)
+    value, gradient = dense_available(holed, potentials.weights, EDGES)
+    point = AvailableCase(sample, 1).at(potentials)
+    assert np.isclose(point.value, value, rtol=1e-12)
+    assert np.allclose(point.gradient, gradient, atol=1e-12)
+
+
+def test_spreads_are_second_differences_along_the_edge(holed):
+    objective = AvailableCase(prepare(holed, missing=True), 1)
+    potentials = random_potentials(objective.sample, 6)
+    spreads, step = objective.at(potentials).edge_spreads(), 1e-3
+    for e in range(len(EDGES)):
+        places = potentials.layout.entries(np.array([e]))
+        values = []
+        for t in (-step, 0.0, step):
+            moved = potentials.weights.copy()
+            moved[places] *= 1 + t
+            values.append(objective.at(Potentials(potentials.layout, moved)).value)
+        assert np.isclose((values[0] - 2 * values[1] + values[2]) / step**2, spreads[e], rtol=1e-4)
+
+
+def test_scores_of_rows_add_up_to_the_loss(holed):
+    sample = prepare(holed, missing=True)
+    potentials = random_potentials(sample, 7)
+    cut = np.cumsum(sample.cards)[:-1]
+    rows = soft_log_conditionals(potentials, sample.codes, np.split(sample.frequencies, cut))
+    mean = np.average(rows, weights=sample.weights) * (
+        sample.n_rows if sample.weights is None else sample.weights.sum()
+    )
+    value = AvailableCase(sample, 1).at(potentials).value
+    assert np.isclose(-mean / sample.total_weight, value, rtol=1e-12)
+
+
+def test_a_sample_with_holes_says_what_is_observed(holed):
+    sample = prepare(holed, missing=True)
+    assert not sample.complete
+    assert (sample.extended - sample.cards).tolist() == [1, 0, 1, 0, 1, 0]
+    weights = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+    at = 0
+    for i, s in enumerate(sample.cards):
+        assert np.isclose(weights @ sample.observed(i), sample.observed_weight[i])
+        soft = sample.indicators(i)
+        assert soft.shape == (sample.extended[i], s)
+        assert np.allclose(soft.sum(axis=1), 1)
+        assert np.allclose(soft[-1] if sample.extended[i] > s else sample.frequencies[at : at + s],
+                           sample.frequencies[at : at + s])  # fmt: skip
+        at += s
+
+
+def test_large_weights_do_not_overflow(holed):
+    sample = prepare(holed, missing=True)
+    layout = Layout.of(sample.cards, EDGES)
+    weights = np.random.default_rng(0).normal(0, 400, layout.size)
+    point = AvailableCase(sample, 1).at(Potentials(layout, weights))
+    value, gradient = dense_available(holed, weights, EDGES)
+    assert np.isclose(point.value, value, rtol=1e-12)
+    assert np.allclose(point.gradient, gradient, atol=1e-12)
+
+
+def test_many_states():
+    rng = np.random.default_rng(0)
+    codes = np.stack([rng.integers(0, 300, 2000), rng.integers(0, 3, 2000)])
+    codes[0, :300], codes[0, 300:400] = np.arange(300), 300
+    states = ((*range(300), "(missing)"), (0, 1, 2))
+    table = Table(("a", "b"), states, codes)
+    sample, edges = prepare(table, missing=True), np.array([(0, 1)])
+    potentials = random_potentials(sample, 1, edges)
+    value, gradient = dense_available(table, potentials.weights, edges)
+    point = AvailableCase(sample, 1).at(potentials)
+    assert np.isclose(point.value, value, rtol=1e-12)
+    assert np.allclose(point.gradient, gradient, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [AvailableCase, PseudoLikelihood])
+def test_a_point_that_is_let_go_of_leaves_memory_at_once(make):
+    sample = prepare(random_table(5))
+    gc.disable()
+    try:
+        point = make(sample, 1).at(random_potentials(sample, 0))
+        point.pair_gradients(all_pairs(6))
+        ghost = weakref.ref(point)
+        del point
+        assert ghost() is None
+    finally:
+        gc.enable()
+
+
+def test_the_likelihood_refuses_missing_cells(holed):
+    with pytest.raises(ValueError, match="complete rows"):
+        Likelihood(prepare(holed, missing=True), JunctionTree())
