@@ -1,48 +1,88 @@
-"""Conditionals of all variables, row by row."""
+"""Conditionals of all variables in some rows, for statistics that need every row."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.kernels import pseudo as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.pseudo import HalfEdges
+from graftwork.objectives.soft_halves import SoftHalves
 
 
-def fill_conditionals(
-    potentials: Potentials, codes: NDArray[np.unsignedinteger], n_threads: int
-) -> tuple[Ints, Floats]:
-    """Return where each variable's conditionals start, and those of all but its last state.
+@dataclass(frozen=True, slots=True, eq=False)
+class RowConditionals:
+    """The conditionals of a network's variables given all others.
 
-    Parameters
+    Attributes
     ----------
-    codes : (n, rows) unsigned integers
-
-    Examples
-    --------
-    >>> from graftwork.inference.layout import Layout
-    >>> potentials = Potentials(Layout.of([2]), np.array([0.0, 0.0]))
-    >>> fill_conditionals(potentials, np.zeros((1, 2), dtype=np.uint8), 1)
-    (array([0]), array([[0.5, 0.5]]))
+    potentials : Potentials
+    extended : (n,) int64
+        Number of codes of each variable: more than states where cells are missing.
+    indptr, others, starts : arrays
+        Half-edges, grouped by variable.
+    oriented : (entries,) float64
+        Their tables.
     """
-    layout = potentials.layout
-    halves = HalfEdges.of(layout)
-    sizes = layout.cards - 1
-    slots = np.cumsum(sizes) - sizes
-    conditionals = np.empty((int(sizes.sum()), codes.shape[1]))
-    unary, tables = potentials.weights[: layout.n_unary], potentials.weights[layout.n_unary :]
-    oriented = np.empty(2 * len(tables))
-    oriented[halves.own_first] = oriented[halves.own_second] = tables
-    nodes, free = np.arange(layout.n_variables), np.zeros(0)
 
-    def run(part: slice) -> None:
-        kernel.fill_probabilities(
-            nodes[part], slots[part], codes, layout.cards, free, unary, layout.unary_offsets,
-            halves.indptr, halves.others, oriented, halves.starts, conditionals,
-        )  # fmt: skip
+    potentials: Potentials
+    extended: Ints
+    indptr: Ints
+    others: Ints
+    starts: Ints
+    oriented: Floats
 
-    costs = (sizes * (2.0 + np.diff(halves.indptr))).astype(np.float64)
-    run_chunks(run, cut_evenly(costs, n_threads), n_threads)
-    return slots, conditionals
+    @staticmethod
+    def of(potentials: Potentials, sample: Sample) -> RowConditionals:
+        """Return the conditionals of a network of the sample's variables."""
+        layout = potentials.layout
+        tables = potentials.weights[layout.n_unary :]
+        if sample.complete:
+            halves = HalfEdges.of(layout)
+            oriented = np.empty(2 * len(tables))
+            oriented[halves.own_first] = oriented[halves.own_second] = tables
+            parts = halves.indptr, halves.others, halves.starts, oriented
+        else:
+            soft = SoftHalves.of(layout, sample)
+            parts = soft.indptr, soft.others, soft.in_order, soft.orient(tables, tables)
+        return RowConditionals(potentials, sample.extended, *parts)
+
+    @property
+    def slots(self) -> Ints:
+        """Where each variable's conditionals start: all states but the last."""
+        sizes = self.potentials.layout.cards - 1
+        return np.asarray(np.cumsum(sizes) - sizes)
+
+    def fill(self, codes: NDArray[np.unsignedinteger], n_threads: int) -> Floats:
+        """Return the conditionals in these rows, shape (sum of states - 1, rows).
+
+        Parameters
+        ----------
+        codes : (n, rows) unsigned integers
+            C-contiguous.
+        """
+        layout, slots = self.potentials.layout, self.slots
+        sizes = layout.cards - 1
+        conditionals = np.empty((int(sizes.sum()), codes.shape[1]))
+        unary = self.potentials.weights[: layout.n_unary]
+        nodes, unweighted = np.arange(layout.n_variables), np.zeros(0)
+
+        def run(part: slice) -> None:
+            cards = self.extended.copy()
+            for i in range(part.start, part.stop):
+                cards[i] = layout.cards[i]  # the node's own states, but all codes of the others
+                kernel.fill_probabilities(
+                    nodes[i : i + 1], slots[i : i + 1], codes, cards, unweighted, unary,
+                    layout.unary_offsets, self.indptr, self.others, self.oriented, self.starts,
+                    conditionals,
+                )  # fmt: skip
+                cards[i] = self.extended[i]
+
+        costs = (sizes * (2.0 + np.diff(self.indptr))).astype(np.float64)
+        run_chunks(run, cut_evenly(costs, n_threads), n_threads)
+        return conditionals

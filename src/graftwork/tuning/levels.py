@@ -75,14 +75,17 @@ def noise_score(problem: Problem, rng: np.random.Generator) -> float:
     sample = problem.objective.sample
     layout = Layout.of(sample.cards)
     point = problem.objective.at(independent_potentials(sample))
+    # of variables with missing cells, only rows that have both say something
+    seen = np.repeat(sample.observed_weight / sample.total_weight, sample.cards)
     frequencies, largest = sample.frequencies, 0.0
+    variances = frequencies * seen / np.sqrt(sample.total_weight)
     for pairs in _batches(problem, rng):
         if not largest:  # the pseudo-likelihood has two conditionals for each pair
             times = len(point.pair_expectations(pairs[:1]).given)
         offsets = table_offsets(sample.cards, pairs)
         first, second = states_of_entries(layout, pairs)
         errors = rng.standard_normal(int(offsets[-1]))
-        errors *= times * np.sqrt(frequencies[first] * frequencies[second] / sample.total_weight)
+        errors *= times * np.sqrt(variances[first] * variances[second])
         centre_by(errors, offsets, pairs, sample.cards, layout.unary_offsets, frequencies)
         largest = max(largest, _largest(problem, pairs, errors, offsets))
     return largest

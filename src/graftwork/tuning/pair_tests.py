@@ -28,7 +28,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.threads import run_chunks
 from graftwork.objectives.protocol import Point
 from graftwork.tuning.edge_tests import Findings, log_tail
-from graftwork.tuning.rows import RowBlock, Rows
+from graftwork.tuning.rows import Rows
 
 # Spread features of the variables worked on at once.
 TILE = 8192
@@ -132,42 +132,17 @@ def _products(rows: Rows, starts: Ints, tile: slice) -> Floats:
     """
     begin, end = int(starts[tile.start]), int(starts[tile.stop])
     total = np.zeros((end - begin, int(starts[-1]) - begin))
-    averages = _averages(rows)
     strips = [slice(k, min(k + STRIP, end - begin)) for k in range(0, end - begin, STRIP)]
-    for block in rows.blocks():
-        spreads, moments = _features(rows, block, averages, begin)
-        weighted = spreads * block.weights
+    for block in rows.blocks(moments=True):
+        spreads, moments = block.spreads[begin:] * block.weights, block.moments[begin:]
 
-        def add(
-            strip: slice,
-            spreads: Floats = weighted,
-            moments: Floats = moments,
-        ) -> None:
+        def add(strip: slice, spreads: Floats = spreads, moments: Floats = moments) -> None:
             # only columns from the strip's own first line on: pairs have i < j
             total[strip, strip.start :] += spreads[strip] @ moments[strip.start :].T
             total[strip, strip.start :] += moments[strip] @ spreads[strip.start :].T
 
         run_chunks(add, strips, rows.n_threads)
     return total
-
-
-def _averages(rows: Rows) -> Floats:
-    """Return K' f of every variable, f being the frequencies of its states."""
-    cut = np.split(rows.sample.frequencies, np.cumsum(rows.sample.cards)[:-1])
-    return np.concatenate(
-        [basis.T @ f for basis, f in zip(rows.contrasts.bases, cut, strict=True)]
-    )[:, None]
-
-
-def _features(rows: Rows, block: RowBlock, averages: Floats, begin: int) -> tuple[Floats, Floats]:
-    """Return S and m m' + 2 S of the variables whose spreads start at line ``begin`` or later."""
-    spreads, means = block.spreads[begin:], block.means - averages
-    places, triangles = rows.places, rows.triangles
-    first, second = np.empty(triangles[-1], dtype=np.int64), np.empty(triangles[-1], dtype=np.int64)
-    for i, size in enumerate(rows.contrasts.sizes):
-        own = slice(triangles[i], triangles[i + 1])
-        first[own], second[own] = (places[i] + line for line in np.triu_indices(size))
-    return spreads, means[first[begin:]] * means[second[begin:]] + 2.0 * spreads
 
 
 def _batches(rows: Rows, pairs: Ints) -> Iterator[Ints]:
