@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from scipy.stats import chi2
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
-from graftwork.inference.layout import Potentials
+from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
@@ -37,6 +38,8 @@ REFIT_ACCURACY = 2e-4
 FINAL_ACCURACY = 1e-5
 # Rounds in which pairs may enter and edges leave.
 MOST_ROUNDS = 4
+# Edges may leave together if that costs at most this much more than each alone promised.
+SLACK = 1.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +141,9 @@ class _Search:
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials, REFIT_ACCURACY)
-        self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
+        for _ in range(MOST_ROUNDS):  # most noise goes before absent pairs are tested
+            if not self._change(absent=False, enter=False):
+                break
         for turn in range(MOST_ROUNDS):
             self._note(f"testing all pairs, round {turn + 1}", 1)
             if not self._change(absent=True, enter=True):
@@ -204,8 +209,38 @@ class _Search:
         self._evidence = evidence
         if kept.all() and not len(entering):
             return False
-        self._fit(with_pairs(only(point.potentials, kept), entering), REFIT_ACCURACY)
+        self._drop(evidence, np.flatnonzero(~kept))
+        if len(entering):
+            self._fit(with_pairs(self._fitted.point.potentials, entering), REFIT_ACCURACY)
         return True
+
+    def _drop(self, evidence: Evidence, leaving: Ints) -> None:
+        """Refit without these edges, or without the least sure of them.
+
+        Edges are tested one by one. Where several can stand in for each other (copies of a column),
+        none of them looks necessary, but they must not leave together: if that costs more than
+        their tests promised, half as many leave.
+        """
+        assert self._fitted is not None
+        before, rows = self._fitted, self._problem.objective.sample.total_weight
+        edges = evidence.edges
+        leaving = leaving[np.argsort(-edges.log_p[leaving], kind="stable")]
+        while len(leaving):
+            kept = np.ones(len(edges.pairs), dtype=bool)
+            kept[leaving] = False
+            self._fitted = before
+            self._fit(only(before.point.potentials, kept), REFIT_ACCURACY)
+            cost = 2.0 * rows * (self._fitted.objective - before.objective)
+            promised = SLACK * edges.rises[leaving].sum()
+            promised += _price(evidence, edges.degrees[leaving])
+            if len(leaving) == 1 or cost <= promised:
+                return
+            leaving = leaving[: len(leaving) // 2]
+
+
+def _price(evidence: Evidence, degrees: Ints) -> float:
+    """Return the statistic that the largest of some tables would need to be the only edge."""
+    return float(chi2.isf(evidence.level / max(1, evidence.n_tests), degrees.max()))
 
 
 def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:
