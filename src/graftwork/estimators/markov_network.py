@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
@@ -20,6 +20,8 @@ from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
+from graftwork.estimators.criteria import make_criterion
+from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.starts import make_start, words_of_start
 from graftwork.grafting import Outcome, Problem, Recipe, graft
@@ -28,7 +30,15 @@ from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
-from graftwork.tuning import Evidence, PathPoint, Tying, learn_structure, normal_prior, tie
+from graftwork.tuning import (
+    Evidence,
+    PathPoint,
+    Tying,
+    choose_lambda,
+    learn_structure,
+    normal_prior,
+    tie,
+)
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -154,6 +164,8 @@ class MarkovNetwork(BaseEstimator):
         lam: float | str = "auto",
         goal: str = "structure",
         fdr: float = 0.01,
+        criterion: str | None = None,
+        criterion_options: Mapping[str, Any] | None = None,
         l2: float = 0.0,
         penalize_unary: bool | float = False,
         anneal: int | Sequence[float] | None = None,
@@ -184,6 +196,8 @@ class MarkovNetwork(BaseEstimator):
         self.lam = lam
         self.goal = goal
         self.fdr = fdr
+        self.criterion = criterion
+        self.criterion_options = criterion_options
         self.l2 = l2
         self.penalize_unary = penalize_unary
         self.anneal = anneal
@@ -239,7 +253,7 @@ class MarkovNetwork(BaseEstimator):
         if self.start is not None:
             start = make_start(self.start, table, sample)
             options["recipe"] = replace(options["recipe"], start=start)
-        outcome, potentials = self._learn(sample, options)
+        outcome, potentials = self._learn(table, sample, options)
         potentials, interrupted = self._tie(sample, outcome, potentials, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
@@ -302,13 +316,15 @@ class MarkovNetwork(BaseEstimator):
             "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
         }
 
-    def _learn(self, sample: Sample, options: dict[str, Any]) -> tuple[Outcome, Potentials]:
+    def _learn(
+        self, table: Table, sample: Sample, options: dict[str, Any]
+    ) -> tuple[Outcome, Potentials]:
         """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
         objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
         search = isinstance(self.lam, str) and self.penalty != "none"
         objective = objective_of(sample)
         if search and not options["recipe"].sized:
-            return self._search(sample, objective, options)
+            return self._search(table, sample, objective, options)
         self.path_: list[PathPoint] = []
         self.evidence_: Evidence | None = None
         self.refitted_ = False
@@ -326,9 +342,11 @@ class MarkovNetwork(BaseEstimator):
         return outcome, outcome.potentials
 
     def _search(
-        self, sample: Sample, objective: Objective, options: dict[str, Any]
+        self, table: Table, sample: Sample, objective: Objective, options: dict[str, Any]
     ) -> tuple[Outcome, Potentials]:
         """Learn without a given lambda."""
+        if make_criterion(self) is not None:
+            return self._choose_lambda(table, sample, options)
         pseudo = objective
         if self.loss != "pseudolikelihood":
             pseudo = make_objective("pseudolikelihood", "auto", self.pair_rule, self.n_jobs)(sample)
@@ -342,6 +360,26 @@ class MarkovNetwork(BaseEstimator):
         self.lam_words_, self.path_ = result.words, list(result.path)
         self.evidence_, self.refitted_ = result.evidence, True
         return result.outcome, result.refitted.point.potentials
+
+    def _choose_lambda(
+        self, table: Table, sample: Sample, options: dict[str, Any]
+    ) -> tuple[Outcome, Potentials]:
+        """Learn with the lambda that a criterion finds best along a path."""
+        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
+
+        def prepared(rows: Table) -> Sample:
+            return prepare(rows, keep_all_states=bool(self.penalize_unary), n_jobs=self.n_jobs)
+
+        def problem_of(rows: Sample) -> Callable[[float], Problem]:
+            objective = objective_of(rows)
+            return lambda lam: Problem(objective, self._penalty_at(lam))
+
+        folder = TableFolder(table, sample, prepared, problem_of, self.n_jobs)
+        chosen = choose_lambda(problem_of(sample), make_criterion(self), folder, **options)
+        self.lam_ = chosen.outcome.certificate.lam
+        self.lam_words_, self.path_ = chosen.words, list(chosen.path)
+        self.evidence_, self.refitted_ = None, chosen.refitted is not None
+        return chosen.outcome, chosen.potentials
 
     def _given_lambda(self) -> tuple[float, str]:
         """Return the lambda that is not searched for, and how it came about."""
