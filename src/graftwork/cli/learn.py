@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
+from graftwork.cli.criteria import choice_of
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.methods import parse_method
@@ -40,6 +41,7 @@ graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.0
 graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
 graftwork learn data.csv --start out/model.gw --lam 0.01
+graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
 graftwork learn data.csv --tie 10
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
@@ -82,6 +84,9 @@ def learn(
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",
+    goal: opt.GoalOption = opt.Goal.STRUCTURE,
+    fdr: opt.Fdr = 0.01,
+    criterion: opt.CriterionOption = None,
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
     pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
@@ -108,6 +113,7 @@ def learn(
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
     settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
+    settings |= choice_of(context.params)
     check_start(start)
     if start is not None:
         settings["start"] = start

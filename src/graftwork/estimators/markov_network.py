@@ -31,6 +31,7 @@ from graftwork.inference.rules import Rule
 from graftwork.objectives.protocol import Objective
 from graftwork.penalties import Penalty
 from graftwork.tuning import (
+    Criterion,
     Evidence,
     PathPoint,
     Tying,
@@ -266,6 +267,16 @@ class MarkovNetwork(BaseEstimator):
         self._warn_if_stalled()
         return self
 
+    def plot_path(self, ax: Any = None) -> Any:
+        """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
+
+        Needs matplotlib. With a given lambda there is no path, and nothing to draw.
+        """
+        from graftwork.report.path_plot import plot_path
+
+        check_is_fitted(self)
+        return plot_path(self, ax=ax)
+
     @property
     def graph_(self) -> nx.Graph:
         """The network's graph, with names, strengths and tables."""
@@ -345,8 +356,9 @@ class MarkovNetwork(BaseEstimator):
         self, table: Table, sample: Sample, objective: Objective, options: dict[str, Any]
     ) -> tuple[Outcome, Potentials]:
         """Learn without a given lambda."""
-        if make_criterion(self) is not None:
-            return self._choose_lambda(table, sample, options)
+        criterion = make_criterion(self)
+        if criterion is not None:
+            return self._choose_lambda(criterion, table, sample, options)
         pseudo = objective
         if self.loss != "pseudolikelihood":
             pseudo = make_objective("pseudolikelihood", "auto", self.pair_rule, self.n_jobs)(sample)
@@ -362,7 +374,7 @@ class MarkovNetwork(BaseEstimator):
         return result.outcome, result.refitted.point.potentials
 
     def _choose_lambda(
-        self, table: Table, sample: Sample, options: dict[str, Any]
+        self, criterion: Criterion, table: Table, sample: Sample, options: dict[str, Any]
     ) -> tuple[Outcome, Potentials]:
         """Learn with the lambda that a criterion finds best along a path."""
         objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
@@ -375,7 +387,7 @@ class MarkovNetwork(BaseEstimator):
             return lambda lam: Problem(objective, self._penalty_at(lam))
 
         folder = TableFolder(table, sample, prepared, problem_of, self.n_jobs)
-        chosen = choose_lambda(problem_of(sample), make_criterion(self), folder, **options)
+        chosen = choose_lambda(problem_of(sample), criterion, folder, **options)
         self.lam_ = chosen.outcome.certificate.lam
         self.lam_words_, self.path_ = chosen.words, list(chosen.path)
         self.evidence_, self.refitted_ = None, chosen.refitted is not None

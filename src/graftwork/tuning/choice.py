@@ -26,7 +26,7 @@ from graftwork.tuning.walk import Walk, WalkEndedError
 # Each lambda of the path is this share of the one before: four in a factor of ten.
 RATIO = 10**-0.25
 # The path is planned to end at this share of the noise level, and ends at the second at the latest.
-PLANNED, FURTHEST = 0.05, 1e-3
+PLANNED, FURTHEST = 0.05, 3e-3
 FINAL_ACCURACY = 1e-5
 
 

@@ -254,7 +254,8 @@ class _Informed:
 
     def start(self, place: int) -> Potentials:
         """Return the fit itself."""
-        return self.walks[0].fits[place].potentials
+        potentials: Potentials = self.walks[0].fits[place].potentials
+        return potentials
 
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""

@@ -61,8 +61,8 @@ def deal(weights: Floats, parts: int, rng: np.random.Generator) -> list[Floats]:
 
     Examples
     --------
-    >>> [part.sum() for part in deal(np.ones(5), 2, np.random.default_rng(0))]
-    [2.0, 3.0]
+    >>> [int(part.sum()) for part in deal(np.ones(5), 2, np.random.default_rng(0))]
+    [2, 3]
     """
     left, dealt = weights.copy(), []
     parts = min(parts, count_observations(weights))
