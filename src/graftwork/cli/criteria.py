@@ -3,9 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
+
+#: The names in ``graftwork.estimators.criteria``.
+CRITERIA = ("tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars")
+
+
+class Goal(StrEnum):
+    """What the network is for."""
+
+    STRUCTURE = "structure"
+    PREDICTION = "prediction"
+
+
+_LEARN = "Learning"
+GoalOption = Annotated[
+    Goal,
+    typer.Option(
+        "--goal",
+        help="With --lam auto: find the edges that are real, or predict new rows best.",
+        rich_help_panel=_LEARN,
+    ),
+]
+Fdr = Annotated[
+    float,
+    typer.Option(
+        "--fdr",
+        metavar="SHARE",
+        help="Of the goal structure: share of the edges that may be false.",
+        rich_help_panel=_LEARN,
+    ),
+]
+CriterionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--criterion",
+        metavar="NAME",
+        help=f"With --lam auto, what chooses lambda: {', '.join(CRITERIA)}. "
+        "NAME:OPTION=VALUE sets an option, as in k-fold:folds=5 or ebic:gamma=0.5.",
+        rich_help_panel=_LEARN,
+    ),
+]
 
 
 def choice_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
-from graftwork.cli.criteria import choice_of
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.methods import parse_method
@@ -84,9 +84,9 @@ def learn(
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",
-    goal: opt.GoalOption = opt.Goal.STRUCTURE,
-    fdr: opt.Fdr = 0.01,
-    criterion: opt.CriterionOption = None,
+    goal: how.GoalOption = how.Goal.STRUCTURE,
+    fdr: how.Fdr = 0.01,
+    criterion: how.CriterionOption = None,
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
     pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
@@ -113,7 +113,7 @@ def learn(
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
     settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
-    settings |= choice_of(context.params)
+    settings |= how.choice_of(context.params)
     check_start(start)
     if start is not None:
         settings["start"] = start

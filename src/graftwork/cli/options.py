@@ -16,8 +16,6 @@ METHODS = (
     "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
     "grafting-light", "gauss-seidel", "full", "priority", "chow-liu", "forced-pruning",
 )  # fmt: skip
-#: The names in ``graftwork.estimators.criteria``.
-CRITERIA = ("tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars")
 #: Those of them that learn chains: ``graftwork.estimators.chain_parts.METHODS``.
 CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 
@@ -54,13 +52,6 @@ class Penalty(StrEnum):
     ELASTIC_NET = "elastic-net"
     L2 = "l2"
     NONE = "none"
-
-
-class Goal(StrEnum):
-    """What the network is for."""
-
-    STRUCTURE = "structure"
-    PREDICTION = "prediction"
 
 
 class Header(StrEnum):
@@ -242,33 +233,6 @@ Lam = Annotated[
     typer.Option(
         metavar="auto|NUMBER",
         help="Strength of the penalty: larger means fewer edges. auto chooses it.",
-        rich_help_panel=_LEARN,
-    ),
-]
-GoalOption = Annotated[
-    Goal,
-    typer.Option(
-        "--goal",
-        help="With --lam auto: find the edges that are real, or predict new rows best.",
-        rich_help_panel=_LEARN,
-    ),
-]
-Fdr = Annotated[
-    float,
-    typer.Option(
-        "--fdr",
-        metavar="SHARE",
-        help="Of the goal structure: share of the edges that may be false.",
-        rich_help_panel=_LEARN,
-    ),
-]
-CriterionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--criterion",
-        metavar="NAME",
-        help=f"With --lam auto, what chooses lambda: {', '.join(CRITERIA)}. "
-        "NAME:OPTION=VALUE sets an option, as in k-fold:folds=5 or ebic:gamma=0.5.",
         rich_help_panel=_LEARN,
     ),
 ]

@@ -1,4 +1,4 @@
-"""graftwork path: the lambdas tried, how many edges each has, how well it does, which was chosen."""
+"""graftwork path: the lambdas tried, what became of each, and which was chosen."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
-from graftwork.cli.criteria import choice_of
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts
 from graftwork.cli.learn import (
@@ -53,9 +53,9 @@ def path(
     context: typer.Context,
     data: opt.Data,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("path"),
-    goal: opt.GoalOption = opt.Goal.STRUCTURE,
-    fdr: opt.Fdr = 0.01,
-    criterion: opt.CriterionOption = None,
+    goal: how.GoalOption = how.Goal.STRUCTURE,
+    fdr: how.Fdr = 0.01,
+    criterion: how.CriterionOption = None,
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
@@ -84,7 +84,7 @@ def path(
     Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
     """
     settings = opt.settings_of(context.params | {"lam": "auto", "anneal": None, "tie": None})
-    settings |= choice_of(context.params) | parse_method(method)
+    settings |= how.choice_of(context.params) | parse_method(method)
     plan = Plan(data, out, opt.Reading.of(context.params), plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
