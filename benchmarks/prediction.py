@@ -24,6 +24,7 @@ from graftwork.tuning.choice import FURTHEST, RATIO
 from graftwork.tuning.walk import Walk
 
 NAMES = ["nltcs", "plants", "msnbc", "jester"]
+WORSE = 5
 CRITERIA = ["hold-out", "k-fold", "ebic", "ebic-then-refit", "ebic-refit"]
 
 
@@ -33,21 +34,25 @@ def read(path: Path) -> np.ndarray:
 
 
 def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, float]:
-    """The smallest test NLPL of any lambda of the long path, and that lambda."""
+    """The smallest test NLPL of any lambda of the long path, and that lambda.
+
+    The path ends where the test rows themselves have been predicted worse WORSE times in a row.
+    """
     table = as_table(train)
     sample = prepare(table)
     objective = PseudoLikelihood(sample)
     rng = np.random.default_rng(0)
     walk = Walk(lambda lam: Problem(objective, GroupL1(lam)), rng=rng)
     levels = find_levels(walk.problem_at(1.0), rng)
-    lam, best = 1.02 * levels.largest, (np.inf, 0.0)
+    lam, scores = 1.02 * levels.largest, []
     while lam >= FURTHEST * levels.noise:
         model = to_model(table, sample, walk.step(lam).potentials)
-        best = min(best, (-float(model.log_pseudo_likelihood(test, n_jobs=None).mean()), lam))
-        if walk.fits[-1].certificate.n_edges == table.n_variables * (table.n_variables - 1) // 2:
-            break
+        scores.append((-float(model.log_pseudo_likelihood(test, n_jobs=None).mean()), lam))
         lam *= RATIO
-    return best
+        last = [score for score, _ in scores[-WORSE - 1 :]]
+        if len(last) > WORSE and last == sorted(last):
+            break
+    return min(scores)
 
 
 def main(folder: str, names: list[str]) -> None:

@@ -77,9 +77,18 @@ class MarkovNetwork(BaseEstimator):
         activate single features do so for all but group-l1, where a feature is a whole table.
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
-        network (see ``lam_words_``) and refits its weights without the penalty. Methods that know
-        their number of edges ("chow-liu", "forced-pruning") need no sparsity: "auto" then means
-        the refit's mild prior alone.
+        network (see ``goal`` and ``lam_words_``). Methods that know their number of edges
+        ("chow-liu", "forced-pruning") need no sparsity: "auto" then means a mild prior alone.
+    goal : {"structure", "prediction"}
+        With lam="auto": find the edges that are real, or predict new rows best (many more edges).
+    fdr : float
+        Of goal="structure": share of the edges that may be false.
+    criterion : str, optional
+        With lam="auto", what chooses lambda: "tests" (structure; default), "k-fold" (prediction;
+        default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars". See
+        docs/choosing-lambda.md.
+    criterion_options : dict, optional
+        Options of the criterion, such as ``{"folds": 5}`` or ``{"gamma": 0.5}``.
     l2 : float
         Strength of the squared norm added to the penalty.
     penalize_unary : bool or float
@@ -318,6 +327,8 @@ class MarkovNetwork(BaseEstimator):
             "penalize_unary": self._unary(),
             "anneal": _plain(self.anneal),
             "start": words_of_start(self.start),
+            "goal": self.goal,
+            "criterion": self.criterion,
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
