@@ -13,22 +13,23 @@ def read(path):
 
 
 def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_path):
-    words = ("--goal", "prediction", "--criterion", "hold-out:share=0.3", "--out", tmp_path)
+    out = tmp_path / "out"
+    words = ("--goal", "prediction", "--criterion", "hold-out:share=0.3", "--out", out)
     result = graftwork("path", chain_csv, *words, *FAST)
     assert result.code == 0, result.err
-    assert {p.name for p in tmp_path.iterdir()} == {"path.csv", "path.png", "model.gw"}
-    rows = read(tmp_path / "path.csv")
+    assert {p.name for p in out.iterdir()} == {"path.csv", "path.png", "model.gw"}
+    rows = read(out / "path.csv")
     assert [row["chosen"] for row in rows].count("True") == 1
     assert all(float(row["held_out"]) > 0 for row in rows)
     assert all(row["refit_loss"] == "" for row in rows)
     shown = [line for line in result.out.splitlines() if line.endswith("<- chosen")]
     assert len(shown) == 1
     [chosen] = [row for row in rows if row["chosen"] == "True"]
-    info = read_info(tmp_path / "model.gw")
+    info = read_info(out / "model.gw")
     assert info["lam"] == pytest.approx(float(chosen["lam"]))
     assert info["settings"]["criterion_options"] == {"share": 0.3}
     assert info["goal"] == "prediction"
-    assert load(tmp_path / "model.gw").n_edges >= 2
+    assert load(out / "model.gw").n_edges >= 2
 
 
 def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
