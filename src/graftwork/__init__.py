@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graftwork.errors import TooLargeError as TooLargeError
     from graftwork.estimators import ChainCRF as ChainCRF
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
+    from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
     "ApproximationWarning": "graftwork.errors",
+    "Bootstrap": "graftwork.estimators.bootstrap",
     "ChainCRF": "graftwork.estimators",
     "ChainModel": "graftwork.models",
     "ConvergenceWarning": "graftwork.errors",
@@ -73,6 +75,7 @@ _HOMES = {
 
 __all__ = [
     "ApproximationWarning",
+    "Bootstrap",
     "ChainCRF",
     "ChainModel",
     "ConvergenceWarning",

@@ -35,6 +35,7 @@ TOO_EARLY = "interrupted before there was a model to save."
 EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2 --jobs 2
+graftwork learn data.csv --dry-run
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
@@ -80,6 +81,7 @@ def learn(
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    dry_run: opt.DryRun = False,
     method: opt.Method = "best-choice",
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
@@ -123,7 +125,7 @@ def learn(
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
     try:
-        code = run(plan, settings)
+        code = say_cost(plan, settings) if dry_run else run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
         say(TOO_EARLY)
         code = INTERRUPTED
@@ -150,6 +152,21 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if stopped:
         say(f"interrupted; the best network so far is in {plan.out / 'model.gw'}.")
     return INTERRUPTED if stopped else 0
+
+
+def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
+    """Print what learning would cost, write nothing, and return the exit code."""
+    from graftwork.estimators import MarkovNetwork
+    from graftwork.report.summary import section
+
+    with progress_for(quiet=plan.quiet) as progress:
+        progress.note(f"reading {plan.data}")
+        train, _, _ = hold_out(read_source(plan.data, plan.reading).table, plan.holdout, plan.seed)
+        progress.note(f"timing a piece of the work on {size_of(train)}")
+        start = read_start(settings.get("start"), train.names)
+        cost = MarkovNetwork(**settings | {"start": start}).estimate(train)
+    typer.echo("\n\n".join(section(title, text) for title, text in cost.sections()))
+    return 0
 
 
 def conclude(

@@ -165,6 +165,13 @@ Given = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", min=0)]
 
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Say what learning would cost (time, memory), and learn nothing."
+    ),
+]
+
 _READ = "Reading the file"
 Sep = Annotated[
     str | None,

@@ -51,6 +51,10 @@ class Progress(Protocol):
         """Take note of candidates (pairs, or features) scored since the last round."""
         ...
 
+    def on_count(self, text: str, done: int, total: int) -> None:
+        """Take note that so many of equal pieces of work are done."""
+        ...
+
 
 def progress_for(*, quiet: bool, noun: str = "edge") -> Progress:
     """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere.
@@ -94,6 +98,9 @@ class Quiet:
     def on_search(self, tested: int, total: int) -> None:
         """Do nothing."""
 
+    def on_count(self, text: str, done: int, total: int) -> None:
+        """Do nothing."""
+
 
 class Lines(Quiet):
     """Plain lines, few of them: notes at once, the state of things now and then."""
@@ -121,6 +128,11 @@ class Lines(Quiet):
         """Print a line if the last was long ago."""
         if self._numbers:
             self._say_now_and_then(f"{self._numbers}, step {steps:,}")
+
+    def on_count(self, text: str, done: int, total: int) -> None:
+        """Print a line if the last was long ago."""
+        self._stage = f"{done:,} of {total:,} done"
+        self._say_now_and_then(text)
 
     def _say_now_and_then(self, text: str) -> None:
         now = time.monotonic()
@@ -183,6 +195,11 @@ class Bar:
         """Show how far the search for further edges is."""
         text = f"{self._numbers}, {tested:,} candidates tested" if self._numbers else ""
         self._bar.update(self._task, numbers=text)
+
+    def on_count(self, text: str, done: int, total: int) -> None:
+        """Move the bar to what is done."""
+        told = f"{done:,} of {total:,} done"
+        self._bar.update(self._task, description=told, completed=done, total=total, numbers=text)
 
 
 def numbers(record: Round, noun: str = "edge") -> str:

@@ -61,7 +61,13 @@ class Sample:
         return np.asarray(self.counts.margins / self.total_weight, dtype=np.float64)
 
 
-def prepare(table: Table, *, keep_all_states: bool = False, n_jobs: int | None = None) -> Sample:
+def prepare(
+    table: Table,
+    *,
+    keep_all_states: bool = False,
+    merge: bool = True,
+    n_jobs: int | None = None,
+) -> Sample:
     """Return the table prepared for learning.
 
     Parameters
@@ -69,6 +75,8 @@ def prepare(table: Table, *, keep_all_states: bool = False, n_jobs: int | None =
     keep_all_states : bool
         Keep states that never occur as well (needed when unaries are penalised: their optimum is
         then finite and their probability is not zero).
+    merge : bool
+        Look for equal rows.
 
     Examples
     --------
@@ -85,7 +93,8 @@ def prepare(table: Table, *, keep_all_states: bool = False, n_jobs: int | None =
     cards, kept, codes = _keep_states(codes, table.cards, keep_all_states)
     counts = PairCounts(codes, cards, weights, n_jobs)
     total = float(codes.shape[1] if weights is None else weights.sum())
-    codes, weights = _merge_rows(codes, weights)
+    if merge:
+        codes, weights = _merge_rows(codes, weights)
     return Sample(codes, weights, cards, table.cards, kept, total, counts)
 
 

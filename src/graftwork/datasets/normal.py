@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.kernels.tables import centre_tables
 from graftwork.models import PairwiseMRF
 
 
@@ -16,6 +17,8 @@ def normal_network(
     unary_sd: float,
     edge_sd: float,
     rng: np.random.Generator,
+    *,
+    centred: bool = False,
 ) -> PairwiseMRF:
     """Return a network of variables x0, x1, ... with states 0, 1, ... and normal log-potentials.
 
@@ -28,6 +31,8 @@ def normal_network(
     unary_sd, edge_sd : float
         Standard deviations of unaries and of table entries.
     rng : numpy.random.Generator
+    centred : bool
+        Take row and column means out of every table.
 
     Examples
     --------
@@ -39,6 +44,8 @@ def normal_network(
     # Drawn at full length first: a seed keeps giving the network it always gave.
     weights = rng.normal(0.0, unary_sd, layout.size)
     weights[layout.n_unary :] = rng.normal(0.0, edge_sd, layout.size - layout.n_unary)
+    if centred:
+        centre_tables(weights, layout.cards, layout.edges, layout.edge_offsets)
     return named_network(layout, weights)
 
 

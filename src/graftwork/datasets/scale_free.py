@@ -20,6 +20,7 @@ def scale_free_network(
     attach: int = 2,
     unary_sd: float = 0.5,
     edge_sd: float = 1.0,
+    centred: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> PairwiseMRF:
     """Return a network on a preferential-attachment graph with normal log-potentials.
@@ -38,6 +39,10 @@ def scale_free_network(
     unary_sd, edge_sd : float
         Standard deviations of the log-potentials. The authors' code adds two draws for each edge:
         ``edge_sd=2**0.5``.
+    centred : bool
+        Take row and column means out of every table. Tables of free normal numbers also push their
+        variables to some states, all of them together at a hub, which may hardly vary then: its
+        edges cannot be learned from any realistic number of rows. Centred tables only connect.
     random_state : int, Generator or None
         The same seed gives the same network.
 
@@ -56,7 +61,7 @@ def scale_free_network(
     unary_sd, edge_sd = amount("unary_sd", unary_sd), amount("edge_sd", edge_sd)
     rng = generator(random_state)
     graph = nx.barabasi_albert_graph(n_variables, attach, seed=int(rng.integers(2**31)))
-    return normal_network(cards, graph.edges, unary_sd, edge_sd, rng)
+    return normal_network(cards, graph.edges, unary_sd, edge_sd, rng, centred=centred)
 
 
 def make_scale_free(

@@ -21,6 +21,7 @@ from graftwork.estimators.chain_parts import (
     chain_recipe,
     check_parameters,
 )
+from graftwork.estimators.records import as_frame
 from graftwork.grafting import Outcome, Recipe, graft
 from graftwork.grafting.trace import Observer
 from graftwork.inference.chains import ChainShape
@@ -203,13 +204,7 @@ class ChainCRF(BaseEstimator):
     def weights_(self) -> Any:
         """The weights, the largest first: a DataFrame where pandas is installed, else a list."""
         check_is_fitted(self)
-        records = self.model_.records()
-        try:
-            import pandas as pd
-        except ImportError:
-            return records
-        frame = pd.DataFrame(records, columns=self.model_.record_names, dtype=object)
-        return frame.astype({"weight": float})  # labels and names stay what they are
+        return as_frame(self.model_.records(), self.model_.record_names, ["weight"])
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out."""

@@ -22,7 +22,12 @@ from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.folds import TableFolder
+from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
+from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
+from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.records import as_frame
+from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
 from graftwork.grafting import Outcome, Problem, Recipe, graft
 from graftwork.grafting.trace import Observer
@@ -41,6 +46,8 @@ from graftwork.tuning import (
     tie,
 )
 
+# How many pairs that are almost edges are listed.
+MOST_NEAR = 20
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
 
@@ -80,9 +87,11 @@ class MarkovNetwork(BaseEstimator):
         network (see ``goal`` and ``lam_words_``). Methods that know their number of edges
         ("chow-liu", "forced-pruning") need no sparsity: "auto" then means a mild prior alone.
     goal : {"structure", "prediction"}
-        With lam="auto": find the edges that are real, or predict new rows best (many more edges).
+        What lam="auto" is after: the edges that are real ("structure"), tested one by one, or the
+        best predictions of new rows, with many more edges.
     fdr : float
-        Of goal="structure": share of the edges that may be false.
+        For goal="structure": the false discovery rate, the share of false edges among those kept
+        that is accepted on average. .05 finds more.
     criterion : str, optional
         With lam="auto", what chooses lambda: "tests" (structure; default), "k-fold" (prediction;
         default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars". See
@@ -144,13 +153,20 @@ class MarkovNetwork(BaseEstimator):
         Loss plus penalty of the penalised network.
     path_ : list of PathPoint
         Every lambda tried; empty for a given one.
+    edges_ : table
+        One row an edge, the surest first: its ends, strength and, with goal="structure", p-value,
+        q-value, test statistic and degrees of freedom. A DataFrame where pandas is installed.
+    near_edges_ : table
+        The pairs that came closest to being edges (goal="structure").
+    evidence_ : Evidence or None
+        The tests behind both.
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
         What the exchanges of "forced-pruning" did, with ``words()``.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
-    names_, n_features_in_, n_iter_
+    names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
     --------
@@ -286,11 +302,29 @@ class MarkovNetwork(BaseEstimator):
         check_is_fitted(self)
         return plot_path(self, ax=ax)
 
+    def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
+        """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
+        return estimate_cost(self, X, sample_weight)
+
     @property
     def graph_(self) -> nx.Graph:
         """The network's graph, with names, strengths and tables."""
         check_is_fitted(self)
         return self.model_.to_networkx()
+
+    @property
+    def edges_(self) -> Any:
+        """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
+        check_is_fitted(self)
+        records = edge_records(self.model_, self.names_, self.evidence_)
+        return as_frame(records, EDGE_COLUMNS, EDGE_COLUMNS[2:])
+
+    @property
+    def near_edges_(self) -> Any:
+        """The pairs that came closest to being edges, a table like ``edges_``."""
+        check_is_fitted(self)
+        records = near_records(self.names_, self.evidence_, MOST_NEAR)
+        return as_frame(records, NEAR_COLUMNS, NEAR_COLUMNS[2:])
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log pseudo-likelihood of each row, in nats."""
@@ -307,6 +341,8 @@ class MarkovNetwork(BaseEstimator):
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
         return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
+
+    bootstrap = bootstrap_network
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model, with a record of how it was learned, to one file."""
@@ -328,6 +364,8 @@ class MarkovNetwork(BaseEstimator):
             "anneal": _plain(self.anneal),
             "start": words_of_start(self.start),
             "goal": self.goal,
+            "fdr": float(self.fdr),
+            "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "criterion": self.criterion,
             "lam": self.lam_,
             "lam_words": self.lam_words_,

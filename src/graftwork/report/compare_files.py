@@ -96,8 +96,12 @@ def write_comparison(
     return written
 
 
-def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+def write_records(
+    path: Path, records: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
+) -> None:
     """Write records with the same keys as CSV, and return None; what is unknown stays empty.
+
+    The columns are the keys of the first record, unless they are given.
 
     Examples
     --------
@@ -107,7 +111,7 @@ def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     >>> path.read_text()
     'a,b\\n1,\\n2,\\n'
     """
-    header = list(records[0]) if records else []
+    header = list(records[0] if columns is None and records else columns or ())
     rows = (
         ["" if (v := plain(record[key])) is None else v for key in header] for record in records
     )

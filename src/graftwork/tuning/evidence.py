@@ -63,9 +63,3 @@ class Evidence:
         kept, new = wanted[: len(self.edges.pairs)], wanted[len(self.edges.pairs) :]
         order = np.argsort(self.others.log_p, kind="stable")
         return kept, self.others.pairs[order[new[order]]]
-
-    def nearest(self, count: int) -> tuple[Ints, Floats, Floats]:
-        """Return the absent pairs that came closest to being edges, with p- and q-values."""
-        order = np.argsort(self.others.log_p, kind="stable")[:count]
-        p, q = np.exp(self.others.log_p[order]), np.exp(self.other_log_q[order])
-        return self.others.pairs[order], p, q

@@ -1,0 +1,233 @@
+"""graftwork bootstrap: learn again from resamples, say what stays, write the files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import options as opt
+from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.learn import prepare, read_source, say_files, size_of
+from graftwork.cli.methods import parse_method
+from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.starts import check_start, read_start
+
+if TYPE_CHECKING:
+    from graftwork.estimators.bootstrap import Bootstrap
+
+TOO_EARLY = "interrupted before a resample was done."
+
+EXAMPLES = """Examples:
+graftwork bootstrap mushroom --lam 0.05 --n 50
+graftwork bootstrap data.csv --n 1000 --out boot
+graftwork bootstrap data.csv --keep-lam --jobs 2
+graftwork bootstrap counts.csv --weights n --no-drop
+
+It takes as long as N times learning, twice with rows dropped.
+Ctrl-C once stops and keeps what is done; twice gives up."""
+
+_BOOT = "Resampling"
+Resamples = Annotated[
+    int,
+    typer.Option(
+        "--n",
+        "-n",
+        metavar="N",
+        help="Resamples; and as many subsets.",
+        min=1,
+        rich_help_panel=_BOOT,
+    ),
+]
+Drop = Annotated[
+    bool,
+    typer.Option(
+        "--drop/--no-drop",
+        help="Also learn from subsets with 5 to 75 % of the rows dropped, which tells whether the "
+        "order of centralities may be read.",
+        rich_help_panel=_BOOT,
+    ),
+]
+KeepLam = Annotated[
+    bool,
+    typer.Option(
+        "--keep-lam",
+        help="Choose lambda once, from all rows, not for each resample: quicker, without refits.",
+        rich_help_panel=_BOOT,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do around the learning itself."""
+
+    data: str
+    out: Path
+    reading: opt.Reading
+    n: int
+    drop: bool
+    keep_lam: bool
+    plot: bool
+    quiet: bool
+
+
+def bootstrap(
+    context: typer.Context,
+    data: opt.Data,
+    n: Resamples = 200,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(
+        "bootstrap"
+    ),
+    drop: Drop = True,
+    keep_lam: KeepLam = False,
+    seed: opt.Seed = 0,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    method: opt.Method = "best-choice",
+    exchange: opt.ExchangeOption = None,
+    delete: opt.Delete = None,
+    lam: opt.Lam = "auto",
+    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
+    inference: opt.LearnInference = opt.Inference.AUTO,
+    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
+    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
+    l2: opt.L2 = 0.0,
+    penalize_unary: opt.PenalizeUnary = False,
+    unary_lam: opt.UnaryLam = None,
+    anneal: opt.Anneal = None,
+    start: opt.StartOption = None,
+    alpha: opt.Alpha = 0.5,
+    structure: opt.Structure = True,
+    tol: opt.Tol = 1e-6,
+    tie: opt.Tie = None,
+    jobs: opt.Jobs = None,
+    max_edges: opt.MaxEdges = None,
+    max_seconds: opt.MaxSeconds = None,
+    max_tests: opt.MaxTests = None,
+    sep: opt.Sep = None,
+    header: opt.HeaderOption = opt.Header.AUTO,
+    weights: opt.Weights = None,
+    missing_values: opt.MissingValues = None,
+    keep_missing: opt.KeepMissing = False,
+    strings: opt.Strings = False,
+) -> None:
+    """Learn again from resamples of a table: which edges are sure, which centralities stable.
+
+    Limits are for each resample. Files: bootstrap.csv (a line an edge), centrality.csv,
+    stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json, bootstrap.png.
+    """
+    settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
+    check_start(start)
+    if start is not None:
+        settings["start"] = start
+    settings |= parse_method(method, exchange=exchange, delete=delete)
+    reading = opt.Reading.of(context.params)
+    plan = Plan(data, out, reading, n, drop, keep_lam, plot=not no_plot, quiet=quiet)
+    try:
+        code = run(plan, settings)
+    except KeyboardInterrupt:  # while reading, or before a resample was done
+        say(TOO_EARLY)
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def run(plan: Plan, settings: dict[str, Any]) -> int:
+    """Learn from all rows and from resamples, write the files, and return the exit code."""
+    began = time.monotonic()
+    with Interrupts() as interrupts:
+        with progress_for(quiet=plan.quiet) as progress:
+            progress.note(f"reading {plan.data}")
+            prepare(plan.out)
+            table = read_source(plan.data, plan.reading).table
+            progress.note(f"learning from {size_of(table)}")
+            start = read_start(settings.get("start"), table.names)
+            found = resample(plan, table, settings | {"start": start}, progress, interrupts)
+        interrupts.finishing = True
+        written = write_files(found, plan.out, plot=plan.plot)
+    if not plan.quiet:
+        say_files(found.summary(), plan.out, written, time.monotonic() - began)
+    if found.interrupted:
+        say(f"interrupted; what was done by then is in {plan.out}.")
+    return INTERRUPTED if found.interrupted else 0
+
+
+def resample(
+    plan: Plan, table: Any, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+) -> Bootstrap:
+    """Return the bootstrap; after an interrupt, of the resamples done until then."""
+    from graftwork.estimators import MarkovNetwork
+
+    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    net.fit(table)
+    edges = net.model_.n_edges
+    progress.note(f"the network has {edges:,} edge{'s'[: edges != 1]}; learning it again")
+    try:
+        net.bootstrap(
+            table,
+            plan.n,
+            case_dropping=plan.drop,
+            refit_lam=not plan.keep_lam,
+            observer=Countdown(progress, interrupts),
+        )
+    except KeyboardInterrupt:
+        if not hasattr(net, "bootstrap_"):
+            raise
+    found: Bootstrap = net.bootstrap_
+    return found
+
+
+class Countdown(Stoppable):
+    """Shows how many resamples are done and about how long the others will take."""
+
+    def __init__(
+        self,
+        progress: Progress,
+        interrupts: Interrupts,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(progress, interrupts)
+        self._clock, self._began = clock, clock()
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Show what is left, unless the run should have ended."""
+        self._insist()
+        if step == 0:
+            self._began = self._clock()
+            left = ""
+        else:
+            seconds = (self._clock() - self._began) / step * (steps - step)
+            left = f", {time_left(seconds)}"
+        self._progress.on_count(f"{text}{left}", step, steps)
+
+
+def time_left(seconds: float) -> str:
+    """Return about how long something will take, in words.
+
+    Examples
+    --------
+    >>> time_left(50), time_left(200), time_left(9000)
+    ('about 50 s left', 'about 3 min left', 'about 2.5 h left')
+    """
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    if seconds < 5400:
+        return f"about {seconds / 60:.0f} min left"
+    return f"about {seconds / 3600:.1f} h left"
+
+
+def write_files(found: Bootstrap, out: Path, *, plot: bool) -> list[str]:
+    """Write everything under the directory asked for, and return the names of the files."""
+    written = found.save(out, plot=False)
+    if plot:
+        try:
+            found.plot(out / "bootstrap.png")
+            written.append("bootstrap.png")
+        except ImportError as error:
+            say(f"note: bootstrap.png was not drawn: {error}")
+    return written

@@ -1,0 +1,355 @@
+"""Bootstrap: what resampling the rows says about edges and centralities, as a value."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from graftwork.errors import DataError
+from graftwork.estimators.parts import number
+from graftwork.estimators.records import as_frame
+from graftwork.inference.layout import Floats, Ints
+from graftwork.models.centrality import MEASURES
+from graftwork.models.inputs import find
+from graftwork.models.inputs import number as numbered
+
+Record = dict[str, Any]
+
+#: Shares of rows dropped, if none are given: among them those the rules of thumb are about.
+SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
+#: What is told of each pair.
+COLUMNS = (
+    "first", "second", "frequency", "strength",
+    "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
+)  # fmt: skip
+#: Centralities count as kept where they correlate so much with the reference ...
+CORRELATION = 0.7
+#: ... in so large a share of the subsets.
+CERTAINTY = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bootstrap:
+    """How far edges and centralities of a network stay when its rows are drawn anew.
+
+    `MarkovNetwork.bootstrap` makes one. Methods give tables, words, files and a picture; the
+    attributes are what they are made from.
+
+    Attributes
+    ----------
+    names : tuple
+        The variables.
+    pairs : (pairs, 2) int64
+        Pairs of variables with an edge in the reference network or any resample.
+    strengths : (pairs,) float64
+        Their strengths in the reference network; NaN where it has no edge.
+    draws : (resamples, pairs) float64
+        Their strengths in the resamples; NaN where there is no edge.
+    centrality : (4, variables) float64
+        Of the reference network: strength, degree, closeness, betweenness.
+    centrality_draws : (resamples, 4, variables) float64
+    dropped : (subsets,) float64
+        The share of rows that each subset lacks.
+    subset_centrality : (subsets, 4, variables) float64
+    shares : tuple of float
+        The shares asked for; empty without case dropping.
+    n_asked : int
+        Resamples asked for; as many subsets, if any.
+    unconverged : int
+        Fits that did not reach the accuracy asked for.
+    """
+
+    names: tuple[Any, ...]
+    pairs: Ints
+    strengths: Floats
+    draws: Floats
+    centrality: Floats
+    centrality_draws: Floats
+    dropped: Floats
+    subset_centrality: Floats
+    shares: tuple[float, ...]
+    n_asked: int
+    unconverged: int = 0
+
+    def __repr__(self) -> str:
+        n = len(self.names)
+        done = f"{self.n_done} of {self.n_asked} resamples" if self.interrupted else self.n_done
+        text = done if self.interrupted else f"{done} resample{'s'[: self.n_done != 1]}"
+        return f"Bootstrap: {text}, {n} variable{'s'[: n != 1]}, {len(self.pairs)} pairs"
+
+    @property
+    def n_done(self) -> int:
+        """Resamples that were done."""
+        return len(self.draws)
+
+    @property
+    def n_subsets(self) -> int:
+        """Subsets of the rows that were done."""
+        return len(self.dropped)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer were done than asked for."""
+        return self.n_done < self.n_asked or self.n_subsets < self.n_asked * bool(self.shares)
+
+    @property
+    def frequencies(self) -> Floats:
+        """The share of resamples in which each pair has an edge, shape (pairs,)."""
+        if not self.n_done:
+            return np.full(len(self.pairs), np.nan)
+        share: Floats = (~np.isnan(self.draws)).mean(axis=0)
+        return share
+
+    def frequency(self, a: Any, b: Any) -> float:
+        """Return the share of resamples with an edge between two variables."""
+        index = numbered(self.names)
+        i, j = sorted((find(a, self.names, index), find(b, self.names, index)))
+        if i == j:
+            raise DataError(f"a pair needs two different variables, not {a!r} twice.")
+        place = np.flatnonzero((self.pairs == (i, j)).all(axis=1))
+        if not self.n_done:
+            return float("nan")
+        return float(self.frequencies[place[0]]) if len(place) else 0.0
+
+    def edges(self, level: float = 0.95) -> list[Record]:
+        """Return a record for each pair with an edge anywhere, the most frequent first.
+
+        Parameters
+        ----------
+        level : float
+            What share of the resamples the intervals hold, between 0 and 1.
+
+        Returns
+        -------
+        list of dict
+            ``first``, ``second``; ``frequency`` of an edge; ``strength`` in the reference network;
+            ``mean``, ``low``, ``high`` of the strength, an absent edge counting as 0; and the same
+            of the resamples that have the edge (``mean_if_edge``, ...; NaN where none has).
+        """
+        ends = _tails(level)
+        frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
+        order = np.lexsort((np.arange(len(self.pairs)), -strengths, -frequencies))
+        return [
+            {
+                "first": self.names[self.pairs[p, 0]],
+                "second": self.names[self.pairs[p, 1]],
+                "frequency": float(frequencies[p]),
+                "strength": float(strengths[p]),
+                **_spread(np.nan_to_num(self.draws[:, p]), ends),
+                **_spread(self.draws[~np.isnan(self.draws[:, p]), p], ends, "_if_edge"),
+            }
+            for p in order.tolist()
+        ]
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return the records of `edges` as a DataFrame where pandas is installed, else a list."""
+        return as_frame(self.edges(level), COLUMNS, COLUMNS[2:])
+
+    def centralities(self, level: float = 0.95) -> list[Record]:
+        """Return a record for each measure and variable, the most central first.
+
+        Returns
+        -------
+        list of dict
+            ``measure``, ``variable``, ``value`` in the reference network, and ``mean``, ``low``,
+            ``high`` of the resamples.
+        """
+        ends = _tails(level)
+        return [
+            {
+                "measure": measure,
+                "variable": self.names[i],
+                "value": float(self.centrality[m, i]),
+                **_spread(self.centrality_draws[:, m, i], ends),
+            }
+            for m, measure in enumerate(MEASURES)
+            for i in np.argsort(-self.centrality[m], kind="stable").tolist()
+        ]
+
+    @property
+    def correlations(self) -> Floats:
+        """Correlations of the subsets' centralities with the reference, shape (subsets, 4).
+
+        NaN where all variables are equally central in a subset, or in the reference.
+        """
+        return correlations_with(self.centrality, self.subset_centrality)
+
+    def stability(self) -> list[Record]:
+        """Return a record for each measure and share of dropped rows.
+
+        Returns
+        -------
+        list of dict
+            ``measure``, ``dropped``, ``subsets`` done; of the correlations with the reference the
+            ``mean``, the ``low`` end (the 5 % quantile) and the share that is ``kept`` (at least
+            .7). A subset where all variables are equally central correlates with 0.
+        """
+        out, found = [], np.nan_to_num(self.correlations)
+        for m, measure in enumerate(MEASURES):
+            for share in self.shares:
+                values = found[self.dropped == share, m]
+                has = len(values) > 0
+                out.append(
+                    {
+                        "measure": measure,
+                        "dropped": share,
+                        "subsets": len(values),
+                        "mean": float(values.mean()) if has else np.nan,
+                        "low": float(np.quantile(values, 1 - CERTAINTY)) if has else np.nan,
+                        "kept": float((values >= CORRELATION).mean()) if has else np.nan,
+                    }
+                )
+        return out
+
+    @property
+    def cs(self) -> dict[str, float | None]:
+        """The correlation stability coefficient of each measure.
+
+        The largest share of rows that can be dropped such that the centralities still correlate
+        by at least .7 with those of all rows, with a probability of 95 %; 0 if none can. None
+        where nothing was dropped, or where all variables are equally central. See
+        `stability_coefficient`.
+        """
+        found, out = self.correlations, {}
+        for m, measure in enumerate(MEASURES):
+            told = self.n_subsets > 0 and np.ptp(self.centrality[m]) > 0
+            out[measure] = stability_coefficient(self.dropped, found[:, m]) if told else None
+        return out
+
+    def words(self) -> str:
+        """Return what it means, in plain sentences: which edges are sure, which centralities."""
+        text: str = _report("bootstrap_words").bootstrap_words(self)
+        return text
+
+    def summary(self, top: int = 20) -> str:
+        """Return the words and tables of the most frequent edges and the stability, as text."""
+        text: str = _report("bootstrap_words").bootstrap_summary(self, top)
+        return text
+
+    def plot(self, path: str | PathLike[str] | None = None, *, top: int = 40) -> Any:
+        """Return a figure of edge intervals and stability curves; write it if a path is given.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write it; the ending says the format (png, pdf, svg).
+        top : int
+            How many of the most frequent edges to draw.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return _report("bootstrap_plot").plot_bootstrap(self, path, top=top)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
+        found: dict[str, Any] = _report("bootstrap_files").bootstrap_dict(self)
+        return found
+
+    def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
+        """Write everything to a folder, made where there is none; return the files' names.
+
+        ``bootstrap.csv`` has the edges, ``centrality.csv`` the centralities, ``stability.csv`` what
+        dropping rows does to them, ``bootstrap.txt`` the summary, ``bootstrap.json`` everything,
+        ``bootstrap.png`` the figure.
+        """
+        written: list[str] = _report("bootstrap_files").write_bootstrap(self, folder, plot=plot)
+        return written
+
+
+def correlations_with(reference: Floats, others: Floats) -> Floats:
+    """Return how each row of others correlates with that of the reference (Pearson).
+
+    Parameters
+    ----------
+    reference : array, shape (measures, variables)
+    others : array, shape (subsets, measures, variables)
+
+    Returns
+    -------
+    array, shape (subsets, measures)
+        NaN where either does not vary.
+
+    Examples
+    --------
+    >>> reference = np.array([[1.0, 2.0, 3.0]])
+    >>> correlations_with(reference, np.array([[[2.0, 4.0, 6.0]], [[1.0, 1.0, 1.0]]])).tolist()
+    [[1.0], [nan]]
+    """
+    mine = reference - reference.mean(axis=-1, keepdims=True)
+    theirs = others - others.mean(axis=-1, keepdims=True)
+    # Without range there is no variance; the rounding of a mean must not become one.
+    flat = (np.ptp(reference, axis=-1) == 0) | (np.ptp(others, axis=-1) == 0)
+    scale = np.sqrt((mine**2).sum(axis=-1) * (theirs**2).sum(axis=-1))
+    products = (mine * theirs).sum(axis=-1)
+    out = np.full(scale.shape, np.nan)
+    np.divide(products, scale, out=out, where=~flat & (scale > 0))
+    return out
+
+
+def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
+    """Return the correlation stability coefficient.
+
+    What can be dropped includes dropping less: a share at which the correlations hold by chance,
+    beyond one at which they do not, does not count. With many subsets there is no such share.
+
+    Parameters
+    ----------
+    dropped : array, shape (subsets,)
+        The share of rows that each subset lacks.
+    correlations : array, shape (subsets,)
+        Of its centralities with those of all rows; NaN counts as 0.
+
+    Returns
+    -------
+    float
+        The largest of the shares up to which 95 % of the correlations at each share are at least
+        .7; 0 if there is none.
+
+    References
+    ----------
+    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a tutorial
+    paper", Behavior Research Methods 50, 2018.
+
+    Examples
+    --------
+    >>> stability_coefficient(np.array([0.1, 0.1, 0.5, 0.5]), np.array([0.9, 0.8, 0.9, 0.6]))
+    0.1
+    """
+    kept = np.nan_to_num(correlations) >= CORRELATION
+    largest = 0.0
+    for share in np.unique(dropped).tolist():
+        # 19 of 20 are 95 %, whatever rounding says.
+        if kept[dropped == share].mean() < CERTAINTY - 1e-12:
+            break
+        largest = share
+    return largest
+
+
+def _tails(level: float) -> tuple[float, float]:
+    """Return the quantiles at the two ends of an interval."""
+    share = number("level", level, 0.0, above=True)
+    if share >= 1:
+        raise DataError(f"level must lie between 0 and 1, got {level!r}.")
+    return (1 - share) / 2, (1 + share) / 2
+
+
+def _spread(values: Floats, ends: tuple[float, float], suffix: str = "") -> Record:
+    """Return mean and percentile interval of some values; NaN if there are none."""
+    low, high = np.quantile(values, ends) if len(values) else (np.nan, np.nan)
+    mean = values.mean() if len(values) else np.nan
+    parts = {"mean": mean, "low": low, "high": high}
+    return {f"{name}{suffix}": float(value) for name, value in parts.items()}
+
+
+def _report(module: str) -> Any:
+    """Return a module of the room that makes words, pictures and files of what is found here.
+
+    That room builds on this one, so it is looked up when asked for, as the package does with names.
+    """
+    return importlib.import_module(f"graftwork.report.{module}")

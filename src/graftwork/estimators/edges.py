@@ -1,0 +1,76 @@
+"""The edges of a learned network by name, with the tests that speak for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graftwork.models import PairwiseMRF
+from graftwork.tuning import Evidence
+
+COLUMNS = ("first", "second", "strength", "p_value", "q_value", "statistic", "df")
+NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
+
+Record = dict[str, Any]
+
+
+def edge_records(
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
+) -> list[Record]:
+    """Return a record for each edge: the surest first, equally sure ones by strength.
+
+    Without tests the p-values are NaN, and the strongest edge comes first.
+    """
+    found = {} if evidence is None else _by_name(names, evidence)
+    records = []
+    for first, second in model.edges:
+        test = found.get((first, second), found.get((second, first), _UNTESTED))
+        strength = {"first": first, "second": second, "strength": model.strength(first, second)}
+        records.append(strength | test)
+    records.sort(key=lambda r: (r["log_p"], -r["strength"]))
+    return [{name: record[name] for name in COLUMNS} for record in records]
+
+
+def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) -> list[Record]:
+    """Return the pairs that came closest to being edges, the closest first."""
+    if evidence is None:
+        return []
+    others = evidence.others
+    order = np.argsort(others.log_p, kind="stable")[:count]
+    q = np.exp(evidence.other_log_q[order])
+    return [
+        {
+            "first": names[others.pairs[k, 0]],
+            "second": names[others.pairs[k, 1]],
+            "p_value": float(np.exp(others.log_p[k])),
+            "q_value": float(q[place]),
+            "statistic": float(others.statistics[k]),
+            "df": int(others.degrees[k]),
+        }
+        for place, k in enumerate(order.tolist())
+    ]
+
+
+_UNTESTED = {
+    "p_value": float("nan"),
+    "q_value": float("nan"),
+    "statistic": float("nan"),
+    "df": float("nan"),
+    "log_p": 0.0,
+}
+
+
+def _by_name(names: Sequence[Any], evidence: Evidence) -> dict[tuple[Any, Any], Record]:
+    edges, q = evidence.edges, np.exp(evidence.edge_log_q)
+    return {
+        (names[i], names[j]): {
+            "p_value": float(np.exp(edges.log_p[k])),
+            "q_value": float(q[k]),
+            "statistic": float(edges.statistics[k]),
+            "df": int(edges.degrees[k]),
+            "log_p": float(edges.log_p[k]),
+        }
+        for k, (i, j) in enumerate(edges.pairs.tolist())
+    }

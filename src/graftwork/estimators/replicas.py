@@ -1,0 +1,339 @@
+"""The same learning on many resamples of the rows: MarkovNetwork.bootstrap."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table, as_table
+from graftwork.errors import ConvergenceWarning
+from graftwork.estimators.bootstrap import SHARES, Bootstrap
+from graftwork.estimators.lines import Lines, watcher
+from graftwork.estimators.parts import ParameterError, check_jobs, number, whole_number
+from graftwork.estimators.resampling import Units, seeds_for
+from graftwork.grafting import Round
+from graftwork.grafting.trace import Observer, Silence
+from graftwork.inference.layout import Floats, Ints
+from graftwork.kernels.threads import count_threads
+from graftwork.models import PairwiseMRF
+from graftwork.models.centrality import centralities
+
+# How often the main thread looks whether a resample is done. It sleeps in between and waits for
+# no lock, so that an interrupt reaches it at once.
+_GLANCE = 0.01
+
+Task = Callable[[Observer], "Replica"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replica:
+    """What is kept of the network of one resample.
+
+    Attributes
+    ----------
+    edges : array, shape (edges, 2)
+    strengths : array, shape (edges,)
+    centrality : array, shape (measures, variables)
+    unconverged : bool
+        Whether its fit warned.
+    """
+
+    edges: Ints
+    strengths: Floats
+    centrality: Floats
+    unconverged: bool = False
+
+    @staticmethod
+    def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
+        """Return what is kept of a model, its variables numbered as the names are.
+
+        Examples
+        --------
+        >>> pair = {("a", "b"): [[1.0, 0.0], [0.0, 1.0]]}
+        >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
+        array([[0, 1]])
+        """
+        place = {name: i for i, name in enumerate(names)}
+        listed = [sorted((place[a], place[b])) for a, b in model.edges]
+        edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
+        strengths = np.array([model.strength(a, b) for a, b in model.edges], dtype=np.float64)
+        return Replica(edges, strengths, centralities(len(names), edges, strengths))
+
+
+def bootstrap_network(
+    net: Any,
+    X: Any,
+    n: int = 200,
+    *,
+    case_dropping: bool | Sequence[float] = True,
+    refit_lam: bool = True,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    observer: Observer | None = None,
+) -> Bootstrap:
+    """Learn again from resamples of the rows, and return how far edges and centralities stay.
+
+    Every resample is learned by the whole procedure of this network, choosing lambda included, so
+    the cost is that of ``n`` fits, and of ``n`` smaller ones for the case dropping. The network to
+    compare with is this one if it is fitted to columns of these names (to these data, that is for
+    you to see to); otherwise it is fitted first. The states are those of the whole table, so that
+    no resample lacks any. Budgets such as ``max_seconds`` are for each resample.
+
+    After an interrupt (Ctrl-C) ``bootstrap_`` holds what was done, and KeyboardInterrupt is raised.
+
+    Parameters
+    ----------
+    X : table
+        The rows, as in `fit`.
+    n : int
+        How many resamples: as many rows as there are, drawn with replacement.
+    case_dropping : bool or sequence of float
+        Whether to learn from ``n`` subsets of the rows as well, which tells how stable the order of
+        centralities is: shares of rows to drop, or True for .05 to .75. The subsets are dealt out
+        to the shares in turn, so each share gets ``n`` by the number of shares.
+    refit_lam : bool
+        Whether lam="auto" chooses anew for every resample. False takes ``lam_`` for all of them:
+        quicker, but the weights are then penalised and not refitted (those of the network to
+        compare with too, which is fitted anew for that), and the choice is taken for granted.
+        A number for lam is always kept.
+    sample_weight : (rows,) array, optional
+        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows,
+        and each repetition is drawn by itself. Others belong to their row: rows are drawn, with
+        equal chances, and one drawn twice has twice its weight. Rows of weight 0 are not there.
+    random_state : int, Generator or None
+        Seed of the resamples; default that of the network.
+    n_jobs : int, optional
+        Resamples learned at once; default as for the network. Results do not depend on it.
+    observer : Observer, optional
+        Told (by ``on_stage``) of every resample that is done; default that of the network.
+
+    Returns
+    -------
+    Bootstrap
+        Also kept as ``bootstrap_``.
+
+    References
+    ----------
+    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a tutorial
+    paper", Behavior Research Methods 50, 2018.
+
+    Examples
+    --------
+    >>> from graftwork import MarkovNetwork
+    >>> rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 25
+    >>> boot = MarkovNetwork(lam=0.02).bootstrap(rows, 20, random_state=0)
+    >>> boot.frequency("x0", "x1")
+    1.0
+    """
+    whole_number("n", n, 1)
+    check_jobs(n_jobs)
+    shares = _check_shares(case_dropping, n)
+    watching = watcher(
+        SimpleNamespace(observer=observer or net.observer, verbose=net.verbose), Lines()
+    )
+    net.__dict__.pop("bootstrap_", None)
+    table = as_table(X, states=net.states, weights=sample_weight)
+    if getattr(net, "names_", None) != table.names or not hasattr(net, "model_"):
+        net.fit(X, sample_weight=sample_weight)
+    settings = net.get_params(deep=False) | {"states": None, "verbose": 0}
+    jobs = count_threads(net.n_jobs if n_jobs is None else n_jobs)
+    model = net.model_
+    if isinstance(net.lam, str) and not refit_lam and net.lam_ > 0:
+        settings["lam"] = net.lam_
+        model = _fitted(net, settings, table, n_jobs=jobs).model_
+    reference = Replica.of(model, table.names)
+    seed = net.random_state if random_state is None else random_state
+    tasks = _tasks(net, settings, Units.of(table), seeds_for(seed, n, n if shares else 0), shares)
+    done, interrupted = _run(tasks, jobs, watching, n)
+    if done:
+        net.bootstrap_ = _gather(table.names, reference, done, n, shares)
+    if interrupted:
+        raise KeyboardInterrupt
+    found: Bootstrap = net.bootstrap_
+    return found
+
+
+def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
+    """Return the shares of rows to drop, ascending; none if there is to be no dropping.
+
+    Fewer subsets than shares are spread over small and large ones.
+    """
+    if isinstance(case_dropping, bool | np.bool_):
+        case_dropping = SHARES if case_dropping else ()
+    try:
+        shares = sorted({number("case_dropping", x, 0.0, above=True) for x in case_dropping})
+    except TypeError:
+        shares = [1.0]
+    if any(share >= 1 for share in shares):
+        raise ParameterError(
+            "case_dropping must be True, False or shares of rows to drop between 0 and 1, such as "
+            f"(0.1, 0.25, 0.5); got {case_dropping!r}."
+        )
+    places = np.linspace(0, len(shares) - 1, min(n, len(shares)))
+    return tuple(shares[place] for place in places.round().astype(int).tolist())
+
+
+def _tasks(
+    net: Any,
+    settings: dict[str, Any],
+    units: Units,
+    seeds: Sequence[Sequence[np.random.SeedSequence]],
+    shares: tuple[float, ...],
+) -> list[Task]:
+    """Return what is to be done: the resamples, then the subsets, shares in turn."""
+
+    def task(seed: np.random.SeedSequence, dropped: float | None) -> Task:
+        def learn(observer: Observer) -> Replica:
+            rng = np.random.default_rng(seed)
+            drawn = units.resample(rng) if dropped is None else units.subset(rng, dropped)
+            own = {"n_jobs": 1, "random_state": int(rng.integers(2**31)), "observer": observer}
+            return Replica.of(_fitted(net, settings, drawn, **own).model_, drawn.names)
+
+        return learn
+
+    resamples, subsets = seeds
+    return [task(seed, None) for seed in resamples] + [
+        task(seed, shares[k % len(shares)]) for k, seed in enumerate(subsets)
+    ]
+
+
+def _fitted(net: Any, settings: dict[str, Any], table: Table, **own: Any) -> Any:
+    """Return a network of these settings, fitted; not a clone, which would copy the observer."""
+    return type(net)(**(settings | own)).fit(table)
+
+
+def _run(
+    tasks: Sequence[Task], jobs: int, observer: Observer, n: int
+) -> tuple[dict[int, Replica], bool]:
+    """Return what the tasks that were done gave, by number, and whether they were interrupted."""
+    done: dict[int, Replica] = {}
+    stop = threading.Event()
+    try:
+        with _quiet_fits() as unconverged:
+
+            def learn(k: int) -> tuple[int, Replica]:
+                unconverged.discard(threading.get_ident())
+                replica = tasks[k](_Until(stop))
+                warned = threading.get_ident() in unconverged
+                return k, replace(replica, unconverged=warned)
+
+            observer.on_stage("resamples", 0, len(tasks))
+            with closing(_finished(learn, len(tasks), jobs, stop)) as finished:
+                for k, replica in finished:
+                    done[k] = replica
+                    if len(done) < len(tasks):
+                        stage = "resamples" if len(done) < n else "subsets"
+                        observer.on_stage(stage, len(done), len(tasks))
+    except KeyboardInterrupt:
+        return done, True
+    return done, False
+
+
+def _finished(
+    learn: Callable[[int], tuple[int, Replica]], count: int, jobs: int, stop: threading.Event
+) -> Generator[tuple[int, Replica], None, None]:
+    """Yield what is learned as it gets done, on so many threads at once."""
+    if jobs == 1 or count == 1:
+        yield from map(learn, range(count))
+        return
+    pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
+    ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
+    try:
+        for k in range(count):
+            pool.submit(learn, k).add_done_callback(ready.put)
+        while count:
+            if ready.empty():
+                time.sleep(_GLANCE)
+            else:
+                yield ready.get().result()
+                count -= 1
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Until(Silence):
+    """An observer that ends its run once everything is to stop."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+
+    def on_round(self, record: Round) -> None:
+        """End the run if it is time."""
+        self.on_step(0)
+
+    def on_search(self, tested: int, total: int) -> None:
+        """End the run if it is time."""
+        self.on_step(0)
+
+    def on_step(self, steps: int) -> None:
+        """End the run if it is time."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _quiet_fits() -> Iterator[set[int]]:
+    """Show no ConvergenceWarning; yield the set of threads in which there was one."""
+    threads: set[int] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConvergenceWarning)
+        show = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, ConvergenceWarning):
+                threads.add(threading.get_ident())
+            else:
+                show(message, category, *rest, **more)
+
+        warnings.showwarning = note
+        yield threads
+
+
+def _gather(
+    names: tuple[Any, ...],
+    reference: Replica,
+    done: dict[int, Replica],
+    n: int,
+    shares: tuple[float, ...],
+) -> Bootstrap:
+    """Return the resamples and subsets together, in the order of their numbers."""
+    resamples = [done[k] for k in sorted(done) if k < n]
+    subsets = [(shares[(k - n) % len(shares)], done[k]) for k in sorted(done) if k >= n]
+    listed = np.concatenate([each.edges for each in (reference, *resamples)])
+    codes = np.unique(listed[:, 0] * len(names) + listed[:, 1])
+
+    def spread(replica: Replica) -> Floats:
+        out = np.full(len(codes), np.nan)
+        own = replica.edges[:, 0] * len(names) + replica.edges[:, 1]
+        out[np.searchsorted(codes, own)] = replica.strengths
+        return out
+
+    def stacked(replicas: list[Replica]) -> Floats:
+        found = np.array([each.centrality for each in replicas])
+        return found.reshape(len(replicas), *reference.centrality.shape)
+
+    return Bootstrap(
+        names=names,
+        pairs=np.stack(np.divmod(codes, len(names)), axis=1),
+        strengths=spread(reference),
+        draws=np.array([spread(each) for each in resamples]).reshape(len(resamples), len(codes)),
+        centrality=reference.centrality,
+        centrality_draws=stacked(resamples),
+        dropped=np.array([share for share, _ in subsets]),
+        subset_centrality=stacked([each for _, each in subsets]),
+        shares=shares,
+        n_asked=n,
+        unconverged=sum(each.unconverged for each in done.values()),
+    )

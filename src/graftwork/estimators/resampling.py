@@ -1,0 +1,126 @@
+"""Resamples of a table, as weights of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.estimators.parts import ParameterError
+from graftwork.inference.layout import Floats
+
+# numpy draws without replacement from fewer units than this.
+MOST_UNITS = 10**9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is drawn when a table is resampled.
+
+    Whole weights stand for rows that repeat, and each repetition is a unit of its own: a weighted
+    table and the one with its rows written out are resampled alike, draw by draw. Other weights
+    belong to their row: the rows are the units, and one that is drawn twice has twice its weight.
+
+    Attributes
+    ----------
+    table : Table
+        With all its declared states; for whole weights each different row once.
+    copies : array of int64, shape (rows,)
+        How many units a row stands for.
+    weights : array of float64, shape (rows,), or None
+        The weight of a unit; None for 1.
+    """
+
+    table: Table
+    copies: np.ndarray[Any, np.dtype[np.int64]]
+    weights: Floats | None
+
+    @staticmethod
+    def of(table: Table) -> Units:
+        """Return the units of a table; rows of weight 0 are none.
+
+        Examples
+        --------
+        >>> Units.of(Table(("a",), ((0, 1),), [[0, 1, 1, 0]], [2, 1, 1, 0])).copies.tolist()
+        [2, 2]
+        """
+        if table.weights is not None and not (table.weights > 0).all():
+            table = table.take_rows(table.weights > 0)
+        given = np.ones(table.n_rows) if table.weights is None else table.weights
+        if (given != np.floor(given)).any() or given.sum() >= MOST_UNITS:
+            return Units(table, np.ones(table.n_rows, dtype=np.int64), given)
+        rows = np.ascontiguousarray(table.codes.T)
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # of first appearance, as in the table written out
+        copies = np.bincount(group, weights=given, minlength=len(first))[order]
+        return Units(table.take_rows(first[order]), copies.astype(np.int64), None)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.copies.sum())
+
+    def resample(self, rng: np.random.Generator) -> Table:
+        """Return as many units as there are, drawn with replacement.
+
+        Examples
+        --------
+        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1]]))
+        >>> units.resample(np.random.default_rng(0)).total_weight
+        3.0
+        """
+        return self._table(rng.multinomial(self.n_units, self.copies / self.n_units))
+
+    def subset(self, rng: np.random.Generator, dropped: float) -> Table:
+        """Return the units left when a share of them, drawn without replacement, is dropped.
+
+        Examples
+        --------
+        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1, 0]]))
+        >>> units.subset(np.random.default_rng(0), 0.25).total_weight
+        3.0
+        """
+        kept = max(self.n_units - round(dropped * self.n_units), 1)
+        return self._table(rng.multivariate_hypergeometric(self.copies, kept, method="marginals"))
+
+    def _table(self, counts: np.ndarray[Any, np.dtype[np.int64]]) -> Table:
+        weights = counts if self.weights is None else counts * self.weights
+        return self.table.with_weights(weights)
+
+
+def seeds_for(random_state: Any, *counts: int) -> list[list[np.random.SeedSequence]]:
+    """Return lists of so many seeds each; more of them do not change the first ones.
+
+    Parameters
+    ----------
+    random_state : None, int, sequence of int, SeedSequence, Generator or RandomState
+
+    Examples
+    --------
+    >>> [seed], [other, _] = seeds_for(0, 1, 2)
+    >>> seed.generate_state(1) != other.generate_state(1)
+    array([ True])
+    >>> seeds_for(0, 5, 0)[0][0].generate_state(1) == seed.generate_state(1)
+    array([ True])
+    """
+    root = _root(random_state)
+    return [kind.spawn(count) for kind, count in zip(root.spawn(len(counts)), counts, strict=True)]
+
+
+def _root(random_state: Any) -> np.random.SeedSequence:
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(random_state.integers(2**32, size=4).tolist())
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(random_state.randint(2**31, size=4).tolist())
+    if isinstance(random_state, np.random.SeedSequence):
+        # A copy that has spawned nothing yet: the same seed gives the same resamples every time.
+        return np.random.SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
+    try:
+        return np.random.SeedSequence(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+        ) from None

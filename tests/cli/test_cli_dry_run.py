@@ -1,0 +1,49 @@
+import pytest
+
+from graftwork.estimators import MarkovNetwork
+
+FAST = ["--lam", "0.05", "--jobs", "1"]
+
+
+def test_dry_run_says_the_cost_and_writes_nothing(graftwork, chain_csv, tmp_path):
+    out = tmp_path / "run"
+    result = graftwork("learn", chain_csv, "--dry-run", "--out", out, *FAST)
+    assert result.code == 0, result.err
+    assert not out.exists()
+    for part in ("270 rows of 4 variables", "6 pairs", "Time\n  About", "Memory\n  At most about"):
+        assert part in result.out
+    assert "Learning needs none" in result.out
+    assert max(map(len, result.out.splitlines())) <= 88
+
+
+def test_dry_run_counts_all_rows_where_none_are_held_out(graftwork, chain_csv):
+    result = graftwork("learn", chain_csv, "--dry-run", "--holdout", "0", "-q", *FAST)
+    assert "300 rows of 4 variables" in result.out
+    assert result.err == ""
+
+
+def test_dry_run_takes_the_method_and_the_loss(graftwork, chain_csv):
+    words = ("--loss", "likelihood", "--inference", "exact", "--method", "edge-grafting")
+    result = graftwork("learn", chain_csv, "--dry-run", *words, *FAST)
+    assert result.code == 0, result.err
+    assert "learning is exact" in result.out
+
+
+def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,\n2,3\n")
+    dry, wet = (graftwork("learn", path, *flag, *FAST) for flag in (["--dry-run"], []))
+    assert (dry.code, dry.lines[-1]) == (2, wet.lines[-1])
+    assert graftwork("learn", path, "--dry-run", "--method", "best-choise").code == 2
+
+
+def test_ctrl_c_ends_a_dry_run(graftwork, chain_csv, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MarkovNetwork, "estimate", interrupted)
+    result = graftwork("learn", chain_csv, "--dry-run", *FAST)
+    assert result.code == 130
+    assert "interrupted" in result.err
+    with pytest.raises(KeyboardInterrupt):
+        MarkovNetwork().estimate([["a"]])

@@ -1,0 +1,334 @@
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from problems import random_table
+
+from graftwork.data import Table, as_table
+from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.bootstrap import (
+    Bootstrap,
+    correlations_with,
+    stability_coefficient,
+)
+from graftwork.estimators.parts import ParameterError
+from graftwork.estimators.resampling import Units
+from graftwork.grafting.trace import Silence
+
+ARRAYS = ("pairs", "strengths", "draws", "centrality_draws", "dropped", "subset_centrality")
+
+
+def network(**settings):
+    return MarkovNetwork(**({"lam": 0.05, "random_state": 0, "n_jobs": 1} | settings))
+
+
+def same(one: Bootstrap, two: Bootstrap, arrays=ARRAYS) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(two, name), equal_nan=True) for name in arrays
+    )
+
+
+class Stop(Silence):
+    """Ctrl-C after so many resamples."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def on_stage(self, text, step, steps):
+        if step == self.after:
+            raise KeyboardInterrupt
+
+
+class Told(Silence):
+    def __init__(self):
+        self.stages = []
+
+    def on_stage(self, text, step, steps):
+        self.stages.append((text, step, steps))
+
+
+def test_frequencies_and_intervals_are_those_of_a_loop_over_repeated_rows():
+    table, n = random_table(3, n=5, rows=80), 12
+    boot = network(lam=0.03).bootstrap(table, n, random_state=7, case_dropping=False)
+    # Each different row once, in the order of first appearance, drawn by hand and written out.
+    counted = Counter(map(tuple, table.codes.T.tolist()))
+    rows, copies = np.array(list(counted)), np.array(list(counted.values()))
+    found = []
+    for seed in np.random.SeedSequence(7).spawn(2)[0].spawn(n):
+        rng = np.random.default_rng(seed)
+        picked = np.repeat(np.arange(len(rows)), rng.multinomial(80, copies / 80))
+        model = network(lam=0.03).fit(Table(table.names, table.states, rows[picked].T)).model_
+        found.append({edge: model.strength(*edge) for edge in model.edges})
+    reference = network(lam=0.03).fit(table).model_
+    for record in boot.edges():
+        pair = record["first"], record["second"]
+        values = np.array([each.get(pair, 0.0) for each in found])
+        there = np.array([each[pair] for each in found if pair in each])
+        assert record["frequency"] == boot.frequency(*pair[::-1]) == len(there) / n
+        own = reference.strength(*pair) if pair in reference.edges else 0.0
+        assert record["strength"] == pytest.approx(own, abs=1e-9)
+        low, high = np.quantile(values, [0.025, 0.975])
+        told = [record["mean"], record["low"], record["high"]]
+        assert told == pytest.approx([values.mean(), low, high], abs=1e-4)
+        if len(there):
+            low, high = np.quantile(there, [0.025, 0.975])
+            told = [record["mean_if_edge"], record["low_if_edge"], record["high_if_edge"]]
+            assert told == pytest.approx([there.mean(), low, high], abs=1e-4)
+    listed = {(record["first"], record["second"]) for record in boot.edges()}
+    assert listed == set(reference.edges).union(*found)
+    order = [(-record["frequency"], -record["strength"]) for record in boot.edges()]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("lam", [0.04, "auto"])
+def test_results_do_not_depend_on_threads(lam):
+    table = random_table(0, n=5, rows=120)
+    one, two = (
+        network(lam=lam).bootstrap(table, 6, random_state=3, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert same(one, two)
+    assert one.n_done == one.n_subsets == 6
+    assert not one.interrupted
+
+
+def test_more_resamples_keep_the_first_and_other_seeds_change_them():
+    table = random_table(1, n=4, rows=60)
+    few = network().bootstrap(table, 3, random_state=0, case_dropping=False)
+    more = network().bootstrap(table, 6, random_state=0)
+    assert np.array_equal(few.centrality_draws, more.centrality_draws[:3])
+    assert not np.array_equal(
+        few.centrality_draws,
+        network().bootstrap(table, 3, random_state=1, case_dropping=False).centrality_draws,
+    )
+    # By default the network's own seed; a generator moves on.
+    assert same(network(random_state=0).bootstrap(table, 6), more)
+    rng = np.random.default_rng(0)
+    assert not same(*(network().bootstrap(table, 3, random_state=rng) for _ in range(2)))
+
+
+def test_weights_count_repeated_rows():
+    table = random_table(2, n=4, rows=50)
+    weights = np.random.default_rng(0).integers(0, 4, 50)
+    written = table.take_rows(np.repeat(np.arange(50), weights))
+    by_weight = network().bootstrap(table, 5, sample_weight=weights, random_state=0)
+    by_rows = network().bootstrap(written, 5, random_state=0)
+    assert same(by_weight, by_rows, [name for name in ARRAYS if name != "strengths"])
+    np.testing.assert_allclose(by_weight.strengths, by_rows.strengths, atol=1e-4)
+
+
+def test_rows_of_weight_zero_are_not_there():
+    table = random_table(4, n=4, rows=50)
+    weights = np.where(np.arange(50) < 40, 1.5, 0.0)
+    with_them = network().bootstrap(table, 4, sample_weight=weights, random_state=0)
+    without = network().bootstrap(
+        table.take_rows(np.arange(40)), 4, sample_weight=weights[:40], random_state=0
+    )
+    assert same(with_them, without)
+
+
+def test_whole_weights_draw_units_and_others_draw_rows():
+    table = Table(("a",), ((0, 1),), [[0, 1, 1, 0]])
+    units = Units.of(table.with_weights([5, 2, 1, 0]))
+    assert (units.copies.tolist(), units.n_units) == ([5, 3], 8)
+    drawn = np.array([units.resample(np.random.default_rng(s)).weights for s in range(4000)])
+    assert (drawn.sum(axis=1) == 8).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), [5, 3], atol=0.1)
+    np.testing.assert_allclose(drawn.var(axis=0), [8 * 15 / 64] * 2, atol=0.15)
+    subset = units.subset(np.random.default_rng(0), 0.5)
+    assert subset.total_weight == 4
+    assert (subset.weights <= [5, 3]).all()
+    units = Units.of(table.with_weights([0.5, 1.5, 2.0, 0]))
+    assert units.n_units == 3
+    parts = units.resample(np.random.default_rng(1)).weights / [0.5, 1.5, 2.0]
+    assert (parts == parts.round()).all()
+    assert parts.sum() == 3
+    assert units.subset(np.random.default_rng(1), 0.99).weights.astype(bool).sum() == 1
+
+
+def test_a_state_that_a_resample_lacks_is_no_trouble():
+    rows = [("a", "x"), ("b", "y")] * 20 + [("c", "z")]
+    states = {"x0": ["a", "b", "c", "never"]}
+    for lam in (0.05, "auto"):
+        net = network(lam=lam, states=states)
+        boot = net.bootstrap(rows, 10, random_state=0)
+        assert boot.frequency("x0", "x1") == 1.0
+        assert net.model_.states["x0"] == ("a", "b", "c", "never")
+
+
+@pytest.mark.parametrize(
+    ("data", "pairs"),
+    [
+        ([[0, 1, 0]], 0),  # one row
+        ([[0, 1, i % 2] for i in range(20)], 0),  # constant columns
+        ([[i % 2] for i in range(20)], 0),  # one column
+        ([[i % 2, i // 2 % 2] for i in range(400)], None),  # independent
+        ([[i % 2, i % 2] for i in range(20)], 1),  # the same column twice
+        ({"größe": [0, 1] * 20, "$x_1$": ["ja", "nein"] * 20}, 1),
+        ({0: [0, 1] * 20, 1: [1, 0] * 20}, 1),
+    ],
+)
+@pytest.mark.parametrize("lam", [0.2, "auto"])
+def test_small_and_odd_tables(data, pairs, lam):
+    boot = network(lam=lam).bootstrap(data, 4, random_state=0)
+    assert boot.n_done == boot.n_subsets == 4
+    if pairs is not None:
+        assert len(boot.edges()) == pairs
+    for record in boot.edges()[:1]:
+        assert record["first"] in boot.names
+        assert boot.frequency(record["first"], record["second"]) == record["frequency"]
+    assert "resample" in boot.words()
+    assert boot.summary()
+    assert boot.to_dict()["resamples"] == 4
+    assert "4 resamples" in repr(boot)
+    if pairs == 0:
+        assert set(boot.cs.values()) == {None}
+
+
+def test_names_keep_their_types():
+    boot = network().bootstrap({0: [0, 1] * 20, 1: [1, 0] * 20}, 3, random_state=0)
+    frame = boot.to_frame()
+    assert frame.loc[0, "first"] == 0
+    assert frame["frequency"].dtype == float
+    assert list(frame.columns) == list(boot.edges()[0])
+    assert boot.frequency(1, 0) == 1.0
+    with pytest.raises(DataError, match="no variable"):
+        boot.frequency("0", 1)
+    with pytest.raises(DataError, match="two different"):
+        boot.frequency(0, 0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_keeps_what_is_done(jobs):
+    table = random_table(5, n=4, rows=60)
+    whole = network().bootstrap(table, 8, random_state=0)
+    net = network()
+    with pytest.raises(KeyboardInterrupt):
+        net.bootstrap(table, 8, random_state=0, n_jobs=jobs, observer=Stop(after=5))
+    kept = net.bootstrap_
+    assert kept.interrupted
+    assert 5 <= kept.n_done + kept.n_subsets < 16
+    if jobs == 1:
+        assert kept.n_done == 5
+        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:5])
+        assert "Interrupted: 16 fits were asked for" in kept.words()
+        assert "No subset was done" in kept.words()
+    with pytest.raises(KeyboardInterrupt):
+        net.bootstrap(table, 8, observer=Stop(after=0))
+    assert not hasattr(net, "bootstrap_")
+    assert net.bootstrap(table, 2) is net.bootstrap_
+
+
+def test_the_observer_is_told_of_every_resample():
+    told = Told()
+    network().bootstrap(random_table(5, n=3, rows=40), 3, observer=told)
+    assert [step for _, step, _ in told.stages] == list(range(6))
+    assert {steps for _, _, steps in told.stages} == {6}
+    assert [text for text, _, _ in told.stages] == ["resamples"] * 3 + ["subsets"] * 3
+
+
+def test_the_reference_is_the_fitted_network():
+    table = random_table(6, n=4, rows=80)
+    net = network(lam=0.01).fit(table)
+    net.set_params(lam=0.3)
+    boot = net.bootstrap(table, 2, case_dropping=False)
+    assert np.sum(~np.isnan(boot.strengths)) == net.model_.n_edges > 0
+    other = random_table(6, n=3, rows=80)
+    boot = net.bootstrap(other, 2, case_dropping=False)  # of other names: fitted first
+    assert boot.names == net.names_ == other.names
+
+
+def test_lambda_can_be_kept():
+    table = random_table(7, n=4, rows=150)
+    net = network(lam="auto").fit(table)
+    model = net.model_
+    boot = net.bootstrap(table, 3, refit_lam=False, case_dropping=False, random_state=0)
+    fixed = network(lam=net.lam_).bootstrap(table, 3, case_dropping=False, random_state=0)
+    assert same(boot, fixed)
+    assert net.model_ is model
+    assert net.lam == "auto"
+
+
+def test_fits_that_warn_are_counted(monkeypatch):
+    def warn(net):
+        if net.random_state % 2:
+            warnings.warn("not solved", ConvergenceWarning, stacklevel=2)
+
+    table = random_table(8, n=3, rows=60)
+    net = network().fit(table)
+    monkeypatch.setattr(MarkovNetwork, "_warn_if_stalled", warn)
+    boots = [net.bootstrap(table, 8, case_dropping=False, n_jobs=jobs) for jobs in (1, 2)]
+    assert 0 < boots[0].unconverged == boots[1].unconverged < 8
+    assert "did not reach the accuracy" in boots[0].words()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"n": 0}, "n must be a whole number"),
+        ({"n": 2.5}, "n must be a whole number"),
+        ({"n": 2, "n_jobs": 0}, "n_jobs"),
+        ({"n": 2, "random_state": "x"}, "no seed"),
+        ({"n": 2, "case_dropping": [0.5, 1.0]}, "between 0 and 1"),
+        ({"n": 2, "case_dropping": 0.5}, "between 0 and 1"),
+        ({"n": 2, "case_dropping": [0.0]}, "greater than 0"),
+        ({"n": 2, "observer": object()}, "observer must have"),
+    ],
+)
+def test_what_means_nothing_is_refused(settings, words):
+    with pytest.raises(ParameterError, match=words):
+        network().bootstrap(random_table(0, n=2, rows=20), **settings)
+
+
+def test_the_stability_coefficient_by_hand():
+    dropped = np.repeat([0.1, 0.2, 0.3, 0.4], 20)
+    correlations = np.full(80, 0.9)
+    assert stability_coefficient(dropped, correlations) == 0.4
+    correlations[60] = 0.69  # 19 of 20 at .4: still 95 %
+    assert stability_coefficient(dropped, correlations) == 0.4
+    correlations[61] = np.nan  # 18 of 20
+    assert stability_coefficient(dropped, correlations) == 0.3
+    correlations[20:22] = 0.7  # .7 itself is enough
+    assert stability_coefficient(dropped, correlations) == 0.3
+    correlations[20:22] = 0.6  # .2 fails, so .3 does not count
+    assert stability_coefficient(dropped, correlations) == 0.1
+    correlations[:2] = -1.0
+    assert stability_coefficient(dropped, correlations) == 0.0
+
+
+def test_stability_of_made_up_centralities():
+    rng = np.random.default_rng(0)
+    reference = np.stack([rng.random(6), rng.random(6), rng.random(6), np.full(6, 0.1)])
+    subsets = np.repeat(reference[None], 8, axis=0)
+    subsets[6:, 0] *= -1  # strength falls apart at .5
+    subsets[2:, 1] = 0.3  # degree does not vary from .25 on
+    boot = Bootstrap(
+        names=tuple("abcdef"),
+        pairs=np.empty((0, 2), dtype=np.int64),
+        strengths=np.empty(0),
+        draws=np.empty((8, 0)),
+        centrality=reference,
+        centrality_draws=subsets,
+        dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 2),
+        subset_centrality=subsets,
+        shares=(0.1, 0.25, 0.4, 0.5),
+        n_asked=8,
+    )
+    assert boot.cs == {"strength": 0.4, "degree": 0.1, "closeness": 0.5, "betweenness": None}
+    last = [record for record in boot.stability() if record["dropped"] == 0.5]
+    assert [record["mean"] for record in last] == pytest.approx([-1, 0, 1, 0])
+    assert [record["kept"] for record in last] == [0, 0, 1, 0]
+    words = boot.words()
+    assert "by strength with care (CS 0.40" in words
+    assert "Do not read the order of variables by degree" in words
+    assert "by closeness is stable (CS 0.50" in words
+    assert "All variables have the same betweenness." in words
+    assert "The network has no edges." in words
+    expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(8)]
+    np.testing.assert_allclose(correlations_with(reference, subsets)[:, 0], expected)
+
+
+def test_a_table_and_its_frame_give_the_same():
+    frame = random_table(9, n=3, rows=40).to_pandas()
+    assert same(*(network().bootstrap(each, 3) for each in (frame, as_table(frame))))

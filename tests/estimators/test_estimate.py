@@ -1,0 +1,197 @@
+"""Cost estimates: sizes checked by hand, odd data, every method; times only positive and finite."""
+
+import math
+
+import numpy as np
+import pytest
+
+import graftwork as gw
+from graftwork.data.compact import prepare
+from graftwork.estimators.cost import CostEstimate
+from graftwork.estimators.data_notes import data_notes
+from graftwork.penalties import GroupL1
+from graftwork.recipes import RECIPES, best_choice
+from graftwork.tuning.proxy import cut, guess_network, take_part
+
+
+def rows(n: int = 200, seed: int = 0) -> np.ndarray:
+    """Six columns of three states; the second is mostly the first."""
+    rng = np.random.default_rng(seed)
+    data = rng.integers(0, 3, (n, 6))
+    data[:, 1] = np.where(rng.random(n) < 0.8, data[:, 0], data[:, 1])
+    return data
+
+
+def check(cost: CostEstimate) -> None:
+    assert cost.seconds is not None
+    assert 0 < cost.seconds < math.inf
+    assert 0 < cost.peak_bytes == sum(cost.memory.values())
+    assert "Time: About" in cost.words()
+    assert cost.to_dict()["peak_bytes"] == cost.peak_bytes
+
+
+def test_sizes_by_hand() -> None:
+    codes = np.array([[0, 1] * 50, [0, 1, 2, 0] * 25, [0] * 100, [0, 0, 1, 1] * 25])
+    table = gw.Table(("a", "b", "c", "d"), ((0, 1), (0, 1, 2), (0,), (0, 1)), codes)
+    cost = gw.MarkovNetwork(lam=0.01).estimate(table)
+    assert (cost.rows, cost.merged_rows, cost.variables, cost.constant) == (100, 4, 4, 1)
+    assert cost.states == (1, 3)
+    assert cost.pairs == 3  # a-b, a-d, b-d
+    assert cost.entries == 2 * 3 + 2 * 2 + 3 * 2
+    assert cost.weights == cost.entries + 2 + 3 + 1 + 2
+    # the table, its copy for counting, and the four merged rows, a byte each
+    assert cost.memory["codes"] == 400 + 400 + 16
+    assert cost.memory["bitsets"] == (1 + 2 + 0 + 1) * 2 * 8
+    assert cost.memory["kept counts"] == 8 * 16
+    assert cost.memory["conditionals"] == 8 * 4 * (1 + 2 + 1)
+    assert cost.memory["tables of a scoring batch"] == 5 * 8 * 16
+    assert cost.memory["list of pairs"] == 0
+    check(cost)
+
+
+@pytest.mark.parametrize("method", RECIPES)
+def test_every_method_has_an_estimate(method: str) -> None:
+    cost = gw.MarkovNetwork(method, lam=0.02).estimate(rows())
+    check(cost)
+    assert cost.method == method
+    assert cost.expected_edges >= 1
+    assert cost.memory["list of pairs"] == {"priority": 120, "forced-pruning": 120}.get(
+        method, 0 if method in ("best-choice", "first-hit", "chow-liu") else 15
+    )
+
+
+@pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
+def test_every_penalty_has_an_estimate(penalty: str) -> None:
+    cost = gw.MarkovNetwork(penalty=penalty, lam=0.02, l2=0.01).estimate(rows())
+    check(cost)
+    if penalty in ("l2", "none"):
+        assert (cost.expected_edges, cost.treewidth) == (15, 5)
+
+
+@pytest.mark.parametrize("inference", ["auto", "exact", "bp"])
+def test_the_likelihood_says_what_inference_needs(inference: str) -> None:
+    cost = gw.MarkovNetwork(loss="likelihood", inference=inference, lam=0.02).estimate(rows())
+    check(cost)
+    assert "conditionals" not in cost.memory
+    assert "treewidth 1" in cost.inference_words
+    wanted = "does not need that" if inference == "bp" else "learning is exact"
+    assert wanted in cost.inference_words
+
+
+def test_exact_inference_that_does_not_fit_is_said_to_be_refused() -> None:
+    from graftwork.inference import JunctionTree
+
+    net = gw.MarkovNetwork(loss="likelihood", inference=JunctionTree(limit_cells=5), lam=0.02)
+    cost = net.estimate(rows())
+    assert cost.seconds is None
+    assert "treewidth" in cost.refusals[0]
+    assert cost.words().startswith("Refused: Exact inference")
+
+
+def test_methods_that_list_all_pairs_are_refused_where_fit_would_refuse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("graftwork.estimators.estimate.MOST_LISTED", 14)
+    cost = gw.MarkovNetwork("priority", lam=0.02).estimate(rows())
+    assert "list of all 15 pairs" in cost.refusals[0]
+    monkeypatch.setattr("graftwork.estimators.estimate.MOST_ENTRIES", 134)
+    cost = gw.MarkovNetwork("full", lam=0.02).estimate(rows())
+    assert "all 135 weights" in cost.refusals[0]
+    assert not gw.MarkovNetwork("full", lam=0.02, max_edges=3).estimate(rows()).refusals
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [["a", "b"]],
+        [["a"], ["b"], ["b"]],
+        [["a", 1], ["b", 1], ["a", 1]],
+        [["é", "日本"], ["è", "語"]] * 30,
+        [[i % 300, i % 2] for i in range(600)],
+        {"x": [0, 1, 1], "y": [1, 0, 0]},
+    ],
+)
+def test_odd_data(data: object) -> None:
+    check(gw.MarkovNetwork().estimate(data))
+
+
+def test_missing_cells_are_refused_as_by_fit() -> None:
+    data = [[1.0, float("nan")], [2.0, 1.0]]
+    with pytest.raises(gw.DataError) as of_fit:
+        gw.MarkovNetwork().fit(data)
+    with pytest.raises(gw.DataError) as of_estimate:
+        gw.MarkovNetwork().estimate(data)
+    assert str(of_fit.value) == str(of_estimate.value)
+
+
+def test_rows_without_weight_do_not_count() -> None:
+    weights = np.repeat([0.0, 1.0], 100)
+    cost = gw.MarkovNetwork(lam=0.02).estimate(rows(), sample_weight=weights)
+    assert (cost.rows, cost.total_weight) == (100, 100.0)
+    check(gw.MarkovNetwork(lam=0.02).estimate(rows(), sample_weight=weights + 0.5))
+
+
+def test_nothing_is_fitted_and_no_random_number_drawn() -> None:
+    state = np.random.RandomState(0)
+    net = gw.MarkovNetwork(best_choice(alpha=1.0), lam=0.02, random_state=state)
+    before = dict(vars(net))
+    net.estimate(rows())
+    assert vars(net) == before
+    assert state.randint(1000) == np.random.RandomState(0).randint(1000)
+
+
+def test_budgets_bound_the_estimate() -> None:
+    cost = gw.MarkovNetwork(lam=0.001, max_edges=2, max_seconds=1e-9).estimate(rows())
+    assert cost.expected_edges == 2
+    assert cost.seconds is not None
+
+
+def test_the_guess_is_near_the_network() -> None:
+    made = gw.datasets.make_scale_free(20, 3, n_rows=3000, n_test=0, random_state=0)
+    net = gw.MarkovNetwork(lam=0.02)
+    expected = net.estimate(made.data).expected_edges
+    found = net.fit(made.data).certificate_.n_edges
+    assert found / 3 <= expected <= 3 * found
+
+
+def test_large_data_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = prepare(gw.as_table(rows(2000)))
+    monkeypatch.setattr("graftwork.tuning.proxy.MOST_PAIRS", 8)
+    monkeypatch.setattr("graftwork.tuning.proxy.MOST_WORDS", 1.0)
+    monkeypatch.setattr("graftwork.tuning.proxy.LEAST_ROWS", 100)
+    part = take_part(sample, np.random.default_rng(0))
+    assert len(part.cards) < 6
+    assert part.total_weight < sample.total_weight
+    proxy = guess_network(sample, GroupL1(0.02), 0.02, rng=np.random.default_rng(0))
+    assert proxy.variables > 1
+    check(gw.MarkovNetwork(lam=0.02).estimate(rows(2000)))
+
+
+def test_a_part_has_its_own_counts() -> None:
+    sample = prepare(gw.as_table(rows(40)))
+    part = cut(sample, np.array([1, 4]), np.arange(25))
+    tables, _ = part.counts.tables(np.array([[0, 1]]))
+    own = rows(40)[:25][:, [1, 4]]
+    assert tables.tolist() == [
+        int(((own == [a, b]).all(axis=1)).sum()) for a in range(3) for b in range(3)
+    ]
+
+
+def test_notes_name_what_is_odd() -> None:
+    n = 60
+    data = {
+        "id": list(range(n)),
+        "twin": [i % 2 for i in range(n)],
+        "copy": [i % 2 for i in range(n)],
+        "same": [7] * n,
+        "rare": ["seldom"] * 3 + ["often"] * (n - 3),
+    }
+    table = gw.as_table(data)
+    words = " ".join(data_notes(table, prepare(table), 1000))
+    assert "1 variable never changes: same." in words
+    assert "id has as many states as there are rows" in words
+    assert "twin and copy" in words
+    assert "1 state with fewer than 10 counts" in words
+    assert "rare = seldom" in words
+    assert "more weights (1,000) than the data have rows (60)" in words
+    assert "one column only" in gw.MarkovNetwork().estimate([["a"], ["b"]]).notes[0]

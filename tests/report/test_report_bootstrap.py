@@ -1,0 +1,93 @@
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from problems import random_table
+
+from graftwork.errors import DataError
+from graftwork.estimators import MarkovNetwork
+
+FILES = [
+    "bootstrap.csv", "centrality.csv", "stability.csv", "bootstrap.txt", "bootstrap.json",
+    "bootstrap.png",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def boot():
+    return MarkovNetwork(lam=0.03, random_state=0, n_jobs=1).bootstrap(
+        random_table(0, n=5, rows=100), 6
+    )
+
+
+def test_files_hold_the_tables(boot, tmp_path):
+    assert boot.save(tmp_path / "new") == FILES
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == sorted(FILES)
+    for name, records in (
+        ("bootstrap", boot.edges()),
+        ("centrality", boot.centralities()),
+        ("stability", boot.stability()),
+    ):
+        with (tmp_path / "new" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == len(records)
+        assert list(rows[0]) == list(records[0])
+    stored = json.loads((tmp_path / "new" / "bootstrap.json").read_text(encoding="utf-8"))
+    assert stored == boot.to_dict()
+    assert stored["edges"][0]["frequency"] == boot.edges()[0]["frequency"]
+    assert stored["words"] == boot.words()
+    assert (tmp_path / "new" / "bootstrap.txt").read_text(encoding="utf-8") == boot.summary()
+
+
+def test_files_of_another_run_do_not_stay(boot, tmp_path):
+    boot.save(tmp_path)
+    net = MarkovNetwork(lam=0.03, n_jobs=1)
+    net.bootstrap([[0, 1]], 2, case_dropping=False).save(tmp_path, plot=False)
+    assert (tmp_path / "bootstrap.csv").read_text().startswith("first,second,frequency,")
+    assert not (tmp_path / "stability.csv").exists()
+    assert not (tmp_path / "bootstrap.png").exists()
+
+
+def test_the_picture_draws_and_repeats(boot, tmp_path):
+    for name in ("a.png", "b.png"):
+        figure = boot.plot(tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    often, _, curves = figure.axes
+    assert len(often.patches) == len(boot.pairs)
+    assert len(curves.get_lines()) == 1 + sum(cs is not None for cs in boot.cs.values())
+    assert "not drawn" in boot.plot(top=1).axes[1].get_xlabel()
+    boot.plot(tmp_path / "a.svg")
+    with pytest.raises(DataError, match="use one of"):
+        boot.plot(tmp_path / "a.docx")
+
+
+def test_pictures_of_next_to_nothing():
+    net = MarkovNetwork(lam=0.3, n_jobs=1)
+    empty = net.bootstrap([[0, 1]], 2)
+    assert "no edges" in [text.get_text() for text in empty.plot().axes[1].texts]
+    odd = net.bootstrap({"$x": [0, 1] * 9, "_größe^2$": [0, 1] * 9}, 2, case_dropping=False)
+    assert "no rows were dropped" in [text.get_text() for text in odd.plot().axes[2].texts]
+
+
+def test_without_matplotlib_the_extra_is_named(boot, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
+        boot.plot()
+
+
+def test_without_pandas_the_frame_is_a_list(boot, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert boot.to_frame() == boot.edges()
+
+
+def test_words_count_what_they_say(boot):
+    own = ~np.isnan(boot.strengths)
+    sure = int((own & (boot.frequencies >= 0.95)).sum())
+    words = boot.words()
+    assert f"Of the network's {own.sum()} edges, {sure} " in words
+    assert "\u00a0" not in words + boot.summary()
+    assert "From fewer than 100 resamples" in words
+    assert all(len(line) <= 88 for line in boot.summary().splitlines())
+    assert len(boot.summary(top=1)) < len(boot.summary())
