@@ -21,10 +21,10 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.criteria import make_criterion
-from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
+from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
