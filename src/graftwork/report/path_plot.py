@@ -14,6 +14,7 @@ from graftwork.errors import DataError
 from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.curves import INK, colour_of, draw_curve, dress
 from graftwork.report.plot import new_figure, save_figure
+from graftwork.report.summary import count
 
 _DIGITS = decimals(4)
 _COLUMNS: tuple[Column, ...] = (
@@ -110,8 +111,9 @@ def plot_path(
     chosen = next((point for point in points if point.chosen), None)
     if chosen is not None:
         ax.axvline(chosen.lam, color=INK, linewidth=0.9, linestyle=":")
-        edges = f"{chosen.n_edges:,} edge{'s'[: chosen.n_edges != 1]}"
-        title = title or f"lambda {chosen.lam:.4g}, {edges}"
+        # Of the network itself, where there is one: a path may hold means over parts of the rows.
+        kept = getattr(getattr(network, "model_", chosen), "n_edges", chosen.n_edges)
+        title = title or f"lambda {chosen.lam:.4g}, {count(kept, 'edge')}"
     ax.set_title(title, fontsize=11, color=INK)
     if path is not None:
         save_figure(ax.figure, Path(path), tight=owned)
