@@ -23,6 +23,7 @@ from graftwork.estimators.imputing import draw_missing
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
 from graftwork.inference.soft import soft_log_conditionals
+from graftwork.models import PairwiseMRF
 
 POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
@@ -122,10 +123,10 @@ def read_rows(
     sample = prepare(table, keep_all_states=keep, missing=available, n_jobs=net.n_jobs)
     if not available:
         return table, sample, found
-    return table, sample, replace(found, frequencies=_frequencies(sample))
+    return table, sample, replace(found, frequencies=frequencies_of(sample))
 
 
-def _frequencies(sample: Sample) -> tuple[Floats, ...]:
+def frequencies_of(sample: Sample) -> tuple[Floats, ...]:
     """Return the frequencies of all declared states of each variable."""
     parts = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
     out = []
@@ -149,9 +150,22 @@ def log_scores(net: Any, X: Any, weights: Any = None) -> tuple[Floats, Floats | 
         return model.log_pseudo_likelihood(table, n_jobs=net.n_jobs), table.weights
     more = [(*listed, MISSING_STATE) for listed in states]
     table = align(X, names, more, weights=weights, owner=owner)
-    if not (table.codes == model.potentials.layout.cards[:, None]).any():
-        return model.log_pseudo_likelihood(
-            Table(names, states, table.codes), n_jobs=net.n_jobs
-        ), table.weights
-    values = soft_log_conditionals(model.potentials, table.codes, net.missing_.frequencies)
-    return values, table.weights
+    return score_rows(model, table.codes, net.missing_.frequencies, net.n_jobs), table.weights
+
+
+def score_rows(
+    model: PairwiseMRF, codes: Any, frequencies: tuple[Floats, ...], n_jobs: int | None
+) -> Floats:
+    """Return the log pseudo-likelihood of the observed cells of each row.
+
+    Parameters
+    ----------
+    codes : (n_variables, rows) integers
+        States of the model, and one more than the last where a cell is missing.
+    frequencies : tuple of (states,) float64
+        What a missing neighbour counts as.
+    """
+    if (codes >= model.potentials.layout.cards[:, None]).any():
+        return soft_log_conditionals(model.potentials, codes, frequencies)
+    table = Table(model.names, tuple(model.states.values()), codes)
+    return model.log_pseudo_likelihood(table, n_jobs=n_jobs)
