@@ -203,9 +203,7 @@ class _Search:
         others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
         evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        kept, entering = evidence.choose(required, self._walk.budget.max_edges)
-        if not enter:
-            entering = entering[:0]
+        kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
         self._evidence = evidence
         if kept.all() and not len(entering):
             return False
