@@ -17,7 +17,7 @@ from graftwork.tuning.contrasts import Contrasts, all_states, basis_of, frequent
 from graftwork.tuning.discoveries import log_q_values
 from graftwork.tuning.edge_tests import examine_edges, log_tail
 from graftwork.tuning.hessian import Parameters, hessian
-from graftwork.tuning.newton import polish
+from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import _soberly, examine_absent, examine_pairs
 from graftwork.tuning.refit import unshrunk
 from graftwork.tuning.rows import Rows
@@ -216,7 +216,7 @@ def test_newton_steps_reach_the_last_digits(kind):
     start = with_pairs(independent_potentials(problem.objective.sample), EDGES)
     loose = refit(problem, start, 1e-3)
     assert loose.residual > 1e-6
-    assert polish(unshrunk(problem), loose, 1).residual < 1e-12
+    assert newton(unshrunk(problem), loose, 1e-12, 1).residual < 1e-12
 
 
 @pytest.mark.parametrize("groups", [[0, 1], [0, 1, 2, 3], [0, 0, 1], [2, 0, 1, 0, 2], [0]])

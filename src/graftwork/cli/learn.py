@@ -358,6 +358,7 @@ def write_files(
 ) -> Sequence[str]:
     """Write everything under the directory asked for, and return the names of the files."""
     from graftwork.report import plot_network, write_edges, write_path, write_trace
+    from graftwork.report.edges import tests_of
     from graftwork.report.summary import unseen_states
     from graftwork.report.trace import write_text
 
@@ -366,7 +367,7 @@ def write_files(
         (out / earlier).unlink(missing_ok=True)
     net.model_.save(out / "model.gw", info=info)
     write_text(out / "summary.txt", text)
-    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train))
+    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train), tests=tests_of(net))
     write_trace(out / "trace.jsonl", net.trace_)
     written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
     if net.path_:
