@@ -100,8 +100,8 @@ def main() -> None:
         f1, false, best, wrong, seconds, cpu = np.array(lines).T
         print(
             f"{name}: F1 {f1.mean():.3f} ({f1.min():.3f} to {f1.max():.3f}), false "
-            f"{false.mean():.4f} (at most {false.max():.3f}, {int(wrong.sum())} edges in all), true edges tested "
-            f"{best.mean():.3f}, {seconds.mean():.1f} s ({cpu.mean():.1f} CPU)",
+            f"{false.mean():.4f} (at most {false.max():.3f}, {int(wrong.sum())} edges in all), "
+            f"true edges tested {best.mean():.3f}, {seconds.mean():.1f} s ({cpu.mean():.1f} CPU)",
             flush=True,
         )
 
