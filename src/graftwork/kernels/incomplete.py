@@ -2,8 +2,9 @@
 
 Codes from ``cards[i]`` on are missing cells of variable ``i``; ``extended[i]`` is the number of
 codes. The half-edge of variable ``i`` to ``j`` has ``cards[i]`` rows and ``extended[j]`` columns:
-those after the states are for rows where ``j`` is missing, one for its average or one for each state
-drawn. Rows where ``i`` itself is missing are not in its sums; its conditionals are zero there.
+those after the states are for rows where ``j`` is missing, one for its average or one for each
+drawn state. Rows where ``i`` itself is missing are not in its sums; its conditionals are zero
+there.
 """
 
 from __future__ import annotations
