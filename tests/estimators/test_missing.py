@@ -13,6 +13,7 @@ from graftwork.errors import DataError, DataWarning
 from graftwork.estimators import imputing, missing
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
+from graftwork.grafting.trace import Silence
 from graftwork.inference.impute import impute
 from graftwork.objectives import AvailableCase
 
@@ -136,6 +137,11 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+class Impatient(Silence):
+    def on_round(self, *_):
+        raise KeyboardInterrupt
+
+
 def test_an_interrupt_leaves_the_network_learned_so_far(monkeypatch):
     table, learn = gw.as_table(chain(), missing="state"), imputing.impute
     averaged = gw.MarkovNetwork(lam=0.03, random_state=0)
@@ -148,7 +154,7 @@ def test_an_interrupt_leaves_the_network_learned_so_far(monkeypatch):
     assert net.missing_.words().endswith("counts as its average.")
     assert np.isfinite(net.score(table))
     monkeypatch.setattr(imputing, "impute", learn)
-    stop = gw.MarkovNetwork(lam=0.03, missing="available-case", observer=interrupt)
+    stop = gw.MarkovNetwork(lam=0.03, missing="available-case", observer=Impatient())
     with pytest.raises(KeyboardInterrupt):  # in the first round of the first fit
         stop.fit(table)
     assert stop.certificate_.stop == "interrupted"
