@@ -21,10 +21,17 @@ def test_trace_is_one_object_a_line(tmp_path):
 
 def test_path_is_one_line_a_lambda(tmp_path):
     point = SimpleNamespace(
-        lam=0.1, n_edges=2, loss=1.0, objective=1.2, refit_loss=0.9, criterion=3.0, chosen=True
+        lam=0.1,
+        n_edges=2,
+        loss=1.0,
+        objective=1.2,
+        refit_loss=0.9,
+        criterion=3.0,
+        held_out=float("nan"),
+        chosen=True,
     )
     write_path(tmp_path / "p.csv", [point])
-    assert (tmp_path / "p.csv").read_text().splitlines()[1] == "0.1,2,1.0,1.2,0.9,3.0,True"
+    assert (tmp_path / "p.csv").read_text().splitlines()[1] == "0.1,2,1.0,1.2,0.9,3.0,,True"
 
 
 def test_old_file_stays_when_writing_fails(tmp_path):

@@ -36,15 +36,6 @@ def planted(seed, n=200, rows=19_000):
     return model, codes.T
 
 
-@pytest.mark.parametrize("seed", [101, 102, 103])
-def test_edges_of_a_planted_network_without_tuning(seed):
-    model, rows = planted(seed)
-    net = gw.MarkovNetwork(random_state=0).fit(rows)
-    truth, found = ({frozenset(edge) for edge in m.edges} for m in (model, net.model_))
-    assert 2 * len(truth & found) / (len(truth) + len(found)) >= 0.90
-    assert net.certificate_.converged
-
-
 @pytest.mark.parametrize(("method", "share"), [("best-choice", 0.4), ("edge-grafting", 1.0)])
 def test_tables_counted_on_the_way_to_2n_edges(method, share):
     """Best-choice counts what it draws; the exhaustive search counts everything first."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli import ask, bootstrap, compare, compare_chains, crf, learn, tag
+from graftwork.cli import ask, bootstrap, compare, compare_chains, crf, learn, path, tag
 from graftwork.cli.failures import plain_warnings, report_failure
 from graftwork.cli.interrupts import Aborted
 from graftwork.version import __version__
@@ -23,6 +23,7 @@ _INTRO = (
 _EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2
+graftwork path data.csv --goal prediction
 graftwork bootstrap data.csv --n 500
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
@@ -45,6 +46,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
+app.command("path", epilog=path.EXAMPLES)(path.path)
 app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)

@@ -38,7 +38,7 @@ _OPTIONS = {
 }
 #: The estimator's arguments, as messages write them: "tol must be", 'penalty="l2"'.
 _ARGUMENTS = re.compile(
-    r"""\b(lam|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
+    r"""\b(lam|goal|fdr|criterion|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
     r"""|n_jobs|max_edges|max_tests|max_seconds|start|c1|select|order|candidates|min_count"""
     r"""|max_features|max_iter|missing)(?:(?= must be)|=["']([\w-]+)["'])"""
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.gaps import as_learned
@@ -50,6 +51,7 @@ graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.0
 graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
 graftwork learn data.csv --start out/model.gw --lam 0.01
+graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
 graftwork learn data.csv --tie 10
 graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
@@ -95,6 +97,9 @@ def learn(
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",
+    goal: how.GoalOption = how.Goal.STRUCTURE,
+    fdr: how.Fdr = 0.01,
+    criterion: how.CriterionOption = None,
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
     pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
@@ -127,6 +132,7 @@ def learn(
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
     settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
     settings["missing"] = missing.value
+    settings |= how.choice_of(context.params)
     check_start(start)
     if start is not None:
         settings["start"] = start
@@ -352,6 +358,7 @@ def write_files(
 ) -> Sequence[str]:
     """Write everything under the directory asked for, and return the names of the files."""
     from graftwork.report import plot_network, write_edges, write_path, write_trace
+    from graftwork.report.edges import tests_of
     from graftwork.report.summary import unseen_states
     from graftwork.report.trace import write_text
 
@@ -360,7 +367,7 @@ def write_files(
         (out / earlier).unlink(missing_ok=True)
     net.model_.save(out / "model.gw", info=info)
     write_text(out / "summary.txt", text)
-    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train))
+    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train), tests=tests_of(net))
     write_trace(out / "trace.jsonl", net.trace_)
     written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
     if net.path_:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.estimators.course import check_annealing
+from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import (
     PENALTIES,
@@ -39,6 +40,7 @@ def loop_options(net: Any) -> dict[str, Any]:
         whole_number("tie", net.tie, 1)
     recipe = make_recipe(net.method, _method_options(net))
     _check_lambda(net, recipe)
+    make_criterion(net)  # refused now if it means nothing
     _check_course(net, recipe)
     return {
         "recipe": recipe,

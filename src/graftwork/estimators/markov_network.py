@@ -19,23 +19,24 @@ from graftwork.data.compact import Sample
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.checks import loop_options
-from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
+from graftwork.estimators.learning import Learning, unary_of
 from graftwork.estimators.missing import log_scores, prepare_rows, read_rows
-from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.parts import make_objective
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
 from graftwork.estimators.starts import make_start, words_of_start
-from graftwork.grafting import Outcome, PairDomain, Problem, Recipe, graft
+from graftwork.grafting import Outcome, Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
-from graftwork.objectives.protocol import Objective
-from graftwork.penalties import Penalty
-from graftwork.tuning import Evidence, PathPoint, Tying, learn_structure, normal_prior, tie
+from graftwork.tuning import (
+    Tying,
+    tie,
+)
 
 # How many pairs that are almost edges are listed.
 MOST_NEAR = 20
@@ -75,15 +76,20 @@ class MarkovNetwork(BaseEstimator):
         activate single features do so for all but group-l1, where a feature is a whole table.
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
-        network (see ``lam_words_``) and refits its weights without the penalty. Methods that know
-        their number of edges ("chow-liu", "forced-pruning") need no sparsity: "auto" then means
-        the refit's mild prior alone.
+        network (see ``goal`` and ``lam_words_``). Methods that know their number of edges
+        ("chow-liu", "forced-pruning") need no sparsity: "auto" then means a mild prior alone.
     goal : {"structure", "prediction"}
         What lam="auto" is after: the edges that are real ("structure"), tested one by one, or the
-        best predictions of new rows.
+        best predictions of new rows, with many more edges.
     fdr : float
         For goal="structure": the false discovery rate, the share of false edges among those kept
         that is accepted on average. .05 finds more.
+    criterion : str, optional
+        With lam="auto", what chooses lambda: "tests" (structure; default), "k-fold" (prediction;
+        default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars". See
+        docs/choosing-lambda.md.
+    criterion_options : dict, optional
+        Options of the criterion, such as ``{"folds": 5}`` or ``{"gamma": 0.5}``.
     l2 : float
         Strength of the squared norm added to the penalty.
     penalize_unary : bool or float
@@ -194,6 +200,8 @@ class MarkovNetwork(BaseEstimator):
         lam: float | str = "auto",
         goal: str = "structure",
         fdr: float = 0.01,
+        criterion: str | None = None,
+        criterion_options: Mapping[str, Any] | None = None,
         l2: float = 0.0,
         penalize_unary: bool | float = False,
         anneal: int | Sequence[float] | None = None,
@@ -229,6 +237,8 @@ class MarkovNetwork(BaseEstimator):
         self.lam = lam
         self.goal = goal
         self.fdr = fdr
+        self.criterion = criterion
+        self.criterion_options = criterion_options
         self.l2 = l2
         self.penalize_unary = penalize_unary
         self.anneal = anneal
@@ -312,8 +322,11 @@ class MarkovNetwork(BaseEstimator):
             options["recipe"] = replace(options["recipe"], start=start)
         domain = make_domain(self, table, sample, options["recipe"])
         self.knowledge_ = describe_knowledge(self, domain)
-        outcome, potentials = self._learn(sample, domain, options)
-        potentials, interrupted = self._tie(sample, outcome, potentials, options)
+        learned = Learning(self, table, sample, domain, options).run()
+        outcome = learned.outcome
+        self.lam_, self.lam_words_, self.path_ = learned.lam, learned.lam_words, learned.path
+        self.evidence_, self.refitted_ = learned.evidence, learned.refitted
+        potentials, interrupted = self._tie(sample, outcome, learned.potentials, options)
         self.model_ = to_model(table, sample, potentials)
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)
@@ -323,6 +336,16 @@ class MarkovNetwork(BaseEstimator):
         if interrupted:
             raise KeyboardInterrupt
         return self
+
+    def plot_path(self, ax: Any = None) -> Any:
+        """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
+
+        Needs matplotlib. With a given lambda there is no path, and nothing to draw.
+        """
+        from graftwork.report.path_plot import plot_path
+
+        check_is_fitted(self)
+        return plot_path(self, ax=ax)
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
         """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
@@ -383,7 +406,7 @@ class MarkovNetwork(BaseEstimator):
             "pair_rule": self.pair_rule,
             "penalty": self.penalty,
             "l2": float(self.l2),
-            "penalize_unary": self._unary(),
+            "penalize_unary": unary_of(self),
             "anneal": _plain(self.anneal),
             "start": words_of_start(self.start),
             "goal": self.goal,
@@ -391,6 +414,7 @@ class MarkovNetwork(BaseEstimator):
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
+            "criterion": self.criterion,
             "lam": self.lam_,
             "lam_words": self.lam_words_,
             "refitted": self.refitted_,
@@ -399,60 +423,6 @@ class MarkovNetwork(BaseEstimator):
             "certificate": self.certificate_.to_dict(),
             "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
         }
-
-    def _learn(
-        self, sample: Sample, domain: PairDomain, options: dict[str, Any]
-    ) -> tuple[Outcome, Potentials]:
-        """Run the recipe, at one lambda or along a path; return it and the weights to keep."""
-        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
-        search = isinstance(self.lam, str) and self.penalty != "none"
-        objective = objective_of(sample)
-        if search and not options["recipe"].sized:
-            return self._search(sample, objective, domain, options)
-        self.path_: list[PathPoint] = []
-        self.evidence_: Evidence | None = None
-        self.refitted_ = False
-        self.lam_, self.lam_words_ = self._given_lambda()
-        penalty = self._penalty_at(self.lam_)
-        if search:
-            penalty = make_ridge(penalty, normal_prior(sample), self._unary())
-        problem = Problem(objective, penalty, domain)
-        outcome = graft(
-            problem,
-            **options,
-            schedule=annealing_schedule(self.anneal, problem, options["rng"]),
-            arrivals=arriving_variables(self.arrivals, self.names_),
-        )
-        return outcome, outcome.potentials
-
-    def _search(
-        self, sample: Sample, objective: Objective, domain: PairDomain, options: dict[str, Any]
-    ) -> tuple[Outcome, Potentials]:
-        """Learn without a given lambda."""
-        pseudo = objective
-        if self.loss != "pseudolikelihood":
-            pseudo = make_objective("pseudolikelihood", "auto", self.pair_rule, self.n_jobs)(sample)
-        result = learn_structure(
-            lambda lam: Problem(objective, self._penalty_at(lam), domain),
-            pseudo,
-            fdr=float(self.fdr),
-            **options,
-        )
-        self.lam_ = result.outcome.certificate.lam
-        self.lam_words_, self.path_ = result.words, list(result.path)
-        self.evidence_, self.refitted_ = result.evidence, True
-        return result.outcome, result.refitted.point.potentials
-
-    def _given_lambda(self) -> tuple[float, str]:
-        """Return the lambda that is not searched for, and how it came about."""
-        if self.penalty == "none":
-            return 0.0, "There is no penalty."
-        if isinstance(self.lam, str):
-            return 0.0, (
-                "There is no sparsity penalty, because the method gives the number of edges; a "
-                "standard normal prior keeps the weights finite."
-            )
-        return float(self.lam), f"lambda {float(self.lam):g} was given."
 
     def _tie(
         self, sample: Sample, outcome: Outcome, learned: Potentials, options: dict[str, Any]
@@ -471,14 +441,6 @@ class MarkovNetwork(BaseEstimator):
         except KeyboardInterrupt:
             return learned, True
         return self.tying_.potentials, False
-
-    def _penalty_at(self, lam: float) -> Penalty:
-        return make_penalty(self.penalty, lam, float(self.l2), self._unary())
-
-    def _unary(self) -> bool | float:
-        """Return whether unaries are penalised, or by how much."""
-        given = self.penalize_unary
-        return bool(given) if isinstance(given, bool | np.bool_) else float(given)
 
     def _note_feature_names(self, X: Any, table: Table) -> None:
         """Keep scikit-learn's record of column names, which it has for names of text only."""

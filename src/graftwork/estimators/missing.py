@@ -24,6 +24,7 @@ from graftwork.estimators.imputing import completed, copies_of_rows, draw_missin
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
 from graftwork.inference.soft import soft_log_conditionals
+from graftwork.models import PairwiseMRF
 
 POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
@@ -149,7 +150,7 @@ def prepare_rows(net: Any, table: Table, rng: np.random.Generator) -> tuple[Tabl
     if not draws:
         return table, sample
     begun = time.monotonic()
-    net.missing_ = replace(net.missing_, frequencies=_frequencies(sample))
+    net.missing_ = replace(net.missing_, frequencies=frequencies_of(sample))
     drawn = draw_missing(net, table, sample, rng)
     seconds = time.monotonic() - begun
     net.missing_ = replace(net.missing_, drawn=not sample.complete, seconds=seconds)
@@ -159,7 +160,7 @@ def prepare_rows(net: Any, table: Table, rng: np.random.Generator) -> tuple[Tabl
     return whole, prepare(whole, **options)
 
 
-def _frequencies(sample: Sample) -> tuple[Floats, ...]:
+def frequencies_of(sample: Sample) -> tuple[Floats, ...]:
     """Return the frequencies of all declared states of each variable."""
     parts = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
     out = []
@@ -183,9 +184,22 @@ def log_scores(net: Any, X: Any, weights: Any = None) -> tuple[Floats, Floats | 
         return model.log_pseudo_likelihood(table, n_jobs=net.n_jobs), table.weights
     more = [(*listed, MISSING_STATE) for listed in states]
     table = align(X, names, more, weights=weights, owner=owner)
-    if not (table.codes == model.potentials.layout.cards[:, None]).any():
-        return model.log_pseudo_likelihood(
-            Table(names, states, table.codes), n_jobs=net.n_jobs
-        ), table.weights
-    values = soft_log_conditionals(model.potentials, table.codes, net.missing_.frequencies)
-    return values, table.weights
+    return score_rows(model, table.codes, net.missing_.frequencies, net.n_jobs), table.weights
+
+
+def score_rows(
+    model: PairwiseMRF, codes: Any, frequencies: tuple[Floats, ...], n_jobs: int | None
+) -> Floats:
+    """Return the log pseudo-likelihood of the observed cells of each row.
+
+    Parameters
+    ----------
+    codes : (n_variables, rows) integers
+        States of the model, and one more than the last where a cell is missing.
+    frequencies : tuple of (states,) float64
+        What a missing neighbour counts as.
+    """
+    if (codes >= model.potentials.layout.cards[:, None]).any():
+        return soft_log_conditionals(model.potentials, codes, frequencies)
+    table = Table(model.names, tuple(model.states.values()), codes)
+    return model.log_pseudo_likelihood(table, n_jobs=n_jobs)

@@ -6,6 +6,7 @@ from graftwork.report.conditional import ConditionalLogs, conditional_logs
 from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
 from graftwork.report.found_edges import EdgeScores, compare_edges
 from graftwork.report.held_out import HeldOut, held_out
+from graftwork.report.path_plot import path_table, plot_path
 from graftwork.report.plot import plot_network
 from graftwork.report.scores import Scores, evaluate
 from graftwork.report.summary import describe_edge, describe_network, summary
@@ -31,7 +32,9 @@ __all__ = [
     "evaluate",
     "held_out",
     "label_scores",
+    "path_table",
     "plot_network",
+    "plot_path",
     "summary",
     "write_edges",
     "write_path",

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.estimators.edges import edge_records
 from graftwork.models import PairwiseMRF
 from graftwork.report.trace import write_rows
 
 Floats = NDArray[np.float64]
 Unseen = Mapping[Any, Sequence[Any]]
+Tested = Mapping[tuple[Any, Any], tuple[float, float]]
 
 #: Entries this close to the largest, relative to it, count as equally large.
 _TIE = 1e-9
@@ -23,6 +25,8 @@ COLUMNS = (
     "first",
     "second",
     "strength",
+    "p_value",
+    "q_value",
     "together_first",
     "together_second",
     "together_weight",
@@ -53,6 +57,8 @@ class EdgeRecord:
         Frobenius norm of the double-centred table.
     together, apart : Association or None
         Largest and smallest entry of that table; None where no entry has that sign.
+    p_value, q_value : float
+        Of the edge's test; NaN where it was not tested.
     """
 
     first: Any
@@ -60,9 +66,25 @@ class EdgeRecord:
     strength: float
     together: Association | None
     apart: Association | None
+    p_value: float = float("nan")
+    q_value: float = float("nan")
 
 
-def edge_table(model: PairwiseMRF, *, unseen: Unseen | None = None) -> list[EdgeRecord]:
+def tests_of(net: Any) -> Tested:
+    """Return the p- and q-values of a fitted network's edges, by their ends; {} if it has none.
+
+    Parameters
+    ----------
+    net : MarkovNetwork
+    """
+    evidence = getattr(net, "evidence_", None)
+    records = [] if evidence is None else edge_records(net.model_, net.names_, evidence)
+    return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
+
+
+def edge_table(
+    model: PairwiseMRF, *, unseen: Unseen | None = None, tests: Tested | None = None
+) -> list[EdgeRecord]:
     """Return a record for each edge, the strongest first.
 
     A table is double-centred before it is read, so that what it says about single variables does
@@ -74,6 +96,8 @@ def edge_table(model: PairwiseMRF, *, unseen: Unseen | None = None) -> list[Edge
         The network.
     unseen : mapping of name to states, optional
         States no row had: the data say nothing about them, so no association names them.
+    tests : mapping of ends to (p-value, q-value), optional
+        See `tests_of`.
 
     Returns
     -------
@@ -90,11 +114,16 @@ def edge_table(model: PairwiseMRF, *, unseen: Unseen | None = None) -> list[Edge
     Association(first_state='yes', second_state='wet', weight=0.75)
     """
     skip = unseen or {}
-    records = [_record(model, a, b, skip) for a, b in model.edges]
+    untested = float("nan"), float("nan")
+    records = [
+        _record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in model.edges
+    ]
     return sorted(records, key=lambda record: -record.strength)
 
 
-def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen) -> EdgeRecord:
+def _record(
+    model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: tuple[float, float]
+) -> EdgeRecord:
     states = model.states
     centred = double_centred(model.table(a, b))
     rows = np.array([state not in unseen.get(a, ()) for state in states[a]], dtype=bool)
@@ -106,6 +135,7 @@ def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen) -> EdgeRecord:
         model.strength(a, b),
         _largest(centred, allowed, +1.0, states[a], states[b]),
         _largest(centred, allowed, -1.0, states[a], states[b]),
+        *test,
     )
 
 
@@ -144,6 +174,7 @@ def write_edges(
     network: PairwiseMRF | Sequence[EdgeRecord],
     *,
     unseen: Unseen | None = None,
+    tests: Tested | None = None,
 ) -> None:
     """Write the edges as CSV, strongest first, and return None; the file appears whole or not.
 
@@ -153,7 +184,7 @@ def write_edges(
         Where to.
     network : PairwiseMRF or sequence of EdgeRecord
         The network, or what `edge_table` made of it.
-    unseen : mapping of name to states, optional
+    unseen, tests : optional
         As in `edge_table`.
 
     Examples
@@ -163,14 +194,19 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,1,1,0.5,1,0,-0.5
+    a,b,1.0,,,1,1,0.5,1,0,-0.5
     """
-    records = edge_table(network, unseen=unseen) if isinstance(network, PairwiseMRF) else network
+    records = (
+        edge_table(network, unseen=unseen, tests=tests)
+        if isinstance(network, PairwiseMRF)
+        else network
+    )
     write_rows(path, COLUMNS, (_cells(record) for record in records))
 
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
+    cells += ["" if np.isnan(value) else value for value in (record.p_value, record.q_value)]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]
     return cells

@@ -10,7 +10,8 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.models import PairwiseMRF
-from graftwork.report.edges import Association, EdgeRecord, Unseen, edge_table
+from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
+from graftwork.report.evidence_words import evidence_sections, small
 from graftwork.report.held_out import HeldOut
 
 Meanings = Mapping[Any, Mapping[Any, str]]
@@ -54,14 +55,17 @@ def summary(
     sections = [
         ("Data", _data_words(train, model) + _missing_words(net)),
         ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
-        ("Lambda" if net.lam_ else "Penalty", _lambda_words(net)),
+        (_choice_title(net), _lambda_words(net)),
+        *evidence_sections(net, train.total_weight),
         *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
     if getattr(net, "exchange_", None) is not None:
         sections.insert(2, ("Exchange", net.exchange_.words()))
     parts = [section(title, text) for title, text in sections]
-    strongest = describe_network(model, meanings=meanings, top=top, unseen=unseen_states(train))
+    strongest = describe_network(
+        model, meanings=meanings, top=top, unseen=unseen_states(train), tests=tests_of(net)
+    )
     if strongest:
         parts.append(strongest)
     parts.append(section("Certificate", certificate_words(net)))
@@ -90,6 +94,7 @@ def describe_network(
     meanings: Meanings | None = None,
     top: int = 10,
     unseen: Unseen | None = None,
+    tests: Tested | None = None,
 ) -> str:
     """Return the strongest edges in words, below a heading; an empty text if there is no edge.
 
@@ -101,7 +106,7 @@ def describe_network(
         Words for states.
     top : int
         How many edges to name.
-    unseen : mapping of name to states, optional
+    unseen, tests : optional
         As in `edge_table`.
 
     Returns
@@ -116,7 +121,7 @@ def describe_network(
     The only edge
       a - b  strength 1.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
-    records = edge_table(model, unseen=unseen)
+    records = edge_table(model, unseen=unseen, tests=tests)
     if not records or top < 1:
         return ""
     shown = records[:top]
@@ -153,6 +158,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         if tie is not None
     ]
     head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
+    if not np.isnan(record.p_value):
+        head += f", p = {small(record.p_value)}"
     return f"{head}: {'; '.join(clauses)}" if clauses else head
 
 
@@ -239,6 +246,13 @@ def _data_words(table: Table, model: PairwiseMRF) -> str:
     return text
 
 
+def _choice_title(net: Any) -> str:
+    """Return what the section about the choice of edges is called."""
+    if getattr(net, "evidence_", None) is not None:
+        return "How the edges were chosen"
+    return "Lambda" if net.lam_ else "Penalty"
+
+
 def _lambda_words(net: Any) -> str:
     if net.penalty == "none":
         return "There is no penalty."
@@ -285,6 +299,8 @@ def names(items: list[Any]) -> str:
 def certificate_words(net: Any) -> str:
     """Return the certificate in words, and which network it is about after a refit or tying."""
     words: str = net.certificate_.words()
+    if getattr(net, "evidence_", None) is not None:
+        return f"Of the penalised network whose edges are the short list: {words}"
     if net.refitted_:
         return (
             f"Of the penalised network at the chosen lambda, from which the refit started: {words}"

@@ -13,7 +13,9 @@ from typing import Any
 from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
 
-PATH_COLUMNS = ("lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "chosen")
+PATH_COLUMNS = (
+    "lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "held_out", "chosen",
+)  # fmt: skip
 
 
 def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
@@ -61,7 +63,8 @@ def write_path(path: str | PathLike[str], points: Iterable[Any]) -> None:
         Where to.
     points : iterable
         What `MarkovNetwork.path_` holds: one point a lambda, with the attributes lam, n_edges,
-        loss, objective, refit_loss, criterion and chosen.
+        loss, objective, refit_loss, criterion, held_out and chosen. What is not known (NaN) is
+        left empty.
 
     Examples
     --------
@@ -69,10 +72,11 @@ def write_path(path: str | PathLike[str], points: Iterable[Any]) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "path.csv")
     >>> write_path(path, [])
     >>> path.read_text()
-    'lam,n_edges,loss,objective,refit_loss,criterion,chosen\\n'
+    'lam,n_edges,loss,objective,refit_loss,criterion,held_out,chosen\\n'
     """
     rows = ([getattr(point, name) for name in PATH_COLUMNS] for point in points)
-    write_rows(path, PATH_COLUMNS, rows)
+    known = (["" if value != value else value for value in row] for row in rows)
+    write_rows(path, PATH_COLUMNS, known)
 
 
 def write_rows(

@@ -1,5 +1,7 @@
 """Choosing lambda (paths, criteria, refits), and tying weights together."""
 
+from graftwork.tuning.choice import Chosen, choose_lambda
+from graftwork.tuning.criteria import Criterion
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.path import PathPoint
@@ -9,12 +11,15 @@ from graftwork.tuning.structure import StructureResult, learn_structure
 from graftwork.tuning.tying import Tying, tie
 
 __all__ = [
+    "Chosen",
+    "Criterion",
     "Evidence",
     "Levels",
     "PathPoint",
     "Refitted",
     "StructureResult",
     "Tying",
+    "choose_lambda",
     "find_levels",
     "learn_structure",
     "normal_prior",

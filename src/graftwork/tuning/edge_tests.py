@@ -44,18 +44,23 @@ class Findings:
     degrees : (k,) int64
     log_p : (k,) float64
         Logarithms of the p-values, which may be too small for numbers themselves.
+    rises : (k,) float64
+        About twice what the log pseudo-likelihood of all rows changes by the pair: the statistics
+        before they were divided by their stretch.
     """
 
     pairs: Ints
     statistics: Floats
     degrees: Ints
     log_p: Floats
+    rises: Floats
 
     @staticmethod
     def none(count: int) -> Findings:
         """Return so many tests that say nothing yet."""
         integers = np.zeros((count, 2), dtype=np.int64)
-        return Findings(integers, np.zeros(count), np.ones(count, dtype=np.int64), np.zeros(count))
+        nothing = np.zeros(count)
+        return Findings(integers, nothing, np.ones(count, dtype=np.int64), nothing, nothing)
 
     @staticmethod
     def joined(parts: list[Findings]) -> Findings:
@@ -101,13 +106,13 @@ def examine_edges(rows: Rows, prior: float = 1.0) -> Findings:
     edges = layout.edges
     sizes = rows.contrasts.sizes[edges]
     degrees = sizes[:, 0] * sizes[:, 1]
-    statistics = np.zeros(len(edges))
+    statistics = rises = np.zeros(len(edges))
     if len(edges):
         ridge = np.zeros(parameters.size)
         ridge[parameters.starts[layout.n_variables] :] = prior
         bend = hessian(rows, parameters) + sparse.diags_array(ridge)
-        statistics = _statistics(rows, parameters, bend.tocsr())
-    return Findings(edges, statistics, degrees, log_tail(statistics, degrees))
+        rises, statistics = _statistics(rows, parameters, bend.tocsr())
+    return Findings(edges, statistics, degrees, log_tail(statistics, degrees), rises)
 
 
 def log_tail(statistics: Floats, degrees: Ints) -> Floats:
@@ -128,8 +133,10 @@ def log_tail(statistics: Floats, degrees: Ints) -> Floats:
     return capped
 
 
-def _statistics(rows: Rows, parameters: Parameters, bend: sparse.csr_array) -> Floats:
-    """Return the statistic of each edge, divided by its stretch."""
+def _statistics(
+    rows: Rows, parameters: Parameters, bend: sparse.csr_array
+) -> tuple[Floats, Floats]:
+    """Return what each edge makes the pseudo-likelihood rise by, and that less its stretch."""
     weights = parameters.read(rows.potentials.weights)
     stars = parameters.stars()
     edges = np.arange(parameters.layout.n_edges)
@@ -153,12 +160,12 @@ def _statistics(rows: Rows, parameters: Parameters, bend: sparse.csr_array) -> F
                 total += (moved * block.weights) @ moved.T
 
         run_chunks(add, cuts, rows.n_threads)
-    found = np.zeros(len(edges))
+    rises, stretches = np.zeros(len(edges)), np.ones(len(edges))
     for one, total in zip(locals_, variation, strict=True):
         size = max(1, len(one.weights))
-        stretch = np.clip(np.sum(one.precision * total) / size, LEAST_STRETCH, MOST_STRETCH)
-        found[one.edge] = one.weights @ one.precision @ one.weights / stretch
-    return found
+        stretches[one.edge] = np.sum(one.precision * total) / size
+        rises[one.edge] = one.weights @ one.precision @ one.weights
+    return rises, rises / np.clip(stretches, LEAST_STRETCH, MOST_STRETCH)
 
 
 def _localise(

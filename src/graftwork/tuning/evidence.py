@@ -49,7 +49,7 @@ class Evidence:
         return self._log_q[len(self.edges.pairs) :]
 
     def choose(
-        self, required: NDArray[np.bool_], most: int | None = None
+        self, required: NDArray[np.bool_], most: int | None = None, *, enter: bool = True
     ) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first.
 
@@ -59,13 +59,18 @@ class Evidence:
             Edges that stay whatever their test says.
         most : int, optional
             How many there may be together; the surest are taken.
+        enter : bool
+            Whether other pairs may be edges at all.
         """
         log_p = np.append(self.edges.log_p, self.others.log_p)
         wanted = self._log_q <= np.log(self.level)
         wanted[: len(required)] |= required
+        if not enter:
+            wanted[len(required) :] = False
         if most is not None and wanted.sum() > most:
             log_p[: len(required)][required] = -np.inf
-            wanted[np.argsort(log_p, kind="stable")[most:]] = False
+            order = np.argsort(np.where(wanted, log_p, np.inf), kind="stable")
+            wanted[order[most:]] = False
         kept, new = wanted[: len(self.edges.pairs)], wanted[len(self.edges.pairs) :]
         order = np.argsort(self.others.log_p, kind="stable")
         return kept, self.others.pairs[order[new[order]]]

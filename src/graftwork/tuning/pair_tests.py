@@ -112,7 +112,8 @@ class _Tile:
             first = starts[pairs[some]] - starts[self.first]
             degrees = sizes[pairs[some, 0]] * sizes[pairs[some, 1]]
             found = _test(rows, self.point, pairs[some], self.variances, first)
-            tests = tests.with_rows(some, Findings(pairs[some], found[0], degrees, found[1]))
+            parts = pairs[some], found[0], degrees, found[1], found[0]
+            tests = tests.with_rows(some, Findings(*parts))
         return tests
 
 

@@ -20,11 +20,13 @@ class PathPoint:
     lam : float
     n_edges : int
     loss, objective : float
-        Of the penalised fit.
+        Of the penalised fit. Where parts of the rows were learned from, these three are means over
+        the parts.
     refit_loss : float
         Of the same edges fitted without the penalty; NaN where that was not asked for.
     criterion : float
-        What was minimised to choose; NaN where nothing was.
+        What was minimised to choose (of "stars" the instability, which must not exceed a
+        threshold); NaN where nothing was.
     held_out : float
         Mean negative log pseudo-likelihood of rows not learned from; NaN where none were.
     chosen : bool

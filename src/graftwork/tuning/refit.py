@@ -40,6 +40,7 @@ def refit(
     tolerance: float,
     before: Solution | None = None,
     halted: Callable[[], bool] = never,
+    max_evaluations: int = 2000,
 ) -> Solution:
     """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
 
@@ -51,12 +52,14 @@ def refit(
         An earlier refit with some of these edges: their weights are better starts.
     halted : function
         True when there is no time left.
+    max_evaluations : int
+        Most evaluations of the loss.
     """
     smooth = unshrunk(problem)
     if before is not None:
         start = _carry(before.point.potentials, start)
     start = searchable(smooth.penalty, start)
-    return ProximalQuasiNewton().improve(
+    return ProximalQuasiNewton(max_evaluations).improve(
         problem.objective,
         smooth.penalty,
         smooth.blocks(start.layout),

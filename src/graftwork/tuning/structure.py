@@ -13,30 +13,36 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from scipy.stats import chi2
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
-from graftwork.inference.layout import Potentials
+from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
 from graftwork.tuning.edge_tests import Findings, examine_edges
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
-from graftwork.tuning.newton import polish
+from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import examine_absent
 from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.rows import Rows
 from graftwork.tuning.walk import Walk, WalkEndedError
 
-# Refits are solved to this before a test, and to the second at the end if Newton steps do not.
+# Refits are solved to this before a test, with so many evaluations before Newton steps take over.
 REFIT_ACCURACY = 2e-4
+MOST_EVALUATIONS = 30
+# At the end Newton steps go on to rounding errors; where there are none, this must do.
+LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
 # Rounds in which pairs may enter and edges leave.
 MOST_ROUNDS = 4
+# Edges may leave together if that costs at most this much more than each alone promised.
+SLACK = 1.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,17 +143,21 @@ class _Search:
         assert self._outcome is not None
         self._note("refitting the short list", 2)
         self._walk.check_time()
-        self._fit(self._outcome.potentials, REFIT_ACCURACY)
-        self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
+        self._fit(self._outcome.potentials)
+        for _ in range(MOST_ROUNDS):  # most noise goes before absent pairs are tested
+            if not self._change(absent=False, enter=False):
+                break
         for turn in range(MOST_ROUNDS):
             self._note(f"testing all pairs, round {turn + 1}", 1)
             if not self._change(absent=True, enter=True):
                 break
-        while True:
+        while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
-            self._finish()
+            self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
             if not self._change(absent=True, enter=False):
                 break
+            while self._change(absent=False, enter=False):
+                pass
         assert self._fitted is not None
         self._final = self._fitted
         if not self._own:
@@ -175,16 +185,23 @@ class _Search:
         steps = len(self._walk.fits) + 4
         self._walk.observer.on_stage(text, steps - 1 - left, steps)
 
-    def _fit(self, start: Potentials, accuracy: float) -> None:
-        self._fitted = refit(self._problem, start, accuracy, self._fitted)
+    def _fit(self, start: Potentials) -> None:
+        """Refit, for a test."""
+        self._fitted = refit(
+            self._problem, start, REFIT_ACCURACY, self._fitted, max_evaluations=MOST_EVALUATIONS
+        )
+        self._sharpen(REFIT_ACCURACY, REFIT_ACCURACY)
 
-    def _finish(self) -> None:
-        """Solve the refit to the last digits, so that nothing depends on the way there."""
+    def _sharpen(self, wanted: float, at_least: float) -> None:
+        """Solve the refit further by Newton steps, or without where there are too many states."""
         assert self._fitted is not None
-        smooth = unshrunk(self._problem)
-        self._fitted = polish(smooth, self._fitted, self._problem.objective.n_threads)
-        if self._fitted.residual > FINAL_ACCURACY:  # too many states for that
-            self._fit(self._fitted.point.potentials, FINAL_ACCURACY)
+        if self._fitted.residual <= wanted:
+            return
+        smooth, n_threads = unshrunk(self._problem), self._problem.objective.n_threads
+        if not (smooth.penalty.unary_lam or smooth.penalty.unary_l2):
+            self._fitted = newton(smooth, self._fitted, wanted, n_threads)
+        if self._fitted.residual > at_least:
+            self._fitted = refit(self._problem, self._fitted.point.potentials, at_least)
 
     def _change(self, *, absent: bool, enter: bool) -> bool:
         """Test, drop edges and take in pairs; return whether anything changed.
@@ -198,14 +215,42 @@ class _Search:
         others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
         evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        kept, entering = evidence.choose(required, self._walk.budget.max_edges)
-        if not enter:
-            entering = entering[:0]
+        kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
         self._evidence = evidence
         if kept.all() and not len(entering):
             return False
-        self._fit(with_pairs(only(point.potentials, kept), entering), REFIT_ACCURACY)
+        self._drop(evidence, np.flatnonzero(~kept))
+        if len(entering):
+            self._fit(with_pairs(self._fitted.point.potentials, entering))
         return True
+
+    def _drop(self, evidence: Evidence, leaving: Ints) -> None:
+        """Refit without these edges, or without the least sure of them.
+
+        Edges are tested one by one. Where several can stand in for each other (copies of a column),
+        none of them looks necessary, but they must not leave together: if that costs more than
+        their tests promised, half as many leave.
+        """
+        assert self._fitted is not None
+        before, rows = self._fitted, self._problem.objective.sample.total_weight
+        edges = evidence.edges
+        leaving = leaving[np.argsort(-edges.log_p[leaving], kind="stable")]
+        while len(leaving):
+            kept = np.ones(len(edges.pairs), dtype=bool)
+            kept[leaving] = False
+            self._fitted = before
+            self._fit(only(before.point.potentials, kept))
+            cost = 2.0 * rows * (self._fitted.objective - before.objective)
+            promised = SLACK * edges.rises[leaving].sum()
+            promised += _price(evidence, edges.degrees[leaving])
+            if len(leaving) == 1 or cost <= promised:
+                return
+            leaving = leaving[: len(leaving) // 2]
+
+
+def _price(evidence: Evidence, degrees: Ints) -> float:
+    """Return the statistic that the largest of some tables would need to be the only edge."""
+    return float(chi2.isf(evidence.level / max(1, evidence.n_tests), degrees.max()))
 
 
 def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:

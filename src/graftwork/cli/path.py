@@ -1,0 +1,140 @@
+"""graftwork path: the lambdas tried, what became of each, and which was chosen."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graftwork.cli import criteria as how
+from graftwork.cli import options as opt
+from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
+from graftwork.cli.interrupts import Interrupts
+from graftwork.cli.learn import (
+    TOO_EARLY,
+    Source,
+    facts,
+    fit,
+    prepare,
+    read_source,
+    say_files,
+    size_of,
+)
+from graftwork.cli.methods import parse_method
+from graftwork.cli.progress import progress_for
+
+if TYPE_CHECKING:
+    from graftwork.estimators import MarkovNetwork
+
+EXAMPLES = """Examples:
+graftwork path mushroom
+graftwork path data.csv --goal prediction --out path
+graftwork path data.csv --goal prediction --criterion k-fold:folds=5
+graftwork path data.csv --criterion stars:threshold=0.05
+
+Ctrl-C once stops and keeps the path so far; twice gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do around the learning itself."""
+
+    data: str
+    out: Path
+    reading: opt.Reading
+    plot: bool
+    quiet: bool
+
+
+def path(
+    context: typer.Context,
+    data: opt.Data,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("path"),
+    goal: how.GoalOption = how.Goal.STRUCTURE,
+    fdr: how.Fdr = 0.01,
+    criterion: how.CriterionOption = None,
+    seed: opt.Seed = 0,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    method: opt.Method = "best-choice",
+    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
+    inference: opt.LearnInference = opt.Inference.AUTO,
+    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
+    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
+    l2: opt.L2 = 0.0,
+    penalize_unary: opt.PenalizeUnary = False,
+    unary_lam: opt.UnaryLam = None,
+    tol: opt.Tol = 1e-6,
+    jobs: opt.Jobs = None,
+    max_edges: opt.MaxEdges = None,
+    max_seconds: opt.MaxSeconds = None,
+    max_tests: opt.MaxTests = None,
+    sep: opt.Sep = None,
+    header: opt.HeaderOption = opt.Header.AUTO,
+    weights: opt.Weights = None,
+    missing_values: opt.MissingValues = None,
+    keep_missing: opt.KeepMissing = False,
+    strings: opt.Strings = False,
+) -> None:
+    """Walk lambda down on all rows of a table; show every value tried, and which was chosen.
+
+    Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
+    """
+    settings = opt.settings_of(context.params | {"lam": "auto", "anneal": None, "tie": None})
+    settings |= how.choice_of(context.params) | parse_method(method)
+    plan = Plan(data, out, opt.Reading.of(context.params), plot=not no_plot, quiet=quiet)
+    try:
+        code = run(plan, settings)
+    except KeyboardInterrupt:  # while reading, or before the first round
+        say(TOO_EARLY)
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def run(plan: Plan, settings: dict[str, Any]) -> int:
+    """Walk the path, show it, write the files, and return the exit code."""
+    from graftwork.report import path_table
+    from graftwork.report.summary import wrap
+
+    began = time.monotonic()
+    with Interrupts() as interrupts:
+        with progress_for(quiet=plan.quiet) as progress:
+            progress.note(f"reading {plan.data}")
+            prepare(plan.out)
+            source = read_source(plan.data, plan.reading)
+            progress.note(f"learning from {size_of(source.table)}")
+            net = fit(source.table, settings, progress, interrupts)
+        interrupts.finishing = True
+        stopped = interrupts.seen
+        if not net.path_ and not stopped and settings["penalty"] != "none" and not net.lam_:
+            say(f"error: there is no path: {net.lam_words_} Choose another --method.")
+            return BAD_INPUT
+        written = write_files(plan, source, net, settings)
+    if not plan.quiet:
+        text = f"{path_table(net.path_)}\n\n{wrap(net.lam_words_)}\n"
+        say_files(text, plan.out, written, time.monotonic() - began)
+    if stopped:
+        say(f"interrupted; the path so far is in {plan.out / 'path.csv'}.")
+    return INTERRUPTED if stopped else 0
+
+
+def write_files(
+    plan: Plan, source: Source, net: MarkovNetwork, settings: dict[str, Any]
+) -> list[str]:
+    """Write the path, its picture and the model; return the names of the files."""
+    from graftwork.report import plot_path, write_path
+
+    out, written = plan.out, ["path.csv", "model.gw"]
+    (out / "path.png").unlink(missing_ok=True)  # of another run: it would not fit this path
+    write_path(out / "path.csv", net.path_)
+    net.model_.save(out / "model.gw", info=facts(source, source.table, net, settings, None))
+    if plan.plot and net.path_:
+        try:
+            plot_path(net, out / "path.png")
+            written.append("path.png")
+        except ImportError as error:
+            say(f"note: path.png was not drawn: {error}")
+    return written

@@ -1,0 +1,93 @@
+"""How lambda is chosen, by name: goals, the criteria that serve them, their options."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graftwork.estimators.parts import ParameterError, known, number
+from graftwork.tuning.adaptive import Adaptive
+from graftwork.tuning.criteria import (
+    Criterion,
+    Ebic,
+    EbicRefit,
+    EbicThenRefit,
+    HoldOut,
+    KFold,
+    Stars,
+)
+
+TESTS = "tests"
+CRITERIA: dict[str, Callable[..., Criterion]] = {
+    "hold-out": HoldOut,
+    "k-fold": KFold,
+    "ebic": Ebic,
+    "ebic-refit": EbicRefit,
+    "ebic-then-refit": EbicThenRefit,
+    "stars": Stars,
+    "adaptive": Adaptive,
+}
+# What serves a goal, its default first. Networks that predict best have far too many edges to say
+# which are real; stable or tested ones too few to predict best.
+GOALS: dict[str, tuple[str, ...]] = {
+    "structure": (TESTS, "ebic", "ebic-refit", "ebic-then-refit", "stars", "adaptive"),
+    "prediction": ("k-fold", "hold-out", "ebic", "ebic-refit", "ebic-then-refit"),
+}
+
+
+def make_criterion(net: Any) -> Criterion | None:
+    """Return what chooses lambda; None for the tests of edges. What means nothing is refused.
+
+    Parameters
+    ----------
+    net : MarkovNetwork
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> make_criterion(
+    ...     SimpleNamespace(
+    ...         goal="structure", criterion="ebic", criterion_options={"gamma": 0.5}, fdr=0.01
+    ...     )
+    ... )
+    Ebic(gamma=0.5)
+    """
+    goal = known("goal", net.goal, GOALS)
+    if number("fdr", net.fdr, 0.0, above=True) >= 1.0:
+        raise ParameterError(f"fdr must be a number between 0 and 1, got {net.fdr!r}.")
+    options = {} if net.criterion_options is None else net.criterion_options
+    if not isinstance(options, Mapping):
+        raise ParameterError(
+            f"criterion_options must be a dict of the criterion's options, got {options!r}."
+        )
+    name = net.criterion
+    if name is None:
+        name = GOALS[goal][0]
+    else:
+        known("criterion", name, [TESTS, *CRITERIA])
+        if name not in GOALS[goal]:
+            [other] = set(GOALS) - {goal}
+            raise ParameterError(
+                f"criterion={name!r} does not serve goal={goal!r}; use goal={other!r}, or one of "
+                f"{', '.join(map(repr, GOALS[goal]))}."
+            )
+    if name == TESTS:
+        if options:
+            raise ParameterError("the criterion 'tests' has no options; fdr is a parameter itself.")
+        return None
+    return _made(name, dict(options))
+
+
+def _made(name: str, options: dict[str, Any]) -> Criterion:
+    """Return the criterion of this name with these options, which it must know."""
+    factory = CRITERIA[name]
+    accepted = inspect.signature(factory).parameters
+    for option, value in options.items():
+        known(f"criterion_options of {name!r}: option", option, accepted)
+        if value is not None or accepted[option].default is not None:
+            number(f"criterion {name!r}: {option}", value, 0.0)
+    try:
+        return factory(**options)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"criterion {name!r}: {str(error).rstrip('.')}.") from None

@@ -1,0 +1,196 @@
+"""How a network is learned once everything has been read: at one lambda, or in search of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.data.compact import Sample, prepare
+from graftwork.estimators.course import annealing_schedule, arriving_variables
+from graftwork.estimators.criteria import make_criterion
+from graftwork.estimators.folds import TableFolder
+from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.grafting import Outcome, PairDomain, PairFactors, Problem, graft
+from graftwork.grafting.certificate import STOPS
+from graftwork.inference.layout import Potentials
+from graftwork.penalties import Penalty
+from graftwork.tuning import (
+    Evidence,
+    PathPoint,
+    choose_lambda,
+    learn_structure,
+    normal_prior,
+)
+from graftwork.tuning.adaptive import Adaptive
+from graftwork.tuning.criteria import Criterion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """A learned network, and how it came about.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The penalised fit, with certificate and trace.
+    potentials : Potentials
+        The network to keep: that of the outcome, or its edges refitted.
+    lam, lam_words : float, str
+        The lambda, and how it was found.
+    path : list of PathPoint
+    evidence : Evidence or None
+    refitted : bool
+    """
+
+    outcome: Outcome
+    potentials: Potentials
+    lam: float
+    lam_words: str
+    path: list[PathPoint]
+    evidence: Evidence | None = None
+    refitted: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learning:
+    """What is learned from, and how.
+
+    Attributes
+    ----------
+    net : MarkovNetwork
+        Its parameters.
+    table : Table
+    sample : Sample
+    domain : PairDomain
+    options : dict
+        Of the loop: recipe, budget, tolerance, rng, observer.
+    """
+
+    net: Any
+    table: Table
+    sample: Sample
+    domain: PairDomain
+    options: dict[str, Any]
+
+    def run(self) -> Learned:
+        """Return the learned network."""
+        net = self.net
+        search = isinstance(net.lam, str) and net.penalty != "none"
+        if not search or self.options["recipe"].sized:
+            return self._at_one_lambda(search)
+        criterion = make_criterion(net)
+        if criterion is None:
+            return self._tested()
+        return self._chosen(criterion)
+
+    def _at_one_lambda(self, sized: bool) -> Learned:
+        """Learn with the lambda given, or with a mild prior where the edges' number is known."""
+        lam, words = given_lambda(self.net)
+        penalty = penalty_at(self.net, lam)
+        if sized:
+            penalty = make_ridge(penalty, normal_prior(self.sample), unary_of(self.net))
+        problem = Problem(self._objective_of(self.sample), penalty, self.domain)
+        outcome = graft(
+            problem,
+            **self.options,
+            schedule=annealing_schedule(self.net.anneal, problem, self.options["rng"]),
+            arrivals=arriving_variables(self.net.arrivals, self.table.names),
+        )
+        return Learned(outcome, outcome.potentials, lam, words, [])
+
+    def _tested(self) -> Learned:
+        """Learn the edges that tests keep."""
+        net, objective = self.net, self._objective_of(self.sample)
+        pseudo = objective
+        if net.loss != "pseudolikelihood":
+            pseudo = make_objective("pseudolikelihood", "auto", net.pair_rule, net.n_jobs)(
+                self.sample
+            )
+        found = learn_structure(
+            lambda lam: Problem(objective, penalty_at(net, lam), self.domain),
+            pseudo,
+            fdr=float(net.fdr),
+            **self.options,
+        )
+        lam, potentials = found.outcome.certificate.lam, found.refitted.point.potentials
+        return Learned(
+            found.outcome, potentials, lam, found.words, list(found.path), found.evidence, True
+        )
+
+    def _chosen(self, criterion: Criterion) -> Learned:
+        """Learn with the lambda that a criterion finds best along a path."""
+        prior = self.domain.prior
+        if isinstance(criterion, Adaptive):
+            weighed = criterion.weigh(self._problem_of(prior)(self.sample), self.options)
+            if isinstance(weighed, Outcome):
+                words = f"The first fit was cut short ({STOPS[weighed.certificate.stop]})."
+                lam = weighed.certificate.lam
+                return Learned(weighed, weighed.potentials, lam, words, [])
+            prior = weighed if prior is None else prior.times(weighed)
+        problem_of = self._problem_of(prior)
+        folder = TableFolder(self.table, self.sample, self._prepared, problem_of, self.net.n_jobs)
+        chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
+        lam, refitted = chosen.outcome.certificate.lam, chosen.refitted is not None
+        path = list(chosen.path)
+        return Learned(
+            chosen.outcome, chosen.potentials, lam, chosen.words, path, refitted=refitted
+        )
+
+    def _problem_of(
+        self, prior: PairFactors | None
+    ) -> Callable[[Sample], Callable[[float], Problem]]:
+        """Return what makes the problem of a sample, as a function of lambda."""
+
+        def problem_of(sample: Sample) -> Callable[[float], Problem]:
+            objective, domain = self._objective_of(sample), _domain_of(sample, prior)
+            return lambda lam: Problem(objective, penalty_at(self.net, lam), domain)
+
+        return problem_of
+
+    def _prepared(self, rows: Table) -> Sample:
+        """Return some of the rows, prepared as all of them are."""
+        return prepare(
+            rows,
+            keep_all_states=bool(self.net.penalize_unary),
+            missing=not self.sample.complete,
+            n_jobs=self.net.n_jobs,
+        )
+
+    def _objective_of(self, sample: Sample) -> Any:
+        net = self.net
+        return make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)(sample)
+
+
+def given_lambda(net: Any) -> tuple[float, str]:
+    """Return the lambda that is not searched for, and how it came about."""
+    if net.penalty == "none":
+        return 0.0, "There is no penalty."
+    if isinstance(net.lam, str):
+        return 0.0, (
+            "There is no sparsity penalty, because the method gives the number of edges; a "
+            "standard normal prior keeps the weights finite."
+        )
+    return float(net.lam), f"lambda {float(net.lam):g} was given."
+
+
+def penalty_at(net: Any, lam: float) -> Penalty:
+    """Return the penalty of an estimator with this lambda."""
+    return make_penalty(net.penalty, lam, float(net.l2), unary_of(net))
+
+
+def unary_of(net: Any) -> bool | float:
+    """Return whether unaries are penalised, or by how much."""
+    given = net.penalize_unary
+    return bool(given) if isinstance(given, bool | np.bool_) else float(given)
+
+
+def _domain_of(sample: Sample, prior: PairFactors | None) -> PairDomain:
+    """Return the pairs of a sample; edges of columns that are constant in it are not required."""
+    if prior is None:
+        return PairDomain(sample)
+    possible = (sample.cards[prior.required] > 1).all(axis=1)
+    return PairDomain(sample, replace(prior, required=prior.required[possible]))

@@ -1,0 +1,203 @@
+"""Lambda chosen along a path by a criterion.
+
+The path goes from just above the largest useful lambda to well below the noise level. It ends
+early once the criterion has spoken, and goes on where the best lies at its small end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
+from graftwork.grafting.certificate import STOPS
+from graftwork.inference.layout import Potentials
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.solvers import Solution
+from graftwork.tuning.criteria import RISES, Criterion, Judge
+from graftwork.tuning.folds import Folder
+from graftwork.tuning.levels import Levels, find_levels, largest_score
+from graftwork.tuning.path import PathPoint
+from graftwork.tuning.walk import Walk, WalkEndedError
+
+# Each lambda of the path is this share of the one before: four in a factor of ten.
+RATIO = 10**-0.25
+# The path is planned to end at this share of the noise level, and ends at the second at the latest.
+PLANNED, FURTHEST = 0.05, 3e-3
+FINAL_ACCURACY = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """A network at the lambda that a criterion chose.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The penalised fit to all rows there, with its certificate and the trace of everything.
+    refitted : Solution or None
+        Its edges fitted without the penalty, if the criterion wants that.
+    path : tuple of PathPoint
+    words : str
+        How lambda was chosen, for people.
+    """
+
+    outcome: Outcome
+    refitted: Solution | None
+    path: tuple[PathPoint, ...]
+    words: str
+
+    @property
+    def potentials(self) -> Potentials:
+        """The network to keep."""
+        potentials: Potentials = (self.refitted or self.outcome.solution).point.potentials
+        return potentials
+
+
+def choose_lambda(
+    problem_at: Callable[[float], Problem],
+    criterion: Criterion,
+    folder: Folder,
+    recipe: Recipe,
+    *,
+    budget: Budget | None = None,
+    tolerance: float = 1e-6,
+    rng: np.random.Generator,
+    observer: Observer | None = None,
+) -> Chosen:
+    """Return the network at the lambda that a criterion finds best.
+
+    An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
+
+    Parameters
+    ----------
+    problem_at : function
+        The problem of all rows with a given lambda.
+    folder : Folder
+        What makes parts of the rows, for criteria that need them.
+    """
+    walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
+    walk.observer.on_stage("looking for the range of lambda", 0, 2)
+    levels = find_levels(problem_at(1.0), rng)
+    judge = criterion.begin(walk, folder, rng)
+    search = _Search(walk, judge, recipe, criterion.refits, tolerance)
+    with threadpool_limits(limits=1, user_api="blas"):
+        try:
+            search.descend(levels, rng)
+            search.settle()
+        except WalkEndedError:
+            pass
+        except KeyboardInterrupt:
+            walk.interrupted = True
+        return search.result()
+
+
+class _Search:
+    """The way down, then the fit to all rows at the lambda chosen."""
+
+    def __init__(
+        self, walk: Walk, judge: Judge | None, recipe: Recipe, refits: bool, tolerance: float
+    ) -> None:
+        self._walk, self._judge, self._recipe = walk, judge, recipe
+        self._refits, self._tolerance = refits, tolerance
+        self._path: list[PathPoint] = []
+        self._top, self._planned = 1.0, 0
+        self._ending = ""
+        self._outcome: Outcome | None = None
+        self._refitted: Solution | None = None
+
+    def descend(self, levels: Levels, rng: np.random.Generator) -> None:
+        """Look at lambdas from large to small until the criterion has spoken."""
+        judge = self._judge
+        largest, others = levels.largest, [] if judge is None else judge.walks
+        for walk in others:
+            if walk is not self._walk:
+                largest = max(largest, largest_score(walk.problem_at(1.0), rng))
+        if largest > 0.0:
+            self._top = 1.02 * largest
+        if largest <= 0.0 or judge is None:
+            return
+        floor = min(levels.noise, largest) or largest
+        self._planned = _steps(self._top, PLANNED * floor)
+        furthest = _steps(self._top, FURTHEST * floor)
+        while not self._ending:
+            place = len(self._path)
+            lam = self._top * RATIO**place
+            steps = max(self._planned, place + 1) + 2
+            self._walk.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
+            self._path.append(judge.look(lam))
+            self._ending = judge.done(self._path)
+            near = judge.best(self._path) > place - RISES
+            if not self._ending and place + 1 >= (furthest if near else self._planned):
+                self._ending = "end"
+
+    def settle(self) -> None:
+        """Fit all rows at the lambda chosen, to the tolerance; refit if that is wanted."""
+        lam, start = self._best()
+        steps = len(self._path) + 2
+        self._walk.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
+        self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
+        self._walk.check(self._outcome)
+        if self._refits:
+            self._walk.check_time()
+            self._refitted = self._walk.refit(lam, self._outcome.potentials, FINAL_ACCURACY)
+
+    def result(self) -> Chosen:
+        """Return the best so far."""
+        walk, lam = self._walk, self._best()[0]
+        outcome = self._outcome
+        if outcome is None:
+            # Only evaluated here: the weights are solved below, unless somebody is waiting.
+            outcome = walk.weigh(lam, self._best()[1], np.inf)
+        outcome = walk.conclude(outcome, self._tolerance)
+        path = tuple(replace(point, chosen=point.lam == lam) for point in self._path)
+        return Chosen(outcome, self._refitted, path, self._words(outcome, lam))
+
+    def _best(self) -> tuple[float, Potentials]:
+        """Return the best lambda so far, and a network near the one there."""
+        if self._judge is None or not self._path:
+            problem = self._walk.problem_at(self._top)
+            return self._top, independent_potentials(problem.objective.sample)
+        place = self._judge.best(self._path)
+        return self._path[place].lam, self._judge.start(place)
+
+    def _words(self, outcome: Outcome, lam: float) -> str:
+        """Return how lambda was chosen, for people."""
+        stop = STOPS[outcome.certificate.stop]
+        if self._judge is None:
+            return "One row says nothing about others, so lambda was not chosen: there is no edge."
+        if not self._path:
+            if not self._planned:
+                return "No pair of variables depends at all, so any lambda gives the same network."
+            return f"The search was cut short ({stop}) before any lambda was judged."
+        place = self._judge.best(self._path)
+        tried = len(self._path)
+        text = (
+            f"Of {tried} lambda{'s'[: tried != 1]} from {self._path[0].lam:.4g} down to "
+            f"{self._path[-1].lam:.4g}, {lam:.4g} {self._judge.words(self._path[place])}."
+        )
+        if not self._ending:
+            return f"{text} The search was cut short ({stop}): smaller ones might be better."
+        return f"{text} {self._words_of_ending(place)}"
+
+    def _words_of_ending(self, place: int) -> str:
+        """Return whether the best lies inside the path, and whether that was extended."""
+        last = len(self._path) - 1
+        end, extended = self._path[min(last, self._planned - 1)].lam, last >= self._planned
+        further = f" It went on below its planned end of {end:.4g} to make sure." * extended
+        if self._ending != "end":
+            return f"The path ended there because {self._ending}.{further}"
+        if place == last:
+            return (
+                "That is the small end of the path, even after it was extended: the criterion "
+                "still falls, or hardly changes any more."
+            )
+        return f"The best lies inside the path.{further}"
+
+
+def _steps(top: float, end: float) -> int:
+    """Return how many lambdas a path from the top to an end has."""
+    return 1 + int(np.ceil(np.log(end / top) / np.log(RATIO)))

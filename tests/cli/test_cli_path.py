@@ -1,0 +1,66 @@
+import csv
+
+import pytest
+
+from graftwork.models import load, read_info
+
+FAST = ["--jobs", "1"]
+
+
+def read(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_path):
+    out = tmp_path / "out"
+    words = ("--goal", "prediction", "--criterion", "hold-out:share=0.3", "--out", out)
+    result = graftwork("path", chain_csv, *words, *FAST)
+    assert result.code == 0, result.err
+    assert {p.name for p in out.iterdir()} == {"path.csv", "path.png", "model.gw"}
+    rows = read(out / "path.csv")
+    assert [row["chosen"] for row in rows].count("True") == 1
+    assert all(float(row["held_out"]) > 0 for row in rows)
+    assert all(row["refit_loss"] == "" for row in rows)
+    shown = [line for line in result.out.splitlines() if line.endswith("<- chosen")]
+    assert len(shown) == 1
+    [chosen] = [row for row in rows if row["chosen"] == "True"]
+    info = read_info(out / "model.gw")
+    assert info["lam"] == pytest.approx(float(chosen["lam"]))
+    assert info["settings"]["criterion_options"] == {"share": 0.3}
+    assert info["goal"] == "prediction"
+    assert load(out / "model.gw").n_edges >= 2
+
+
+def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
+    result = graftwork("path", chain_csv, "--out", tmp_path, "--no-plot", *FAST)
+    assert result.code == 0, result.err
+    assert not (tmp_path / "path.png").exists()
+    assert "false discovery rate" in " ".join(result.out.split())
+
+
+def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):
+    words = ("--goal", "prediction", "--criterion", "ebic:gamma=0.5", "--no-plot")
+    result = graftwork("learn", chain_csv, *words, "--out", tmp_path, *FAST)
+    assert result.code == 0, result.err
+    assert "smallest EBIC" in " ".join((tmp_path / "summary.txt").read_text().split())
+    assert "refit" not in (tmp_path / "summary.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--criterion", "k-fold"], "--criterion k-fold does not serve --goal structure"),
+        (["--goal", "prediction", "--criterion", "k-fold:folds"], "is no OPTION=VALUE"),
+        (["--goal", "prediction", "--criterion", "k-fold:folds=x"], "must be a number"),
+        (["--goal", "prediction", "--criterion", "k-fold:gamma=1"], "'gamma' is not known"),
+        (["--goal", "truth"], "truth"),
+        (["--fdr", "2"], "--fdr must be"),
+        (["--method", "chow-liu"], "there is no path"),
+    ],
+)
+def test_nonsense_is_one_sentence(graftwork, chain_csv, tmp_path, words, sentence):
+    result = graftwork("path", chain_csv, "--out", tmp_path, "-q", *words)
+    assert result.code == 2
+    assert sentence in result.err
+    assert len(result.lines) == 1
