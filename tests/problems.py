@@ -53,18 +53,22 @@ def with_holes(table: Table, seed: int, share: float = 0.2) -> Table:
     return Table(table.names, tuple(states), codes, table.weights)
 
 
-def dense_available(table: Table, vector: np.ndarray, pairs: np.ndarray):
-    """Mean negative log pseudo-likelihood of observed cells and gradient, by dense matrices."""
+def dense_available(table: Table, vector: np.ndarray, pairs: np.ndarray, drawn=None):
+    """Mean negative log pseudo-likelihood of observed cells and gradient, by dense matrices.
+
+    A missing neighbour counts as its average, or as the state drawn for it.
+    """
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     seen, soft, cards = [], [], []
-    for column, states in zip(table.codes, table.states, strict=True):
+    for i, (column, states) in enumerate(zip(table.codes, table.states, strict=True)):
         s = len(states) - ("(missing)" in states)
         there = column < s
         hot = np.zeros((table.n_rows, s))
         hot[there] = np.eye(s)[column[there]]
         frequencies = weights @ hot / (weights @ there)
         seen.append(there * weights)
-        soft.append(np.where(there[:, None], hot, frequencies))
+        instead = frequencies if drawn is None else np.eye(s)[np.minimum(drawn[i], s - 1)]
+        soft.append(np.where(there[:, None], hot, instead))
         cards.append(s)
     unaries, tables = split(vector, np.array(cards), pairs)
     value, grad_u = 0.0, []

@@ -10,8 +10,10 @@ from sklearn.model_selection import cross_val_score
 import graftwork as gw
 from graftwork.data.compact import prepare
 from graftwork.errors import DataError, DataWarning
+from graftwork.estimators import imputing, missing
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
+from graftwork.grafting.trace import Silence
 from graftwork.inference.impute import impute
 from graftwork.objectives import AvailableCase
 
@@ -47,10 +49,14 @@ def test_available_case_learns_the_observed_states():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_optimum_of_the_dense_problem(weighted):
+def test_it_is_the_optimum_of_the_dense_problem(weighted, monkeypatch):
     weights = np.random.default_rng(0).random(120) if weighted else None
     table = with_holes(random_table(3, n=5, rows=120, most=3, weights=weights), 2)
-    best, _ = dense_solution_available(table)
+    states = np.random.default_rng(1).integers(0, 2, table.codes.shape)
+    best, _ = dense_solution_available(table, states)
+    monkeypatch.setattr(
+        missing, "draw_missing", lambda _, __, sample, ___: sample.with_drawn(states)
+    )
     for method in ("best-choice", "edge-grafting", "grafting", "full", "gain"):
         net = gw.MarkovNetwork(method, lam=0.03, missing="available-case", random_state=0)
         net.fit(table)
@@ -58,7 +64,7 @@ def test_it_is_the_optimum_of_the_dense_problem(weighted):
         assert np.isclose(net.objective_, best, atol=2e-6), method
 
 
-def dense_solution_available(table):
+def dense_solution_available(table, drawn):
     """The dense optimum: group penalties of the observed states' tables."""
 
     class Observed:
@@ -66,7 +72,7 @@ def dense_solution_available(table):
         cards = table.cards - [("(missing)" in states) for states in table.states]
 
     def loss(_, vector, pairs):
-        return dense_available(table, vector, pairs)
+        return dense_available(table, vector, pairs, drawn)
 
     return dense_solution(loss, Observed, "group-l1", 0.03, 0.0)
 
@@ -88,33 +94,99 @@ def test_forced_pruning_auto_tie_and_starts():
     assert again.model_.edges == EDGES
 
 
-def test_drawn_cells_leave_no_edges_past_missing_variables():
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("available-case", "counts as a state drawn from the network given the rest of its row."),
+        ("impute", "they were drawn from networks learned before."),
+    ],
+)
+def test_drawn_cells_leave_no_edges_past_missing_variables(policy, words):
     frame = chain(600, share=0.2)
-    averaged = gw.MarkovNetwork(missing="available-case", random_state=0).fit(frame)
+    averaged, net = gw.MarkovNetwork(), gw.MarkovNetwork(missing=policy, random_state=0, n_jobs=1)
+    table = gw.as_table(frame, missing="state")
+    averaged._fit_rows(table, prepare(table, missing=True))
     assert set(averaged.model_.edges) > set(EDGES)  # b and d, where c is missing
-    net = gw.MarkovNetwork(missing="impute", random_state=0).fit(frame)
+    net.fit(frame)
     assert net.model_.edges == EDGES
     assert net.certificate_.converged
-    assert net.missing_.words().endswith("they were drawn from networks learned before.")
+    assert net.missing_.words().endswith(words)
     assert np.isfinite(net.score(frame))
-    assert gw.MarkovNetwork(missing="impute", random_state=0).fit(frame).model_ == net.model_
+    assert clone(net).set_params(n_jobs=2).fit(frame).model_ == net.model_
 
 
-@pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
-def test_cells_are_drawn_with_weights_that_are_not_shrunken(loss):
+@pytest.mark.parametrize(
+    ("policy", "loss"),
+    [
+        ("available-case", "pseudolikelihood"),
+        ("impute", "pseudolikelihood"),
+        ("impute", "likelihood"),
+    ],
+)
+def test_cells_are_drawn_with_weights_that_are_not_shrunken(policy, loss):
     frame = chain(600, share=0.2)
     nets = [
-        gw.MarkovNetwork(lam=0.03, loss=loss, missing=policy, random_state=0).fit(rows)
-        for policy, rows in (("error", chain(600, share=0.0)), ("impute", frame))
+        gw.MarkovNetwork(lam=0.03, loss=loss, missing=what, random_state=0).fit(rows)
+        for what, rows in (("error", chain(600, share=0.0)), (policy, frame))
     ]
     whole, drawn = ([net.model_.strength(*edge) for edge in EDGES] for net in nets)
     assert np.allclose(whole, drawn, atol=0.25)
 
 
-def test_nothing_is_drawn_where_nothing_is_missing():
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+class Impatient(Silence):
+    def on_round(self, *_):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_the_network_learned_so_far(monkeypatch):
+    table, learn = gw.as_table(chain(), missing="state"), imputing.impute
+    averaged = gw.MarkovNetwork(lam=0.03, random_state=0)
+    averaged._fit_rows(table, prepare(table, missing=True))
+    net = gw.MarkovNetwork(lam=0.03, missing="available-case", random_state=0)
+    monkeypatch.setattr(imputing, "impute", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        net.fit(table)
+    assert net.model_ == averaged.model_
+    assert net.missing_.words().endswith("counts as its average.")
+    assert np.isfinite(net.score(table))
+    monkeypatch.setattr(imputing, "impute", learn)
+    stop = gw.MarkovNetwork(lam=0.03, missing="available-case", observer=Impatient())
+    with pytest.raises(KeyboardInterrupt):  # in the first round of the first fit
+        stop.fit(table)
+    assert stop.certificate_.stop == "interrupted"
+
+
+def test_seconds_are_for_all_networks_together():
+    frame = chain()
+    hasty = gw.MarkovNetwork(lam=0.001, missing="available-case", max_seconds=1e-9).fit(frame)
+    assert hasty.certificate_.stop == "seconds"
+    assert hasty.missing_.drawn
+    calm = gw.MarkovNetwork(lam=0.03, missing="available-case", max_seconds=1e6).fit(frame)
+    assert calm.certificate_.converged
+
+
+def test_rows_that_count_for_many_are_drawn_for_many():
+    rows = [["no", None], ["no", "no"], ["no", "yes"], ["yes", "no"], ["yes", "yes"]]
+    weights = np.array([1000.0, 30, 10, 10, 30])
+    net = gw.MarkovNetwork(lam=0.01, missing="available-case", random_state=0)
+    table, net.missing_ = missing.read_rows(net, rows, weights)
+    _, sample = missing.prepare_rows(net, table, np.random.default_rng(0))
+    drawn = sample.codes[1] >= 2
+    assert set(sample.codes[1, drawn]) == {2, 3}
+    assert np.isclose(sample.total_weight, weights.sum())
+    assert np.isclose(sample.weights[drawn].sum(), 1000)
+
+
+@pytest.mark.parametrize("policy", ["available-case", "impute"])
+def test_nothing_is_drawn_where_nothing_is_missing(policy):
     frame = chain().dropna()
-    drawn = gw.MarkovNetwork(lam=0.03, missing="impute", random_state=0).fit(frame)
+    drawn = gw.MarkovNetwork(lam=0.03, missing=policy, random_state=0).fit(frame)
     assert drawn.model_ == gw.MarkovNetwork(lam=0.03, random_state=0).fit(frame).model_
+    assert not drawn.missing_.drawn
     one = gw.MarkovNetwork(lam=0.1, missing="impute").fit([[None, None], [0, 1], [1, None]])
     assert one.missing_.cells == 3
 

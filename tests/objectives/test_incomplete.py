@@ -61,6 +61,97 @@ def test_weights_equal_repeated_rows(holed):
         assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
+def states_for(table, seed=8):
+    """A state for every cell, whether it is missing or not."""
+    cards = np.array([len(s) - ("(missing)" in s) for s in table.states])
+    return np.random.default_rng(seed).integers(0, cards[:, None], table.codes.shape)
+
+
+def with_states(table, states, **options):
+    """The sample of a table with these states in place of its missing cells."""
+    sample = prepare(table, missing=True, merge=False, **options)
+    return sample.with_drawn(states if table.weights is None else states[:, table.weights > 0])
+
+
+def test_drawn_neighbours_give_the_dense_loss(holed):
+    states = states_for(holed)
+    sample = with_states(holed, states)
+    assert sample.extended.tolist() == [
+        s * (2 if i % 2 == 0 else 1) for i, s in enumerate(sample.cards)
+    ]
+    everything = all_pairs(6)
+    for edges, seed in ((EDGES, 5), (everything, 6)):
+        potentials = random_potentials(sample, seed, edges)
+        value, gradient = dense_available(holed, potentials.weights, edges, states)
+        point = AvailableCase(sample, 1).at(potentials)
+        assert np.isclose(point.value, value, rtol=1e-12)
+        assert np.allclose(point.gradient, gradient, atol=1e-12)
+    grown = Potentials(potentials.layout, potentials.weights.copy())
+    grown.weights[grown.layout.n_unary :] = 0
+    small = random_potentials(sample, 7)
+    for e, pair in enumerate(EDGES.tolist()):
+        place = everything.tolist().index(pair)
+        grown.layout.table(grown.weights, place)[:] = small.layout.table(small.weights, e)
+    grown.weights[: grown.layout.n_unary] = small.weights[: grown.layout.n_unary]
+    inactive = AvailableCase(sample, 1).at(small).pair_gradients(everything)[0]
+    _, gradient = dense_available(holed, grown.weights, everything, states)
+    assert np.allclose(inactive, gradient[grown.layout.n_unary :], atol=1e-12)
+
+
+def test_weights_equal_repeated_rows_with_the_same_drawn_cells(holed):
+    if holed.weights is None:
+        holed = holed.with_weights(np.random.default_rng(1).integers(0, 3, holed.n_rows))
+    states, times = states_for(holed), holed.weights.astype(int)
+    repeated = Table(holed.names, holed.states, np.repeat(holed.codes, times, axis=1))
+    one, other = with_states(holed, states), with_states(repeated, np.repeat(states, times, axis=1))
+    potentials = random_potentials(one, 3)
+    points = [AvailableCase(sample, 1).at(potentials) for sample in (one, other)]
+    for mine, theirs in zip(*(answers(p, all_pairs(6)) for p in points), strict=True):
+        assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_drawn_cells_are_no_observations(holed):
+    averaged = prepare(holed, missing=True)
+    drawn = with_states(holed, states_for(holed))
+    assert not drawn.complete
+    assert np.allclose(drawn.frequencies, averaged.frequencies)
+    assert np.allclose(drawn.observed_weight, averaged.observed_weight)
+    pairs = all_pairs(6)
+    assert np.allclose(drawn.counts.tables(pairs)[0], averaged.counts.tables(pairs)[0])
+    weights = np.ones(drawn.n_rows) if drawn.weights is None else drawn.weights
+    for i, s in enumerate(drawn.cards):
+        assert np.isclose(weights @ drawn.observed(i), drawn.observed_weight[i])
+        soft = drawn.indicators(i)
+        assert soft.shape == (drawn.extended[i], s)
+        assert np.array_equal(soft[-s:], np.eye(s))
+    codes = drawn.counts.codes  # drawn anew, nothing of the old states is left
+    again = drawn.with_drawn(np.zeros(codes.shape, dtype=int))
+    assert np.array_equal(again.counts.codes, np.minimum(codes, drawn.cards[:, None]))
+
+
+def test_costs_of_removal_are_exact_with_drawn_neighbours(holed):
+    objective = AvailableCase(with_states(holed, states_for(holed)), 1)
+    potentials = random_potentials(objective.sample, 9)
+    point, layout = objective.at(potentials), potentials.layout
+    parts = np.split(objective.sample.frequencies, np.cumsum(layout.cards)[:-1])
+    for e, (i, j) in enumerate(layout.edges.tolist()):
+        weights = potentials.weights.copy()
+        table = layout.table(weights, e)
+        layout.unary(weights, i)[:] += table @ parts[j]
+        layout.unary(weights, j)[:] += parts[i] @ table
+        table[:] = 0
+        after = objective.at(Potentials(layout, weights)).value
+        assert np.isclose(point.removal_costs()[e], after - point.value, rtol=1e-9)
+
+
+def test_the_codes_of_drawn_cells_fit_their_type():
+    codes = np.tile(np.arange(200), (1, 2))
+    codes[0, 200:] = 200
+    table = Table(("a",), ((*range(200), "(missing)"),), codes)
+    drawn = prepare(table, missing=True, merge=False).with_drawn(np.full((1, 400), 199))
+    assert drawn.codes.max() == 399
+
+
 def test_threads_batches_and_memory_change_nothing(holed):
     sample, pairs = prepare(holed, missing=True), all_pairs(6)
     potentials = random_potentials(sample, 4)

@@ -16,12 +16,28 @@ from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
 from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 
+
+def some_states(codes, cards):
+    """A state for every cell that depends on the rest of its row."""
+    return (codes.sum(axis=0, dtype=np.int64) + np.arange(len(cards))[:, None]) % cards[:, None]
+
+
+def drawn_case(sample):
+    return AvailableCase(sample.with_drawn(some_states(sample.counts.codes, sample.cards)))
+
+
+def dense_drawn(table, vector, pairs):
+    cards = np.array([len(s) - ("(missing)" in s) for s in table.states])
+    return dense_available(table, vector, pairs, some_states(table.codes, cards))
+
+
 LOSSES = {
     "pseudo": (PseudoLikelihood, dense_pseudo),
     "available": (AvailableCase, dense_available),
+    "drawn": (drawn_case, dense_drawn),
     "likelihood": (lambda sample: Likelihood(sample, JunctionTree()), dense_likelihood),
 }
-HOLES = ("available",)
+HOLES = ("available", "drawn")
 
 
 def random_potentials(sample, edges, seed):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.counts import PairCounts
+from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE, missing_last
 from graftwork.data.table import Table
 from graftwork.data.values import listing
@@ -31,8 +32,8 @@ class Sample:
     Attributes
     ----------
     codes : (n, rows) unsigned integers
-        States among the kept ones, and ``cards[i]`` where variable ``i`` is missing; equal rows
-        are merged where that saves enough.
+        States among the kept ones. Where variable ``i`` is missing, ``cards[i]``, or ``cards[i] +
+        b`` if state b was drawn in its place. Equal rows are merged where that saves enough.
     weights : (rows,) float64 or None
         Weight of each (merged) row; None when every one is 1.
     cards : (n,) int64
@@ -67,7 +68,10 @@ class Sample:
 
     @property
     def extended(self) -> Ints:
-        """Number of codes of each variable: one more than ``cards`` where cells are missing."""
+        """Number of codes of each variable: more than ``cards`` where cells are missing.
+
+        One more where a missing cell counts as an average, twice as many where states are drawn.
+        """
         extended: Ints = self.counts.extended
         return extended
 
@@ -95,9 +99,9 @@ class Sample:
     def indicators(self, i: int) -> Floats:
         """Return what each code of variable ``i`` counts as, shape (extended[i], cards[i]).
 
-        A state counts as itself, and a missing cell (the last code, where there are any) as the
-        frequencies of the observed ones. ``indicators(i)[codes[i]]`` is the variable's part of a
-        design matrix, a row for each row.
+        A state counts as itself; a missing cell as the state that was drawn in its place, or as
+        the frequencies of the observed ones. ``indicators(i)[codes[i]]`` is the variable's part of
+        a design matrix, a row for each row.
 
         Examples
         --------
@@ -107,11 +111,44 @@ class Sample:
                [0.  , 1.  ],
                [0.25, 0.75]])
         """
-        rows = np.eye(int(self.cards[i]))
-        if self.extended[i] == self.cards[i]:
+        s, width = int(self.cards[i]), int(self.extended[i])
+        rows = np.eye(s)
+        if width == s:
             return rows
+        if width == 2 * s:
+            return np.vstack([rows, rows])
         start = int(self.cards[:i].sum())
-        return np.vstack([rows, self.frequencies[start : start + int(self.cards[i])]])
+        return np.vstack([rows, self.frequencies[start : start + s]])
+
+    def with_drawn(self, states: NDArray[np.integer]) -> Sample:
+        """Return the sample with states in place of its missing cells, which stay known as such.
+
+        What is said about observed cells (``frequencies``, ``counts.tables``) is as before.
+
+        Parameters
+        ----------
+        states : (n, rows before merging) integers
+            A kept state for every missing cell of ``counts.codes``; others are not looked at.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 1, 2]])
+        >>> drawn = prepare(table, missing=True, merge=False).with_drawn(np.array([[0] * 5]))
+        >>> drawn.codes, drawn.extended
+        (array([[0, 1, 2]], dtype=uint8), array([4]))
+        """
+        counts, cards = self.counts, self.cards[:, None]
+        extended = np.where(self.extended > self.cards, 2 * self.cards, self.cards)
+        cells = np.where(counts.codes < cards, counts.codes, cards + states)
+        drawn = PairCounts(
+            small(cells, int(extended.max())),
+            self.cards,
+            counts.weights,
+            counts.n_threads,
+            extended=extended,
+        )
+        codes, weights = _merge_rows(drawn.codes, counts.weights)
+        return replace(self, codes=codes, weights=weights, counts=drawn)
 
 
 def prepare(

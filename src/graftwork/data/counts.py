@@ -32,7 +32,8 @@ class PairCounts:
     Parameters
     ----------
     codes : (n, rows) unsigned integers
-        State of each variable in each row; ``cards[i]`` where variable ``i`` is missing.
+        State of each variable in each row, and codes from ``cards[i]`` on where variable ``i`` is
+        missing.
     cards : (n,) int64
         Number of states of each variable.
     weights : (rows,) float64, optional
@@ -42,6 +43,8 @@ class PairCounts:
     cache_cells, cache_tables : int
         Most table cells and tables kept in memory. What does not fit is counted again when asked
         for again.
+    extended : (n,) int64, optional
+        Number of codes of each variable; default one more than states where there are such codes.
 
     Attributes
     ----------
@@ -50,7 +53,7 @@ class PairCounts:
     margins : (sum of cards,) int64 or float64
         How often each state occurs.
     extended : (n,) int64
-        Number of codes of each variable: its states, and one more if cells are missing.
+        Number of codes of each variable: its states, and more if cells are missing.
     complete : bool
         Whether no cell is missing.
 
@@ -71,13 +74,15 @@ class PairCounts:
         n_jobs: int | None = None,
         cache_cells: int = 2**25,
         cache_tables: int = 10**6,
+        extended: Ints | None = None,
     ) -> None:
         self.codes = np.ascontiguousarray(codes)
         self._states = np.ascontiguousarray(cards, dtype=np.int64)
-        # Missing cells are counted as one more state, which tables() leaves out again.
-        gaps = self.codes.max(axis=1, initial=0) >= self._states
-        self.complete = not gaps.any()
-        self.extended: Ints = self._states + gaps
+        # Codes of missing cells are counted like states, and tables() leaves them out again.
+        if extended is None:
+            extended = self._states + (self.codes.max(axis=1, initial=0) >= self._states)
+        self.extended: Ints = extended
+        self.complete = bool((extended == self._states).all())
         self._cards = self.extended
         self.weights = weights
         self._weights = np.zeros(0) if weights is None else weights
@@ -113,7 +118,7 @@ class PairCounts:
         return self._without_missing(pairs, self.extended_tables(pairs))
 
     def extended_tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
-        """Return the tables with one more row or column for variables that have missing cells."""
+        """Return the tables with more rows or columns for variables that have missing cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         offsets = table_offsets(self._cards, pairs)
         keys = (pairs[:, 0] * len(self._cards) + pairs[:, 1]).tolist()

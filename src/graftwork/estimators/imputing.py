@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.compact import Sample
 from graftwork.data.missing import missing_cells
-from graftwork.estimators.assemble import to_model
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.inference.impute import impute
-from graftwork.inference.layout import Floats
-from graftwork.models import PairwiseMRF
+from graftwork.inference.layout import Potentials
 from graftwork.objectives import pseudo_likelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
@@ -25,59 +24,138 @@ STAGES = 2
 DRAWS = 3
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
+# A row that counts for many is drawn for so many, at most.
+MOST_COPIES = 20
 
 
-def draw_missing(
-    net: Any, table: Table, rng: np.random.Generator
-) -> tuple[Table, tuple[Floats, ...]]:
-    """Return the rows with missing cells drawn, and the states' frequencies among observed ones.
+def draw_missing(net: Any, table: Table, sample: Sample, rng: np.random.Generator) -> Sample:
+    """Return the sample with its missing cells drawn, given the observed cells of their rows.
 
-    The first edges are learned from available cells: those of the network, and weak ones between
-    variables whose common neighbours are missing. Their weights are fitted to rows with drawn
-    cells, where nothing is missing, in turns with the drawing (a stochastic EM algorithm), and the
-    weak ones fade. Edges learned anew from such rows have few of them. Rows without any observed
-    cell are left out.
+    The first edges are learned with averages in place of missing neighbours: those of the network,
+    and weak ones between variables whose common neighbours are missing. In turns, missing cells are
+    drawn from the network and its weights are fitted to the observed cells, given the drawn ones (a
+    stochastic EM algorithm), and the weak ones fade. Edges learned anew from such rows have few of
+    them. After an interrupt ``net`` holds the last network that was learned on the way.
 
     Parameters
     ----------
     net : MarkovNetwork
-        What to learn with.
+        What to learn with; its ``missing_`` says what is missing.
     table : Table
         Rows whose missing cells are in the state "(missing)", the last of their columns.
+    sample : Sample
+        The same, prepared.
     """
-    gone = missing_cells(table)
-    empty = gone.all(axis=0)
-    if empty.any() and not empty.all():
-        table = table.take_rows(~empty)
-    learner = _twin(net, missing="available-case", loss="pseudolikelihood").fit(table)
-    frequencies = learner.missing_.frequencies
-    if not gone.any():
-        return table, frequencies
-    drawn = table
-    for stage in range(STAGES):
-        if stage:
-            learner = _twin(net, missing="error").fit(drawn)
-        model = learner.model_ if learner.refitted_ else _refitted(learner, drawn)
+    if sample.complete:
+        return sample
+    drawing = _Drawing(net, table, sample, rng)
+    try:
+        for stage in range(STAGES):
+            drawing.learn(stage)
+    except KeyboardInterrupt:
+        drawing.give_up()
+        raise
+    return drawing.drawn
+
+
+class _Drawing:
+    """Networks and drawn cells, in turns.
+
+    ``drawn`` is the sample as it was drawn last, and ``learner`` the last estimator that has a
+    network.
+    """
+
+    def __init__(self, net: Any, table: Table, sample: Sample, rng: np.random.Generator) -> None:
+        self._net, self._table, self._sample, self._rng = net, table, sample, rng
+        self._begun = time.monotonic()
+        self.drawn = sample
+        self.learner: Any = None
+
+    def learn(self, stage: int) -> None:
+        """Learn edges, and draw cells with them."""
+        fresh = _twin(self._net, self._left(stage))
+        fresh.missing_ = self._net.missing_.as_drawn(self.drawn is not self._sample)
+        if self.learner is None:  # after an interrupt it has the network learned so far
+            self.learner = fresh
+        self.learner = fresh._fit_rows(self._table, self.drawn)
+        potentials = carry_over(self.learner.model_, self._table, self._sample)
         for draw in range(DRAWS):
-            if draw:
-                model = _refitted(learner, drawn, model)
-            codes = impute(model.potentials, table.codes, rng)
-            drawn = Table(table.names, tuple(model.states.values()), codes, table.weights)
-    return drawn, frequencies
+            if draw or not self.learner.refitted_:
+                potentials = self._fitted(potentials, stage)
+            states = impute(potentials, self._sample.counts.codes, self._rng)
+            self.drawn = self._sample.with_drawn(states)
+            if self._left(stage) == 0:
+                break
+
+    def give_up(self) -> None:
+        """Leave the network learned so far, if there is one, as the one asked for."""
+        if hasattr(self.learner, "model_"):
+            found = vars(self.learner).items()
+            vars(self._net).update({name: value for name, value in found if name.endswith("_")})
+
+    def _left(self, stage: int) -> float | None:
+        """Return the seconds left for a stage: all stages and the final fit have the same share."""
+        if self._net.max_seconds is None:
+            return None
+        share = float(self._net.max_seconds) * (stage + 1) / (STAGES + 1)
+        return max(0.0, self._begun + share - time.monotonic())
+
+    def _fitted(self, start: Potentials, stage: int) -> Potentials:
+        """Return weights that fit the observed cells, given those drawn last; not shrunken.
+
+        Cells drawn with shrunken weights would depend too little on their neighbours, and leave
+        others to stand in for them.
+        """
+        # Unaries that are not free, where states without counts are kept, get the prior too.
+        penalty = GroupL1(0.0, unary_l2=float(bool(self._net.penalize_unary)))
+        problem = Problem(pseudo_likelihood(self.drawn, self._net.n_jobs), penalty)
+        fitted = refit(problem, start, ACCURACY, halted=lambda: self._left(stage) == 0)
+        potentials: Potentials = fitted.point.potentials
+        return potentials
 
 
-def _refitted(learner: Any, table: Table, model: PairwiseMRF | None = None) -> PairwiseMRF:
-    """Return a network with the learned edges and weights that fit the table, not shrunken.
+def _twin(net: Any, seconds: float | None) -> Any:
+    """Return an unfitted estimator for the way there; weights are not tied on the way."""
+    changes = {"loss": "pseudolikelihood", "tie": None, "max_seconds": seconds}
+    return type(net)(**{**net.get_params(deep=False), **changes})
 
-    Cells drawn with shrunken weights would depend too little on their neighbours, and leave others
-    to stand in for them.
+
+def completed(table: Table, sample: Sample) -> Table:
+    """Return the rows of a sample with the states that were drawn, as if they had been observed.
+
+    Examples
+    --------
+    >>> from graftwork.data.compact import prepare
+    >>> table = Table(("a",), (("x", "y", "(missing)"),), [[0, 1, 2]])
+    >>> sample = prepare(table, missing=True).with_drawn(np.array([[1, 1, 1]]))
+    >>> completed(table, sample).codes
+    array([[0, 1, 1]], dtype=uint8)
     """
-    sample = prepare(table, missing=True, n_jobs=learner.n_jobs)
-    problem = Problem(pseudo_likelihood(sample, learner.n_jobs), GroupL1(0.0))
-    fitted = refit(problem, carry_over(model or learner.model_, table, sample), ACCURACY)
-    return to_model(table, sample, fitted.point.potentials)
+    codes = [
+        kept[np.where(row < s, row, row - s)]
+        for row, s, kept in zip(
+            sample.counts.codes.astype(np.int64), sample.cards, sample.kept, strict=True
+        )
+    ]
+    states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
+    return Table(table.names, tuple(states), np.stack(codes), sample.counts.weights)
 
 
-def _twin(net: Any, **changes: Any) -> Any:
-    """Return an unfitted estimator with other parameters; weights are not tied on the way."""
-    return type(net)(**{**net.get_params(deep=False), "states": None, "tie": None, **changes})
+def copies_of_rows(table: Table) -> Table:
+    """Return the table with rows that lack cells and count for many in several lighter copies.
+
+    One state drawn for all of them would be noise that many rows of weight one do not have.
+
+    Examples
+    --------
+    >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 2, 1]], np.array([9.0, 3.0, 1.0]))
+    >>> copies_of_rows(table).weights
+    array([9., 1., 1., 1., 1.])
+    """
+    if table.weights is None:
+        return table
+    whole = np.clip(np.floor(table.weights), 1, MOST_COPIES).astype(np.int64)
+    times = np.where(missing_cells(table).any(axis=0), whole, 1)
+    places = np.repeat(np.arange(table.n_rows), times)
+    weights = (table.weights / times)[places]
+    return Table(table.names, table.states, table.codes[:, places], weights)

@@ -24,7 +24,7 @@ from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
 from graftwork.estimators.learning import Learning, unary_of
-from graftwork.estimators.missing import log_scores, read_rows
+from graftwork.estimators.missing import log_scores, prepare_rows, read_rows
 from graftwork.estimators.parts import make_objective
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
@@ -130,10 +130,11 @@ class MarkovNetwork(BaseEstimator):
         Declared states, kept in this order even where they never occur.
     missing : {"error", "state", "drop-rows", "available-case", "impute"}
         What missing cells are: an error; a state of their own, "(missing)"; a reason to drop their
-        rows; unknown, a missing neighbour counting as its average; or drawn from networks learned
-        before, each with the limits given here.
+        rows; unknown, a missing neighbour counting as a state drawn from networks learned before;
+        or drawn like that and then learned from like others. ``max_seconds`` is for all of these
+        networks together, other limits for each.
     random_state : int, Generator or None
-        Order in which pairs are looked at.
+        Order in which pairs are looked at, and states drawn for missing cells.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int
@@ -291,8 +292,29 @@ class MarkovNetwork(BaseEstimator):
             Row weights; default those of a weighted Table, else 1.
         """
         options = loop_options(self)
-        table, sample, self.missing_ = read_rows(self, X, sample_weight, options["rng"])
+        table, self.missing_ = read_rows(self, X, sample_weight)
         self._note_feature_names(X, table)
+        table, sample = prepare_rows(self, table, options["rng"])
+        options["budget"] = options["budget"].after(self.missing_.seconds)
+        self._fit_rows(table, sample, options)
+        self._warn_if_stalled()
+        return self
+
+    def _fit_rows(
+        self, table: Table, sample: Sample, options: dict[str, Any] | None = None
+    ) -> Self:
+        """Learn the network of rows that are prepared; ``fit`` is for all others.
+
+        Parameters
+        ----------
+        table : Table
+            Names and states.
+        sample : Sample
+            The rows.
+        options : dict, optional
+            Of the loop; default those that the parameters stand for.
+        """
+        options = loop_options(self) if options is None else options
         self.n_features_in_ = table.n_variables
         self.names_ = table.names
         if self.start is not None:
@@ -313,7 +335,6 @@ class MarkovNetwork(BaseEstimator):
         self.exchange_ = outcome.exchange
         if interrupted:
             raise KeyboardInterrupt
-        self._warn_if_stalled()
         return self
 
     def plot_path(self, ax: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from graftwork.data.missing import (
     missing_last,
 )
 from graftwork.errors import DataWarning
-from graftwork.estimators.imputing import draw_missing
+from graftwork.estimators.imputing import completed, copies_of_rows, draw_missing
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
 from graftwork.inference.soft import soft_log_conditionals
@@ -42,6 +43,10 @@ class MissingCells:
         How often each of the model's states occurs among the observed cells of its variable: what
         a missing neighbour counts as when rows are scored. Empty unless the policy is
         "available-case" or "impute".
+    drawn : bool
+        Whether states were drawn in place of missing cells; not so after an early interrupt.
+    seconds : float
+        How long drawing them took.
     """
 
     policy: str
@@ -49,6 +54,12 @@ class MissingCells:
     rows: int
     of_rows: int
     frequencies: tuple[Floats, ...] = ()
+    drawn: bool = False
+    seconds: float = 0.0
+
+    def as_drawn(self, drawn: bool) -> MissingCells:
+        """Return the same, with or without states drawn in place of missing cells."""
+        return replace(self, drawn=drawn)
 
     def words(self) -> str:
         """Return what was done in a plain sentence; an empty text if nothing was missing.
@@ -67,11 +78,16 @@ class MissingCells:
         where = f"{cells} in {self.rows:,} of {self.of_rows:,} rows"
         if self.policy == "state":
             return f"{where}: each is in a state of its own, {MISSING_STATE}."
-        if self.policy == "impute":
+        if self.policy == "impute" and self.drawn:
             return f"{where}: they were drawn from networks learned before."
+        neighbour = (
+            "a state drawn from the network given the rest of its row"
+            if self.drawn
+            else "its average"
+        )
         return (
             f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
-            "counts as its average."
+            f"counts as {neighbour}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,17 +107,13 @@ def check_policy(net: Any) -> None:
         )
 
 
-def read_rows(
-    net: Any, X: Any, weights: Any, rng: np.random.Generator
-) -> tuple[Table, Sample, MissingCells]:
-    """Return the rows to learn from, as a table and prepared, and what was missing in them.
+def read_rows(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+    """Return the rows to learn from, and what was missing in them.
 
     Parameters
     ----------
     net : MarkovNetwork
-        What its parameters ``missing``, ``states``, ``penalize_unary`` and ``n_jobs`` say is done.
-    rng : numpy.random.Generator
-        Draws missing cells, where that is the policy.
+        What its parameters ``missing`` and ``states`` say is done.
     """
     check_policy(net)
     how: Missing = "error" if net.missing == "error" else "state"
@@ -109,21 +121,43 @@ def read_rows(
     gone = missing_cells(table)
     rows = int(np.count_nonzero(gone.any(axis=0)))
     found = MissingCells(net.missing, int(np.count_nonzero(gone)), rows, table.n_rows)
-    available = net.missing == "available-case"
     if net.missing == "drop-rows":
         table = complete_rows(table)
         if rows:
             warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
-    elif available:
-        table = missing_last(table)
+    elif net.missing == "available-case":
+        table = copies_of_rows(missing_last(table))
     elif net.missing == "impute":
-        table, frequencies = draw_missing(net, missing_last(table), rng)
-        found = replace(found, frequencies=frequencies)
-    keep = bool(net.penalize_unary)
-    sample = prepare(table, keep_all_states=keep, missing=available, n_jobs=net.n_jobs)
-    if not available:
-        return table, sample, found
-    return table, sample, replace(found, frequencies=frequencies_of(sample))
+        empty = gone.all(axis=0)  # nothing is known about what to draw there
+        some = table if empty.all() or not empty.any() else table.take_rows(~empty)
+        table = copies_of_rows(missing_last(some))
+    return table, found
+
+
+def prepare_rows(net: Any, table: Table, rng: np.random.Generator) -> tuple[Table, Sample]:
+    """Return the rows as they are learned from, and prepared; missing cells are drawn.
+
+    Parameters
+    ----------
+    net : MarkovNetwork
+        Its ``missing_`` is what `read_rows` found, and says afterwards what was drawn.
+    rng : numpy.random.Generator
+        Draws missing cells, where that is the policy.
+    """
+    draws = net.missing in ("available-case", "impute")
+    options = {"keep_all_states": bool(net.penalize_unary), "n_jobs": net.n_jobs}
+    sample = prepare(table, missing=draws, **options)
+    if not draws:
+        return table, sample
+    begun = time.monotonic()
+    net.missing_ = replace(net.missing_, frequencies=frequencies_of(sample))
+    drawn = draw_missing(net, table, sample, rng)
+    seconds = time.monotonic() - begun
+    net.missing_ = replace(net.missing_, drawn=not sample.complete, seconds=seconds)
+    if net.missing == "available-case":
+        return table, drawn
+    whole = completed(table, drawn)
+    return whole, prepare(whole, **options)
 
 
 def frequencies_of(sample: Sample) -> tuple[Floats, ...]:

@@ -94,6 +94,18 @@ class Budget:
     max_tests: int | None = None
     max_seconds: float | None = None
 
+    def after(self, seconds: float) -> Budget:
+        """Return what is left when so much time is spent.
+
+        Examples
+        --------
+        >>> Budget(max_seconds=5).after(3).max_seconds
+        2
+        """
+        if self.max_seconds is None:
+            return self
+        return replace(self, max_seconds=max(0, self.max_seconds - seconds))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:

@@ -21,7 +21,7 @@ def impute(
     Parameters
     ----------
     codes : (n_variables, rows) integers
-        States, and ``cards[i]`` where variable ``i`` is missing.
+        States, and codes from ``cards[i]`` on where variable ``i`` is missing.
     sweeps : int
         How often each missing cell is drawn anew, given all others of its row.
 
@@ -46,6 +46,8 @@ def impute(
         drawn[i, rows] = _draw(alone, rng)
     for _ in range(sweeps):
         for i, rows in enumerate(gone):
+            if not len(rows):
+                continue
             logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
             for j, table in neighbours[i]:
                 logits += table[:, drawn[j, rows]]

@@ -1,9 +1,10 @@
 """Sums over rows with missing cells, beside the kernels for complete ones.
 
-Code ``cards[i]`` is a missing cell of variable ``i``; ``extended[i]`` is the number of codes. The
-half-edge of variable ``i`` to ``j`` has ``cards[i]`` rows and ``extended[j]`` columns: the last one
-is for rows where ``j`` is missing. Rows where ``i`` itself is missing are not in its sums; its
-conditionals are zero there.
+Codes from ``cards[i]`` on are missing cells of variable ``i``; ``extended[i]`` is the number of
+codes. The half-edge of variable ``i`` to ``j`` has ``cards[i]`` rows and ``extended[j]`` columns:
+those after the states are for rows where ``j`` is missing, one for its average or one for each
+drawn state. Rows where ``i`` itself is missing are not in its sums; its conditionals are zero
+there.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def sum_pairs(pairs, offsets, slots, codes, cards, extended, unary_offsets, unar
               frequencies, counts, count_offsets, probabilities, model, data):  # fmt: skip
     """Fill what is compared at each pair: ``model[side]``, sums of conditionals; ``data``, counts.
 
-    ``counts`` are the pairs' extended tables. Columns of missing cells are shared out by the
-    frequencies of the other variable's states. ``data`` is the mean of both sides. ``slots`` is
-    where each variable's conditionals start, -1 for a variable without neighbours.
+    ``counts`` are the pairs' extended tables. Columns of drawn states are added to those of the
+    states; one of averages is shared out by the frequencies of the other variable's states.
+    ``data`` is the mean of both sides. ``slots`` is where each variable's conditionals start, -1
+    for a variable without neighbours.
     """
     n_rows = codes.shape[1]
     for k in range(len(pairs)):
@@ -65,11 +67,15 @@ def sum_pairs(pairs, offsets, slots, codes, cards, extended, unary_offsets, unar
                 complete_table(half, 0, s, width, own, totals)
             for a in range(s):
                 for b in range(s_other):
-                    share = frequencies[unary_offsets[other] + b] if width > s_other else 0.0
-                    place, last = a * width + b, a * width + width - 1
+                    place = a * width + b
+                    share, more = 0.0, place
+                    if width == 2 * s_other:
+                        share, more = 1.0, place + s_other
+                    elif width > s_other:
+                        share, more = frequencies[unary_offsets[other] + b], a * width + s_other
                     cell = offsets[k] + (a * s_other + b if side == 0 else b * s + a)
-                    model[side, cell] = half[place] + share * half[last]
-                    data[cell] += 0.5 * (seen[place] + share * seen[last])
+                    model[side, cell] = half[place] + share * half[more]
+                    data[cell] += 0.5 * (seen[place] + share * seen[more])
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

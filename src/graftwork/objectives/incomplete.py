@@ -1,10 +1,10 @@
 """The pseudo-likelihood of the cells that are observed, for rows with missing ones.
 
 -(1/N) sum over rows m and the variables i observed in them of log p(x_i | x_-i), where a missing
-neighbour j counts as its average: in place of W(a, x_j) the logit of state a has
-sum_b f_j(b) W(a, b), with f_j the frequencies among observed cells. That is linear in W, so the
-loss is convex; with nothing missing it is the pseudo-likelihood. A table whose averages are in the
-unaries says nothing where the neighbour is missing.
+neighbour j counts as the state drawn in its place, if the sample has one, or as its average: in
+place of W(a, x_j) the logit of state a has sum_b f_j(b) W(a, b), with f_j the frequencies among
+observed cells. That is linear in W, so the loss is convex; with nothing missing it is the
+pseudo-likelihood. Drawn states are no observations: their own conditionals do not count.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class AvailableCase:
         self.frequencies = sample.frequencies
         self.observed_weight = sample.observed_weight
         self.row_weights = np.zeros(0) if sample.weights is None else sample.weights
+        self.variances = _variances(sample)
         self._last: tuple[Layout, SoftHalves] | None = None
 
     @property
@@ -171,10 +172,7 @@ class AvailablePoint:
         tables = halves.gather(half_sums - halves.counts)
         self.gradient = np.concatenate([self._unary_sums - objective.margins, tables]) / total
         self._spread = (self._unary_sums - square_sums) / total
-        frequencies = objective.frequencies
-        # A missing cell counts as the average, whatever it was: it does not vary.
-        varying = np.repeat(objective.observed_weight / total, layout.cards)
-        self._variances = frequencies * (1.0 - frequencies) * varying
+        self._variances = objective.variances
         bend = self._table_curvature(halves.first_states, halves.second_states)
         self.curvature = np.concatenate([self._spread, bend])
         self._conditionals = Conditionals(
@@ -291,6 +289,17 @@ class AvailablePoint:
 
         costs = (layout.cards[nodes] - 1) * (2.0 + np.diff(halves.indptr)[nodes])
         self._objective.each_node(nodes, costs.astype(np.float64), visit)
+
+
+def _variances(sample: Sample) -> Floats:
+    """Return the variance, over all rows, of what each kept state counts as for neighbours.
+
+    Drawn states vary like observed ones. An average does not: it is the same in all rows.
+    """
+    observed, frequencies = sample.observed_weight / sample.total_weight, sample.frequencies
+    averaged = (sample.extended > sample.cards) & (sample.extended < 2 * sample.cards)
+    varying = np.repeat(np.where(averaged, observed, 1.0), sample.cards)
+    return np.asarray(frequencies * (1.0 - frequencies) * varying)
 
 
 def pseudo_likelihood(

@@ -15,10 +15,11 @@ from graftwork.objectives.protocol import states_of_entries
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftHalves:
-    """Half-edges with one more column where the neighbour has missing cells.
+    """Half-edges with more columns where the neighbour has missing cells.
 
-    The half-edge of variable i to j is the table W E_j', shape (cards[i], extended[j]): columns of
-    the neighbour's states, and their average by its frequencies for rows where it is missing.
+    The half-edge of variable i to j is the table W E_j', shape (cards[i], extended[j]), with E_j
+    what each code of j counts as (``Sample.indicators``): columns of the neighbour's states, and
+    for rows where it is missing their average by its frequencies, or those of drawn states.
 
     Attributes
     ----------
@@ -105,11 +106,17 @@ def _spreading(
     own_state = states[side] - np.repeat(layout.unary_offsets[own], sizes)
     other_state = states[1 - side] - np.repeat(layout.unary_offsets[other], sizes)
     rows = np.repeat(starts[side], sizes) + own_state * np.repeat(extended[other], sizes)
-    entries, gaps = np.arange(len(rows)), (extended > layout.cards)[other]
-    soft = np.flatnonzero(np.repeat(gaps, sizes))
-    average = rows[soft] + np.repeat(layout.cards[other], sizes)[soft]
-    values = np.concatenate([np.ones(len(rows)), sample.frequencies[states[1 - side][soft]]])
-    places = np.concatenate([rows + other_state, average]), np.concatenate([entries, entries[soft]])
+    entries, more = np.arange(len(rows)), np.repeat((extended - layout.cards)[other], sizes)
+    soft = np.flatnonzero(more)
+    states_there = np.repeat(layout.cards[other], sizes)[soft]
+    drawn = more[soft] == states_there  # a column for each state, else one for their average
+    column = states_there + np.where(drawn, other_state[soft], 0)
+    shares = np.where(drawn, 1.0, sample.frequencies[states[1 - side][soft]])
+    values = np.concatenate([np.ones(len(rows)), shares])
+    places = (
+        np.concatenate([rows + other_state, rows[soft] + column]),
+        np.concatenate([entries, entries[soft]]),
+    )
     width = int((layout.cards[layout.edges] * extended[layout.edges[:, ::-1]]).sum())
     return sparse.csr_array((values, places), shape=(width, len(rows)))
 
