@@ -36,6 +36,8 @@ from graftwork.tuning.walk import Walk, WalkEndedError
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
 REFIT_ACCURACY = 2e-4
 MOST_EVALUATIONS = 30
+# Where variables have too many states for those, so many evaluations must do.
+LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
@@ -179,6 +181,8 @@ class _Search:
         )  # fmt: skip
         evidence = self._evidence if self._final is not None else None
         words = _words(outcome, evidence, levels)
+        if evidence is not None and refitted.residual > FINAL_ACCURACY:
+            words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
         return StructureResult(outcome, refitted, evidence, path, levels, words)
 
     def _note(self, text: str, left: int) -> None:
@@ -201,7 +205,8 @@ class _Search:
         if not (smooth.penalty.unary_lam or smooth.penalty.unary_l2):
             self._fitted = newton(smooth, self._fitted, wanted, n_threads)
         if self._fitted.residual > at_least:
-            self._fitted = refit(self._problem, self._fitted.point.potentials, at_least)
+            start = self._fitted.point.potentials
+            self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
 
     def _change(self, *, absent: bool, enter: bool) -> bool:
         """Test, drop edges and take in pairs; return whether anything changed.
