@@ -26,8 +26,10 @@ MOST_HESSIANS = 10
 MOST_STEPS = 6
 # A step that leaves more than this share of the residual wants a new Hessian.
 ENOUGH_GAIN = 0.3
-# The Hessian is only built where no variable's conditional has more parameters than this.
+# The Hessian is only built where no variable's conditional has more parameters than this, and no
+# variable more states.
 MOST_PARAMETERS = 3000
+MOST_STATES = 50
 SHORTEST = 1e-3
 
 
@@ -43,8 +45,10 @@ def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: in
         and where a variable has too many parameters.
     """
     sample, layout = problem.objective.sample, solution.point.potentials.layout
+    if sample.cards.max() > MOST_STATES:
+        return solution
     parameters = Parameters.of(layout, all_states(sample))
-    if max((star.parameters.size for star in parameters.stars()), default=0) > MOST_PARAMETERS:
+    if max(star.parameters.size for star in parameters.stars()) > MOST_PARAMETERS:
         return solution
     ridge = np.zeros(parameters.size)
     ridge[parameters.starts[layout.n_variables] :] = 2.0 * problem.penalty.l2
