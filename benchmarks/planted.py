@@ -63,15 +63,16 @@ def scores(truth: set[frozenset], found: set[frozenset]) -> tuple[float, float]:
     return f1, 1 - right / len(found) if found else 0.0
 
 
-def tested_truth(model: gw.PairwiseMRF, rows: np.ndarray, fdr: float) -> float:
+def tested_truth(model: gw.PairwiseMRF, data: np.ndarray, fdr: float) -> float:
     """Return the F1 of the true edges that the tests keep, all of them being the short list."""
-    sample = prepare(as_table(rows))
+    sample = prepare(as_table(data))
     problem = Problem(PseudoLikelihood(sample), GroupL1(1.0))
     edges = model.potentials.layout.edges
     edges = edges[(sample.cards[edges] > 1).all(axis=1)]
     solution = refit(problem, with_pairs(independent_potentials(sample), edges), 1e-4)
     with threadpool_limits(limits=1, user_api="blas"):
-        found = examine_edges(Rows(sample, solution.point.potentials, frequent_states(sample), 2))
+        rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
+        found = examine_edges(rows, 8192)
     kept = int((log_q_values(found.log_p, problem.space.size) <= np.log(fdr)).sum())
     return 2 * kept / (kept + model.n_edges)
 

@@ -5,6 +5,7 @@ import pytest
 from problems import random_table, with_holes
 from scipy.stats import chi2, false_discovery_control, poisson
 
+from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
@@ -142,7 +143,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
     bend[np.arange(tables, len(bend)), np.arange(tables, len(bend))] += 1.0
     scores = dense.scores()
     values = parameters.read(potentials.weights)
-    found = examine_edges(Rows(sample, potentials, contrasts, 1))
+    found = examine_edges(Rows(sample, potentials, contrasts, 1), 1000)
     ends = [{i} for i in range(layout.n_variables)] + [set(e) for e in layout.edges.tolist()]
     owner = np.repeat(np.arange(len(ends)), np.diff(parameters.starts))
     for e, (i, j) in enumerate(layout.edges.tolist()):
@@ -204,7 +205,7 @@ def test_tests_do_not_depend_on_threads():
     for threads in (1, 2, 3):
         problem, sample, solution = fitted("weighted", threads, rows=700)
         rows = Rows(sample, solution.point.potentials, frequent_states(sample), threads)
-        found.append((examine_edges(rows), examine_absent(rows, solution.point, problem)))
+        found.append((examine_edges(rows, 100), examine_absent(rows, solution.point, problem)))
     for edges, others in found[1:]:
         assert np.array_equal(edges.log_p, found[0][0].log_p)
         assert np.array_equal(others.log_p, found[0][1].log_p)
@@ -256,3 +257,20 @@ def test_cells_that_are_hardly_expected_do_not_convince_alone():
     statistic = float(((seen - expected) ** 2 / expected).sum())
     assert _soberly(-200.0, statistic, 1, expected, seen) < -25
     assert _soberly(-3.0, 9.0, 1, np.full(4, 20.0), seen) == -3.0
+
+
+def test_some_rows_are_chosen_by_what_is_in_them():
+    """Weighted and repeated rows choose the same different rows."""
+    table = random_table(4, n=6, rows=900)
+    counts = np.random.default_rng(0).integers(1, 4, 900)
+    weighted = Table(table.names, table.states, table.codes, counts.astype(float))
+    repeated = Table(table.names, table.states, np.repeat(table.codes, counts, axis=1))
+    kept = []
+    for one in (weighted, repeated):
+        sample = prepare(one, merge=False)
+        share = 300 / sample.n_rows
+        rows = Rows(sample, independent_potentials(sample), all_states(sample), 1)
+        some = rows.some(round(share * sample.n_rows * sample.n_rows / 900))
+        kept.append({tuple(row) for row in sample.codes[:, some.chosen].T.tolist()})
+        assert 0.2 < some.share < 0.5
+    assert kept[0] == kept[1]

@@ -30,6 +30,8 @@ from graftwork.tuning.hessian import Parameters, Star, hessian
 from graftwork.tuning.rows import RowBlock, Rows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
+# Rows looked at together: they fit caches.
+STRIP = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,13 +93,15 @@ class _Local:
     shares: tuple[Floats, Floats]
 
 
-def examine_edges(rows: Rows, prior: float = 1.0) -> Findings:
+def examine_edges(rows: Rows, most_rows: int, prior: float = 1.0) -> Findings:
     """Return a test of each edge of the network.
 
     Parameters
     ----------
     rows : Rows
         The sample under the refitted network.
+    most_rows : int
+        About so many of the rows tell the stretch.
     prior : float
         Precision of the normal prior of table entries in the refit.
     """
@@ -111,7 +115,7 @@ def examine_edges(rows: Rows, prior: float = 1.0) -> Findings:
         ridge = np.zeros(parameters.size)
         ridge[parameters.starts[layout.n_variables] :] = prior
         bend = hessian(rows, parameters) + sparse.diags_array(ridge)
-        rises, statistics = _statistics(rows, parameters, bend.tocsr())
+        rises, statistics = _statistics(rows, parameters, bend.tocsr(), most_rows)
     return Findings(edges, statistics, degrees, log_tail(statistics, degrees), rises)
 
 
@@ -134,7 +138,7 @@ def log_tail(statistics: Floats, degrees: Ints) -> Floats:
 
 
 def _statistics(
-    rows: Rows, parameters: Parameters, bend: sparse.csr_array
+    rows: Rows, parameters: Parameters, bend: sparse.csr_array, most_rows: int
 ) -> tuple[Floats, Floats]:
     """Return what each edge makes the pseudo-likelihood rise by, and that less its stretch."""
     weights = parameters.read(rows.potentials.weights)
@@ -151,19 +155,21 @@ def _statistics(
 
     locals_ = [one for group in run_chunks(place, cuts, rows.n_threads) for one in group]
     variation = [np.zeros_like(one.precision) for one in locals_]
-    places = rows.places
-    for block in rows.blocks():
+    places, some = rows.places, rows.some(most_rows)
+    for block in some.blocks():
 
         def add(part: slice, block: RowBlock = block) -> None:
             for one, total in zip(locals_[part], variation[part], strict=True):
-                moved = _influence(block, one, places)
-                total += (moved * block.weights) @ moved.T
+                for start in range(0, len(block.weights), STRIP):
+                    strip = block.strip(slice(start, start + STRIP))
+                    moved = _influence(strip, one, places)
+                    total += (moved * strip.weights) @ moved.T
 
         run_chunks(add, cuts, rows.n_threads)
     rises, stretches = np.zeros(len(edges)), np.ones(len(edges))
     for one, total in zip(locals_, variation, strict=True):
         size = max(1, len(one.weights))
-        stretches[one.edge] = np.sum(one.precision * total) / size
+        stretches[one.edge] = np.sum(one.precision * total) / size / some.share
         rises[one.edge] = one.weights @ one.precision @ one.weights
     return rises, rises / np.clip(stretches, LEAST_STRETCH, MOST_STRETCH)
 

@@ -8,7 +8,7 @@ and K_i' S_i K_i (its upper triangle). Rows need not be complete.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,16 @@ class RowBlock:
     spreads: Floats
     moments: Floats
 
+    def strip(self, part: slice) -> RowBlock:
+        """Return some of the rows."""
+        return RowBlock(
+            self.weights[part],
+            self.indicators[:, part],
+            self.residuals[:, part],
+            self.spreads[:, part],
+            self.moments[:, part],
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
@@ -62,12 +72,15 @@ class Rows:
     potentials : Potentials
     contrasts : Contrasts
     n_threads : int
+    chosen : (k,) int64, optional
+        Some of the rows; default all.
     """
 
     sample: Sample
     potentials: Potentials
     contrasts: Contrasts
     n_threads: int
+    chosen: Ints | None = None
 
     @property
     def places(self) -> Ints:
@@ -80,13 +93,40 @@ class Rows:
         sizes = self.contrasts.sizes
         return offsets(sizes * (sizes + 1) // 2)
 
+    def some(self, most: int) -> Rows:
+        """Return about so many of the rows, or all where there are fewer.
+
+        Equal rows are in it together or not at all: which are depends on what is in them alone, so
+        that weights equal repeated rows.
+        """
+        codes = self.sample.codes
+        share = most / max(1, self.sample.n_rows)
+        if share >= 1.0:
+            return self
+        rng, marks = np.random.default_rng(0), np.zeros(codes.shape[1], dtype=np.uint64)
+        for row, count in zip(codes, self.sample.extended.tolist(), strict=True):
+            marks += rng.integers(2**63, size=count, dtype=np.uint64)[row]
+        marks ^= marks >> np.uint64(31)
+        chosen = np.flatnonzero((marks & np.uint64(0xFFFF)) < share * 2**16)
+        return replace(self, chosen=chosen) if len(chosen) else self
+
+    @property
+    def share(self) -> float:
+        """Share of the total weight that the rows have."""
+        weights, total = self.sample.weights, self.sample.total_weight
+        if self.chosen is None:
+            return 1.0
+        return float(len(self.chosen) if weights is None else weights[self.chosen].sum()) / total
+
     def blocks(self, *, moments: bool = False) -> Iterator[RowBlock]:
         """Yield all rows, block by block."""
         width = max(1, int(self.triangles[-1]), int(self.sample.cards.sum()))
         size = int(np.clip(BLOCK_SIZE // width, LEAST_ROWS, MOST_ROWS))
         filler = _Filler.of(self, moments)
-        for start in range(0, self.sample.n_rows, size):
-            yield filler.block(slice(start, min(start + size, self.sample.n_rows)))
+        count = self.sample.n_rows if self.chosen is None else len(self.chosen)
+        for start in range(0, count, size):
+            part = slice(start, min(start + size, count))
+            yield filler.block(part if self.chosen is None else self.chosen[part])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +159,7 @@ class _Filler:
             [(basis.T @ part)[:, None] for basis, part in zip(bases, parts, strict=True)],
         )
 
-    def block(self, where: slice) -> RowBlock:
+    def block(self, where: slice | Ints) -> RowBlock:
         """Return some rows."""
         rows, sample = self.rows, self.rows.sample
         codes = np.ascontiguousarray(sample.codes[:, where])

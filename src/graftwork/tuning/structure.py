@@ -41,6 +41,8 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
+# The stretch of a statistic need not be exact: it is estimated from about so many rows.
+ROWS, FINAL_ROWS = 2048, 8192
 # Rounds in which pairs may enter and edges leave.
 MOST_ROUNDS = 4
 # Edges may leave together if that costs at most this much more than each alone promised.
@@ -146,9 +148,7 @@ class _Search:
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials)
-        for _ in range(MOST_ROUNDS):  # most noise goes before absent pairs are tested
-            if not self._change(absent=False, enter=False):
-                break
+        self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
         for turn in range(MOST_ROUNDS):
             self._note(f"testing all pairs, round {turn + 1}", 1)
             if not self._change(absent=True, enter=True):
@@ -156,7 +156,7 @@ class _Search:
         while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-            if not self._change(absent=True, enter=False):
+            if not self._change(absent=True, enter=False, final=True):
                 break
             while self._change(absent=False, enter=False):
                 pass
@@ -208,17 +208,19 @@ class _Search:
             start = self._fitted.point.potentials
             self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
 
-    def _change(self, *, absent: bool, enter: bool) -> bool:
+    def _change(self, *, absent: bool, enter: bool, final: bool = False) -> bool:
         """Test, drop edges and take in pairs; return whether anything changed.
 
-        ``absent`` says whether to look at the absent pairs too, ``enter`` whether they may come in.
+        ``absent`` says whether to look at the absent pairs too, ``enter`` whether they may come in,
+        ``final`` whether these numbers are to be kept.
         """
         self._walk.check_time()
         assert self._fitted is not None
         point, pseudo = self._fitted.point, self._problem.objective
         rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
         others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
-        evidence = Evidence(examine_edges(rows), others, self._problem.space.size, self._fdr)
+        edges = examine_edges(rows, FINAL_ROWS if final else ROWS)
+        evidence = Evidence(edges, others, self._problem.space.size, self._fdr)
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
         kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
         self._evidence = evidence
