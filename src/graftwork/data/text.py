@@ -24,6 +24,8 @@ SEPARATORS = (",", ";", "\t", "|")
 _CHUNK_ROWS = 2_000
 _CHUNK_CELLS = 1_000_000
 _HEADER_ROWS = 1_000
+# Cells that do not come up again in so many rows are no states.
+_SEVERAL_ROWS = 5
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _QUOTED = re.compile(r'"[^"]*"?')
@@ -79,7 +81,7 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     bool
         True if its cells are all non-empty and distinct, none is a number, and not all of them
         come up again below in their own columns. Repeated names still are a header where a column
-        below holds nothing but numbers.
+        below holds nothing but numbers, or where none of them comes up again in several rows.
 
     Examples
     --------
@@ -89,8 +91,11 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(not cell or is_number(cell) for cell in first):
         return False
     if len(set(first)) < len(first):
-        columns = zip(*islice(rows, _HEADER_ROWS), strict=False)
-        return any(all(is_number(cell) for cell in column) for column in columns)
+        columns = list(zip(*islice(rows, _HEADER_ROWS), strict=False))
+        new = all(cell not in column for cell, column in zip(first, columns, strict=False))
+        return (new and len(rows) >= _SEVERAL_ROWS) or any(
+            all(is_number(cell) for cell in column) for column in columns
+        )
     open_columns = set(range(len(first)))
     for row in islice(rows, _HEADER_ROWS):
         open_columns -= {j for j in open_columns if j < len(row) and row[j] == first[j]}

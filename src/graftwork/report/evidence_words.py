@@ -27,18 +27,19 @@ def evidence_sections(net: Any, rows: float) -> list[tuple[str, str]]:
         Total weight of the rows it was fitted to.
     """
     evidence = getattr(net, "evidence_", None)
-    if evidence is None:
+    if evidence is None or not evidence.n_tests:
         return []
     return [
-        ("What the numbers mean", meaning(net, evidence)),
+        ("What the numbers mean", meaning(evidence)),
         ("Almost edges", almost(net, evidence, rows)),
         ("With more rows", outlook(evidence, rows)),
     ]
 
 
-def meaning(net: Any, evidence: Evidence) -> str:
+def meaning(evidence: Evidence) -> str:
     """Return what strengths, p-values and q-values are, for this network."""
-    kept = len(evidence.edges.pairs)
+    sure = evidence.edge_log_q[evidence.edge_log_q <= math.log(evidence.level)]
+    kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table, row and column means taken out: how far "
         "it moves log-probabilities. Its p-value is the chance of data speaking for it this much "
@@ -48,12 +49,15 @@ def meaning(net: Any, evidence: Evidence) -> str:
         return text + f"No pair is convincing at a false discovery rate of {evidence.level:g}."
     false = evidence.level * kept
     expected = f"about {false:.1f}" if false >= 0.95 else "fewer than one"
-    weakest = max(net.evidence_.edge_log_q)
-    return text + (
+    weakest, required = max(sure), len(evidence.edges.pairs) - kept
+    text += (
         f"Its q-value is the false discovery rate at which it would just be kept: among the "
         f"{kept:,} edge{'s'[: kept != 1]} kept at {evidence.level:g}, {expected} false on average. "
         f"The least sure has q = {small(math.exp(weakest))}."
     )
+    if required:
+        text += f" {required:,} more are there because they are required; their tests do not pass."
+    return text
 
 
 def almost(net: Any, evidence: Evidence, rows: float) -> str:

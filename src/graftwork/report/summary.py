@@ -53,7 +53,7 @@ def summary(
     """
     model: PairwiseMRF = net.model_
     sections = [
-        ("Data", _data_words(train, model) + _missing_words(net)),
+        ("Data", _data_words(train, model) + _held_words(held_out) + _missing_words(net)),
         ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
         (_choice_title(net), _lambda_words(net)),
         *evidence_sections(net, train.total_weight),
@@ -192,7 +192,7 @@ def network_words(model: PairwiseMRF, looked: bool = True) -> str:
     """
     n, m = model.n_variables, model.n_edges
     if m == 0:
-        meaning = ": the variables look independent of each other" if looked else ""
+        meaning = ": the variables look independent of each other" if looked and n > 1 else ""
         return f"0 edges among {count(n, 'variable')}{meaning}."
     possible = n * (n - 1) // 2
     text = f"{count(m, 'edge')} among {count(n, 'variable')}, {m / possible:.1%} of all pairs."
@@ -226,6 +226,14 @@ def _missing_words(net: Any) -> str:
     missing = getattr(net, "missing_", None)
     words = "" if missing is None else missing.words()
     return f" {words}" if words else ""
+
+
+def _held_words(held_out: HeldOut | None) -> str:
+    """Return that there are further rows, which were not learned from."""
+    if held_out is None:
+        return ""
+    verb = "was" if held_out.n_rows == 1 else "were"
+    return f" {count(held_out.n_rows, 'further row')} {verb} held out and not learned from."
 
 
 def _data_words(table: Table, model: PairwiseMRF) -> str:

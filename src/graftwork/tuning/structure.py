@@ -180,7 +180,8 @@ class _Search:
             for fit in walk.fits
         )  # fmt: skip
         evidence = self._evidence if self._final is not None else None
-        words = _words(outcome, evidence, levels)
+        domain = cast(PairDomain, self._problem.domain)
+        words = _words(outcome, evidence, levels, len(domain.required))
         if evidence is not None and refitted.residual > FINAL_ACCURACY:
             words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
         return StructureResult(outcome, refitted, evidence, path, levels, words)
@@ -260,7 +261,7 @@ def _price(evidence: Evidence, degrees: Ints) -> float:
     return float(chi2.isf(evidence.level / max(1, evidence.n_tests), degrees.max()))
 
 
-def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:
+def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels, n_required: int) -> str:
     """Return how the edges were chosen, for people."""
     stop = outcome.certificate.stop
     if evidence is None:
@@ -268,7 +269,9 @@ def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:
             f"The search was cut short ({STOPS[stop]}) before edges were tested; it stood at "
             f"lambda {outcome.certificate.lam:.4g}."
         )
-    short, kept = outcome.certificate.n_edges, len(evidence.edges.pairs)
+    if not evidence.n_tests:
+        return "There is no pair of variables that might be an edge, so nothing was tested."
+    short, kept = outcome.certificate.n_edges, len(evidence.edges.pairs) - n_required
     listed = (
         f"Grafting down to lambda {outcome.certificate.lam:.4g}, where chance alone would give the "
         f"first edge, made a short list of {short:,} pair{'s'[: short != 1]}. "
@@ -276,11 +279,12 @@ def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels) -> str:
     if levels.largest <= levels.noise:
         listed = (
             f"No pair depends more than the strongest would by chance (score {levels.largest:.3g}, "
-            f"noise level {levels.noise:.3g}), so the short list is empty. "
+            f"noise level {levels.noise:.3g}), so none is on the short list. "
         )
     sampled = " The noise level was estimated from a random sample of all pairs."
     return (
         f"{listed}All {evidence.n_tests:,} pairs were tested, refitted without the penalty, and "
-        f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}."
+        f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}"
+        + (f", beside {n_required:,} required whatever the tests say." if n_required else ".")
         + (sampled if levels.sampled else "")
     )
