@@ -2,9 +2,10 @@
 
 With w an edge's parameters at the refit and H the Hessian of the (penalised) pseudo-likelihood,
 ``w' [(H^-1)_ee]^-1 w`` is about twice what the pseudo-likelihood would lose without the edge. Each
-edge sits in two conditionals that share their rows, so that under independence it follows c times a
-chi-square, with c between 1 and 2: the mean of the eigenvalues of ``[(H^-1)_ee]^-1 V``, V being the
-covariance of the edge's estimate over the rows. H is restricted to the parameters at the edge's two
+edge sits in two conditionals that share their rows, so that under independence it follows a sum of
+chi-squares weighted by the eigenvalues of ``[(H^-1)_ee]^-1 V``, V being the covariance of the
+edge's estimate over the rows: between 1 and 2, less where the prior decides. It is compared with
+the chi-square of the same mean and variance. H is restricted to the parameters at the edge's two
 variables.
 
 References
@@ -43,7 +44,8 @@ class Findings:
     pairs : (k, 2) int64
     statistics : (k,) float64
         Chi-square under the hypothesis that the pair is no edge.
-    degrees : (k,) int64
+    degrees : (k,) float64
+        Degrees of freedom, which need not be whole.
     log_p : (k,) float64
         Logarithms of the p-values, which may be too small for numbers themselves.
     rises : (k,) float64
@@ -53,7 +55,7 @@ class Findings:
 
     pairs: Ints
     statistics: Floats
-    degrees: Ints
+    degrees: Floats
     log_p: Floats
     rises: Floats
 
@@ -62,7 +64,7 @@ class Findings:
         """Return so many tests that say nothing yet."""
         integers = np.zeros((count, 2), dtype=np.int64)
         nothing = np.zeros(count)
-        return Findings(integers, nothing, np.ones(count, dtype=np.int64), nothing, nothing)
+        return Findings(integers, nothing, np.ones(count), nothing, nothing)
 
     @staticmethod
     def joined(parts: list[Findings]) -> Findings:
@@ -109,17 +111,17 @@ def examine_edges(rows: Rows, most_rows: int, prior: float = 1.0) -> Findings:
     parameters = Parameters.of(layout, rows.contrasts)
     edges = layout.edges
     sizes = rows.contrasts.sizes[edges]
-    degrees = sizes[:, 0] * sizes[:, 1]
+    degrees = (sizes[:, 0] * sizes[:, 1]).astype(np.float64)
     statistics = rises = np.zeros(len(edges))
     if len(edges):
         ridge = np.zeros(parameters.size)
         ridge[parameters.starts[layout.n_variables] :] = prior
         bend = hessian(rows, parameters) + sparse.diags_array(ridge)
-        rises, statistics = _statistics(rows, parameters, bend.tocsr(), most_rows)
+        rises, statistics, degrees = _statistics(rows, parameters, bend.tocsr(), most_rows)
     return Findings(edges, statistics, degrees, log_tail(statistics, degrees), rises)
 
 
-def log_tail(statistics: Floats, degrees: Ints) -> Floats:
+def log_tail(statistics: Floats, degrees: Floats) -> Floats:
     """Return the logarithm of the chance that a chi-square exceeds each statistic.
 
     Examples
@@ -139,8 +141,8 @@ def log_tail(statistics: Floats, degrees: Ints) -> Floats:
 
 def _statistics(
     rows: Rows, parameters: Parameters, bend: sparse.csr_array, most_rows: int
-) -> tuple[Floats, Floats]:
-    """Return what each edge makes the pseudo-likelihood rise by, and that less its stretch."""
+) -> tuple[Floats, Floats, Floats]:
+    """Return what each edge makes the pseudo-likelihood rise by, that over its stretch, and df."""
     weights = parameters.read(rows.potentials.weights)
     stars = parameters.stars()
     edges = np.arange(parameters.layout.n_edges)
@@ -166,12 +168,25 @@ def _statistics(
                     total += (moved * strip.weights) @ moved.T
 
         run_chunks(add, cuts, rows.n_threads)
-    rises, stretches = np.zeros(len(edges)), np.ones(len(edges))
+    rises, stretches, degrees = np.zeros((3, len(edges)))
     for one, total in zip(locals_, variation, strict=True):
-        size = max(1, len(one.weights))
-        stretches[one.edge] = np.sum(one.precision * total) / size / some.share
         rises[one.edge] = one.weights @ one.precision @ one.weights
-    return rises, rises / np.clip(stretches, LEAST_STRETCH, MOST_STRETCH)
+        stretches[one.edge], degrees[one.edge] = _moments(one.precision @ total / some.share)
+    return rises, rises / stretches, degrees
+
+
+def _moments(product: Floats) -> tuple[float, float]:
+    """Return the stretch and the degrees of freedom of a statistic.
+
+    It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
+    product; the stretched chi-square returned has the same mean and variance (Satterthwaite). Where
+    the prior decides about rare states their weights are nearly zero.
+    """
+    first, second = float(np.trace(product)), float(np.sum(product * product.T))
+    if not first > 0.0 < second:
+        return 1.0, float(max(1, len(product)))
+    stretch = float(np.clip(second / first, LEAST_STRETCH, MOST_STRETCH))
+    return stretch, float(np.clip(first * first / second, 1.0, len(product)))
 
 
 def _localise(
@@ -186,7 +201,7 @@ def _localise(
     local = bend[near][:, near].toarray()
     local[np.diag_indices_from(local)] += 1e-10 * np.trace(local) / max(1, len(local))
     solved = cho_solve(cho_factor(local, overwrite_a=True), target)
-    precision = np.asarray(np.linalg.inv(solved[np.searchsorted(near, own)]), dtype=np.float64)
+    precision = np.asarray(np.linalg.inv(target.T @ solved), dtype=np.float64)
     shares = []
     for end, star in enumerate(ends):
         share = solved[np.searchsorted(near, star.parameters)].transpose(2, 0, 1).copy()

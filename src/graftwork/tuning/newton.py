@@ -14,8 +14,9 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
+from graftwork.data.compact import Sample
 from graftwork.grafting import Problem
-from graftwork.inference.layout import Floats
+from graftwork.inference.layout import Floats, Layout
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import all_states
 from graftwork.tuning.hessian import Parameters, hessian
@@ -33,6 +34,14 @@ MOST_STATES = 50
 SHORTEST = 1e-3
 
 
+def has_hessian(sample: Sample, layout: Layout) -> bool:
+    """Return whether the Hessian of a network's weights can be had: few states and parameters."""
+    free, sums = sample.cards - 1, np.ones(len(sample.cards))
+    for side in (0, 1):
+        np.add.at(sums, layout.edges[:, side], free[layout.edges[:, 1 - side]])
+    return bool(sample.cards.max() <= MOST_STATES and (free * sums).max() <= MOST_PARAMETERS)
+
+
 def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: int) -> Solution:
     """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
 
@@ -45,11 +54,9 @@ def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: in
         and where a variable has too many parameters.
     """
     sample, layout = problem.objective.sample, solution.point.potentials.layout
-    if sample.cards.max() > MOST_STATES:
+    if not has_hessian(sample, layout):
         return solution
     parameters = Parameters.of(layout, all_states(sample))
-    if max(star.parameters.size for star in parameters.stars()) > MOST_PARAMETERS:
-        return solution
     ridge = np.zeros(parameters.size)
     ridge[parameters.starts[layout.n_variables] :] = 2.0 * problem.penalty.l2
     for _ in range(MOST_HESSIANS):

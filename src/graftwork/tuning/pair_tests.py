@@ -38,8 +38,10 @@ STRIP = 256
 BATCH_SIZE = 2**22
 # Pairs listed at once.
 LISTED = 2**18
-# Cells expected less often than this are not left to the chi-square.
-SPARSE = 1.0
+# Cells expected less often than this are not left to the chi-square; in small tables, where one
+# cell can decide, than the second.
+SPARSE, SPARSE_IF_SMALL = 1.0, 5.0
+SMALL = 4
 # Pairs that look less striking than this need no second look.
 STRIKING = float(np.log(0.05))
 
@@ -110,7 +112,7 @@ class _Tile:
         tests = Findings.none(len(pairs))
         for some in _batches(rows, pairs):
             first = starts[pairs[some]] - starts[self.first]
-            degrees = sizes[pairs[some, 0]] * sizes[pairs[some, 1]]
+            degrees = (sizes[pairs[some, 0]] * sizes[pairs[some, 1]]).astype(np.float64)
             found = _test(rows, self.point, pairs[some], self.variances, first)
             parts = pairs[some], found[0], degrees, found[1], found[0]
             tests = tests.with_rows(some, Findings(*parts))
@@ -180,7 +182,7 @@ def _test(
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
-    log_p = log_tail(statistics, np.full(len(pairs), df))
+    log_p = log_tail(statistics, np.full(len(pairs), float(df)))
     model = 0.5 * total * expectations.model.sum(axis=0).reshape(shape)
     data = total * expectations.data.reshape(shape)
     for k in np.flatnonzero(log_p < STRIKING):
@@ -221,12 +223,12 @@ def _soberly(log_p: float, statistic: float, df: int, expected: Floats, seen: Fl
 
     Without them the pair must be as convincing, or one of them by its Poisson tail.
     """
-    rare = expected < SPARSE
+    rare = expected < (SPARSE_IF_SMALL if df <= SMALL else SPARSE)
     if not rare.any():
         return log_p
     expected, seen = np.maximum(expected[rare], 1e-12), seen[rare]
     share = ((seen - expected) ** 2 / expected).sum()
-    rest = log_tail(np.array([max(0.0, statistic - share)]), np.array([df]))[0]
+    rest = log_tail(np.array([max(0.0, statistic - share)]), np.array([float(df)]))[0]
     tails = np.asarray(poisson.logsf(np.floor(seen + 1e-9) - 1.0, expected))
     single = min(0.0, float(tails.min()) + float(np.log(len(tails))))
     return float(max(log_p, min(rest, single)))

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
-from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
@@ -256,7 +256,7 @@ class _Search:
             leaving = leaving[: len(leaving) // 2]
 
 
-def _price(evidence: Evidence, degrees: Ints) -> float:
+def _price(evidence: Evidence, degrees: Floats) -> float:
     """Return the statistic that the largest of some tables would need to be the only edge."""
     return float(chi2.isf(evidence.level / max(1, evidence.n_tests), degrees.max()))
 
