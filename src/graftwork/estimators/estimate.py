@@ -34,7 +34,7 @@ from graftwork.tuning.effort import (
     effort_of_structure,
     predicts,
 )
-from graftwork.tuning.operations import bytes_of_tests, newton_sizes, of_structure, test_sizes
+from graftwork.tuning.operations import bytes_of_tests, newton_sizes, of_structure, sizes_in_tests
 from graftwork.tuning.proxy import Proxy, guess_network
 from graftwork.tuning.timing import measure_pace
 
@@ -200,7 +200,7 @@ class _Plan:
         if criterion is not None:
             return effort_of_choice(criterion, edges, pairs, sample.total_weight)
         times, listed = edges / max(1, len(proxy.edges)), proxy.edges
-        operations = of_structure(sample, test_sizes(sample), proxy.part, listed, times)
+        operations = of_structure(sample, sizes_in_tests(sample), proxy.part, listed, times)
         newton = newton_sizes(proxy.part, listed) is not None
         return effort_of_structure(edges, pairs, operations, newton=newton)
 
@@ -227,7 +227,7 @@ class _Plan:
             "list of pairs": self._listed(pairs),
         }
         if self._tests():
-            held["tests"] = bytes_of_tests(test_sizes(sample), cards, sample.n_rows)
+            held["tests"] = bytes_of_tests(sizes_in_tests(sample), cards, sample.n_rows)
         if isinstance(self.objective, PseudoLikelihood):
             conditionals = 8 * sample.n_rows * int(small.sum())
             held["conditionals"] = min(conditionals, self.objective.memory)
