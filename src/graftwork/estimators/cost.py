@@ -148,7 +148,7 @@ class CostEstimate:
         low, high = self.seconds / FACTOR, self.seconds * FACTOR
         return (
             f"About {duration(self.seconds)} on {amount(self.threads, 'thread')}: a rough guess "
-            "from timing a small piece of the work and what such searches usually take. Expect "
+            "from timing a small piece of the work and what such fits usually take. Expect "
             f"{duration(low)} to {duration(high)}."
         )
 
