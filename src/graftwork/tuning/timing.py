@@ -107,8 +107,9 @@ def measure_pace(
     problem = Problem(objective, GroupL1(lam))
     space = PairSpace(np.flatnonzero(small.cards > 1))
     pairs = _inactive(space, edges)
-    _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
-    evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
+    with threadpool_limits(limits=1, user_api="blas"):  # as in a search
+        _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
+        evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
     first, each = _time_scoring(objective, start, pairs)
     count = _time_counting(sample)
     grown = proxy.variables
