@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graftwork.estimators import ChainCRF as ChainCRF
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
+    from graftwork.estimators.cost import CostEstimate as CostEstimate
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
@@ -50,6 +51,7 @@ _HOMES = {
     "ChainCRF": "graftwork.estimators",
     "ChainModel": "graftwork.models",
     "ConvergenceWarning": "graftwork.errors",
+    "CostEstimate": "graftwork.estimators.cost",
     "DataError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
     "GraftworkError": "graftwork.errors",
@@ -79,6 +81,7 @@ __all__ = [
     "ChainCRF",
     "ChainModel",
     "ConvergenceWarning",
+    "CostEstimate",
     "DataError",
     "DataWarning",
     "GraftworkError",

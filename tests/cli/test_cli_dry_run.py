@@ -37,6 +37,18 @@ def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
     assert graftwork("learn", path, "--dry-run", "--method", "best-choise").code == 2
 
 
+def test_dry_run_takes_goals_and_missing_cells(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--dry-run", "--goal", "prediction", "--jobs", "1")
+    assert result.code == 0, result.err
+    assert "a rough guess" in " ".join(result.out.split())
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,\n2,3\n1,4\n" * 20)
+    words = ("--missing", "available-case", "--holdout", "0")
+    result = graftwork("learn", path, "--dry-run", *words, *FAST)
+    assert result.code == 0, result.err
+    assert "3 networks are learned in turn" in " ".join(result.out.split())
+
+
 def test_ctrl_c_ends_a_dry_run(graftwork, chain_csv, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """Cost estimates: sizes checked by hand, odd data, every method; times only positive and finite."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +9,22 @@ import pytest
 import graftwork as gw
 from graftwork.data.compact import prepare
 from graftwork.estimators.cost import CostEstimate
+from graftwork.estimators.criteria import GOALS, make_criterion
 from graftwork.estimators.data_notes import data_notes
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES, best_choice
+from graftwork.tuning.effort import effort_of_choice, effort_of_structure
+from graftwork.tuning.operations import (
+    FILL,
+    LOOK,
+    bytes_of_tests,
+    newton_sizes,
+    of_edge_tests,
+    of_hessian,
+    of_pair_tests,
+    star_widths,
+)
+from graftwork.tuning.pair_tests import TILE
 from graftwork.tuning.proxy import cut, guess_network, take_part
 
 
@@ -27,7 +41,14 @@ def check(cost: CostEstimate) -> None:
     assert 0 < cost.seconds < math.inf
     assert 0 < cost.peak_bytes == sum(cost.memory.values())
     assert "Time: About" in cost.words()
+    assert "rough" in cost.words()
     assert cost.to_dict()["peak_bytes"] == cost.peak_bytes
+
+
+def test_estimates_are_a_public_name() -> None:
+    assert gw.CostEstimate is CostEstimate
+    assert "CostEstimate" in dir(gw)
+    assert gw.Bootstrap.__name__ == "Bootstrap"
 
 
 def test_sizes_by_hand() -> None:
@@ -113,6 +134,100 @@ def test_methods_that_list_all_pairs_are_refused_where_fit_would_refuse(
 )
 def test_odd_data(data: object) -> None:
     check(gw.MarkovNetwork().estimate(data))
+
+
+SEARCHES = [(goal, criterion) for goal, names in GOALS.items() for criterion in (None, *names)]
+
+
+@pytest.mark.parametrize(("goal", "criterion"), SEARCHES)
+def test_every_goal_and_criterion_has_an_estimate(goal: str, criterion: str | None) -> None:
+    cost = gw.MarkovNetwork(goal=goal, criterion=criterion).estimate(rows())
+    check(cost)
+    tested = goal == "structure" and criterion in (None, "tests")
+    assert ("tests" in cost.memory) == tested
+
+
+@pytest.mark.parametrize(("goal", "criterion"), SEARCHES)
+def test_odd_data_have_estimates_for_every_criterion(goal: str, criterion: str | None) -> None:
+    net = gw.MarkovNetwork(goal=goal, criterion=criterion)
+    for data in ([["a", "b"]], [["a"], ["b"], ["b"]], [["a", 1], ["b", 1], ["a", 1]]):
+        check(net.estimate(data))
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ({"criterion": "hold-out"}, {"criterion": "k-fold"}),
+        ({"criterion_options": {"folds": 2}}, {"criterion_options": {"folds": 9}}),
+        ({"criterion": "ebic"}, {"criterion": "ebic-refit"}),
+    ],
+)
+def test_more_work_is_estimated_for_more_fits(less: dict[str, Any], more: dict[str, Any]) -> None:
+    efforts = [
+        effort_of_choice(make_criterion(gw.MarkovNetwork(goal="prediction", **given)), 99, 999, 500)
+        for given in (less, more)
+    ]
+    assert efforts[0].evaluations < efforts[1].evaluations
+
+
+def test_operations_of_tests_by_hand() -> None:
+    sizes, edges = np.array([1, 2, 3]), np.array([[0, 1], [1, 2]])
+    assert star_widths(sizes, edges).tolist() == [3, 5, 3]
+    many = 10**9  # products over the rows are all that matters then
+    flops = 2 * (1 * 3**2 + 3 * 5**2 + 6 * 3**2)
+    others = LOOK * (1 * 3 + 3 * 5 + 6 * 3) + FILL * (1 + 3 + 6)
+    assert of_hessian(sizes, edges, many) == pytest.approx(many * (flops + others))
+    assert of_pair_tests(sizes, many) == pytest.approx(many * (2 * 10**2 + 2 * FILL * 10), rel=1e-3)
+    assert of_edge_tests(sizes, edges[:0], 1) == of_hessian(sizes, edges[:0], 1) + 10 * FILL
+
+
+def test_memory_of_tests_is_that_of_the_variances() -> None:
+    sizes, cards = np.full(1000, 4), np.full(1000, 5)
+    variances = 8 * 10_000 * TILE  # ten features each, in tiles
+    assert variances < bytes_of_tests(sizes, cards, 10**6) < 2 * variances
+
+
+def test_newton_steps_are_not_counted_with_very_many_states() -> None:
+    many = prepare(gw.as_table([[i % 60, i % 2] for i in range(600)]))
+    assert newton_sizes(many, np.array([[0, 1]])) is None
+    few = effort_of_structure(10, 45, 0.0, newton=True)
+    assert few.evaluations < effort_of_structure(10, 45, 0.0, newton=False).evaluations
+
+
+def gappy() -> list[list[Any]]:
+    """Rows of which every tenth lacks its first cell."""
+    data = rows().tolist()
+    for row in data[::10]:
+        row[0] = None
+    return data
+
+
+@pytest.mark.parametrize("missing", ["state", "drop-rows", "available-case", "impute"])
+@pytest.mark.parametrize("lam", [0.02, "auto"])
+def test_every_policy_for_missing_cells_has_an_estimate(missing: str, lam: float | str) -> None:
+    cost = gw.MarkovNetwork(lam=lam, missing=missing).estimate(gappy())
+    check(cost)
+    assert cost.rows == (180 if missing == "drop-rows" else 200)
+    assert cost.states == (3, 4 if missing == "state" else 3)
+    draws = missing in ("available-case", "impute")
+    assert ("about 3 times as long" in cost.words()) == draws
+    assert "20 cells are missing" in cost.words()
+
+
+def test_complete_data_take_no_longer_where_cells_may_be_missing() -> None:
+    cost = gw.MarkovNetwork(lam=0.02, missing="impute").estimate(rows())
+    assert cost.missing_words == ""
+
+
+@pytest.mark.parametrize("missing", ["drop-rows", "available-case", "impute"])
+def test_columns_without_any_cell_are_refused_as_by_fit(missing: str) -> None:
+    data = [["a", None], ["b", None]] * 5
+    net = gw.MarkovNetwork(lam=0.02, missing=missing)
+    with pytest.raises(gw.DataError) as of_fit:
+        net.fit(data)
+    with pytest.raises(gw.DataError) as of_estimate:
+        net.estimate(data)
+    assert str(of_fit.value) == str(of_estimate.value)
 
 
 def test_missing_cells_are_refused_as_by_fit() -> None:

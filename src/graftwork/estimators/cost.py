@@ -6,8 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# Real times were mostly within this factor (benchmarks/estimates.py).
-FACTOR = 3.0
+# Real times were mostly within this factor (benchmarks/estimates.py): more where states nearly
+# determine each other, less where the guessed network is too large.
+FACTOR = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class CostEstimate:
     expected_edges, expected_weights : int
         Of the network to come, guessed from a tree and what it leaves unexplained.
     lam : float
-        The penalty this guess is for; with lam="auto" the guessed noise level.
+        The penalty this guess is for; with lam="auto" the guessed noise level, or a share of it.
     memory : dict of str to int
         Bytes of what is held at once.
     seconds : float or None
@@ -44,6 +45,8 @@ class CostEstimate:
         table, bytes of all tables.
     inference_words : str
         What that means for learning and for questions.
+    missing_words : str
+        What becomes of missing cells; empty if there are none.
     partial : bool
         Whether the guess is from part of the variables, with as many edges at each assumed.
     refusals : tuple of str
@@ -80,6 +83,7 @@ class CostEstimate:
     clique_cells: int
     inference_bytes: int
     inference_words: str
+    missing_words: str = ""
     partial: bool = False
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -124,7 +128,7 @@ class CostEstimate:
             f" There are {amount(self.pairs, 'pair')} of variables that vary, whose tables have "
             f"{self.entries:,} entries; a network of all of them has {self.weights:,} weights."
         )
-        return text
+        return f"{text} {self.missing_words}".rstrip()
 
     def _network(self) -> str:
         about = "about " if self.expected_edges else ""
@@ -143,8 +147,9 @@ class CostEstimate:
             return "None: learning would be refused."
         low, high = self.seconds / FACTOR, self.seconds * FACTOR
         return (
-            f"About {duration(self.seconds)} on {amount(self.threads, 'thread')}: rough, from "
-            f"timing a small piece of the work; expect {duration(low)} to {duration(high)}."
+            f"About {duration(self.seconds)} on {amount(self.threads, 'thread')}: a rough guess "
+            "from timing a small piece of the work and what such fits usually take. Expect "
+            f"{duration(low)} to {duration(high)}."
         )
 
     def _memory(self) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table, as_table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data import Table
+from graftwork.data.compact import Sample
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.cost import CostEstimate, amount, size
 from graftwork.estimators.course import arriving_variables
+from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.data_notes import data_notes
+from graftwork.estimators.estimate_rows import ExpectedRows, expected_rows
 from graftwork.estimators.parts import make_objective, make_penalty
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import Everything, Exhaustive, PriorityQueue, Recipe
@@ -25,15 +27,19 @@ from graftwork.inference.elimination import Cost, estimate
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
-from graftwork.tuning.effort import effort_of_fit, effort_of_path
+from graftwork.tuning.effort import (
+    Effort,
+    effort_of_choice,
+    effort_of_fit,
+    effort_of_structure,
+    predicts,
+)
+from graftwork.tuning.operations import bytes_of_tests, newton_sizes, of_structure, sizes_in_tests
 from graftwork.tuning.proxy import Proxy, guess_network
 from graftwork.tuning.timing import measure_pace
 
 __all__ = ["CostEstimate", "estimate_cost"]
 
-# In data of more cells so many rows are compared before all are.
-MANY_CODES = 2**24
-LOOKED_AT = 1000
 # Vectors of all weights that a solver keeps.
 SOLVER_VECTORS = 30
 # Arrays of a scoring batch's tables: two sums, counts, frequencies, gradients.
@@ -42,6 +48,8 @@ BATCH_ARRAYS = 5
 MOST_EDGES = 5000
 # The solver is timed with this lambda where there is none.
 SMALL_LAMBDA = 1e-3
+# Networks that predict best have a lambda of about this share of the noise level.
+PREDICTING = 0.3
 
 
 def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
@@ -56,25 +64,15 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
     if isinstance(net.random_state, np.random.RandomState | np.random.Generator):
         twin.random_state = 0  # nothing is drawn from the user's
     options = loop_options(twin)
-    table = as_table(X, states=net.states, weights=sample_weight)
     begun = time.perf_counter()
-    sample = _prepare(net, table)
+    rows = expected_rows(net, X, sample_weight)
     preparing = time.perf_counter() - begun
+    table, sample = rows.table, rows.sample
     if net.start is not None:
         make_start(net.start, table, sample)
     arriving_variables(net.arrivals, table.names)
     objective = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
-    return _Plan(net, options["recipe"], table, sample, objective(sample)).cost(preparing)
-
-
-def _prepare(net: Any, table: Table) -> Sample:
-    """Return the data as fit would; in large ones equal rows are not looked for in vain."""
-    merge = True
-    if table.codes.size > MANY_CODES:
-        places = np.linspace(0, table.n_rows - 1, LOOKED_AT).astype(np.int64)
-        rows = np.unique(places)
-        merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
-    return prepare(table, keep_all_states=bool(net.penalize_unary), merge=merge, n_jobs=net.n_jobs)
+    return _Plan(net, options["recipe"], rows, table, sample, objective(sample)).cost(preparing)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +81,7 @@ class _Plan:
 
     net: Any
     recipe: Recipe
+    expected: ExpectedRows
     table: Table
     sample: Sample
     objective: Objective
@@ -118,6 +117,7 @@ class _Plan:
             clique_cells=network.largest_clique_cells,
             inference_bytes=network.bytes,
             inference_words=self._inference_words(network, len(proxy.edges), proxy.variables > 1),
+            missing_words=self.expected.words,
             partial=proxy.variables > 1,
             refusals=refusals,
             notes=data_notes(self.table, sample, weights),
@@ -135,7 +135,9 @@ class _Plan:
             lam = None
         if lam is not None and net.loss == "likelihood":
             lam *= 2.0
-        proxy = guess_network(self.sample, penalty, lam, most, rng=np.random.default_rng(0))
+        share = PREDICTING if self._searches() and predicts(make_criterion(net)) else 1.0
+        rng = np.random.default_rng(0)
+        proxy = guess_network(self.sample, penalty, lam, most, share=share, rng=rng)
         return self._complete(proxy) if self._dense() else proxy
 
     def _dense(self) -> bool:
@@ -177,11 +179,30 @@ class _Plan:
         single = self.recipe.features and net.penalty != "group-l1"
         cells = 0.5 * self._mean_entries(proxy) if single else 1.0
         effort = effort_of_fit(self.recipe, edges, pairs, vary, cells)
-        if isinstance(net.lam, str) and not self.recipe.sized and net.penalty != "none":
-            # The last fit starts from the path's: it is nearly solved, and all pairs are tested.
-            effort = effort_of_path(edges, pairs)
-        seconds = pace.seconds(effort)
+        if self._searches():
+            effort = self._effort_of_search(proxy, edges)
+        seconds = self.expected.networks * pace.seconds(effort)
         return seconds if net.max_seconds is None else min(seconds, float(net.max_seconds))
+
+    def _searches(self) -> bool:
+        """Return whether lambda or the edges are searched for."""
+        return (
+            isinstance(self.net.lam, str) and not self.recipe.sized and self.net.penalty != "none"
+        )
+
+    def _tests(self) -> bool:
+        """Return whether edges are tested."""
+        return self._searches() and make_criterion(self.net) is None
+
+    def _effort_of_search(self, proxy: Proxy, edges: int) -> Effort:
+        """Return how much work lam="auto" is."""
+        sample, pairs, criterion = self.sample, self._pairs(), make_criterion(self.net)
+        if criterion is not None:
+            return effort_of_choice(criterion, edges, pairs, sample.total_weight)
+        times, listed = edges / max(1, len(proxy.edges)), proxy.edges
+        operations = of_structure(sample, sizes_in_tests(sample), proxy.part, listed, times)
+        newton = newton_sizes(proxy.part, listed) is not None
+        return effort_of_structure(edges, pairs, operations, newton=newton)
 
     def _memory(self, weights: int, network: Cost) -> dict[str, int]:
         """Return the bytes of what is held at once."""
@@ -205,6 +226,8 @@ class _Plan:
             "solver": SOLVER_VECTORS * 8 * weights,
             "list of pairs": self._listed(pairs),
         }
+        if self._tests():
+            held["tests"] = bytes_of_tests(sizes_in_tests(sample), cards, sample.n_rows)
         if isinstance(self.objective, PseudoLikelihood):
             conditionals = 8 * sample.n_rows * int(small.sum())
             held["conditionals"] = min(conditionals, self.objective.memory)

@@ -18,6 +18,14 @@ from graftwork.grafting import (
     Reservoir,
 )
 from graftwork.solvers import GaussSeidel, ToConvergence
+from graftwork.tuning.adaptive import Adaptive
+from graftwork.tuning.criteria import Criterion, EbicRefit, HoldOut, KFold, Stars
+
+# Lambdas of a path to the noise level (with the certified fit), of one well below it, and what a
+# last fit counts as.
+SHORT, DEEP, LAST = 9, 14, 1
+# Evaluations at each lambda of these: the smaller lambda, the more.
+EACH_SHORT, EACH_DEEP = 13.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +42,16 @@ class Effort:
         Points at which pairs are scored: each needs its conditionals (or messages) once.
     scored, counted : float
         Pairs scored at those, and tables counted.
+    operations : float
+        Floating point operations of products of matrices.
+    upkeep : float
+        Steps that take nothing but what each takes beside its evaluation: few rows are looked at.
 
     Examples
     --------
-    >>> Effort(10, 4, 2, 6, 6) + Effort(30, 8, 0, 0, 6)
-    Effort(evaluations=40, edges=7.0, points=2, scored=6, counted=12)
+    >>> both = Effort(10, 4, 2, 6, 6) + Effort(30, 8, 0, 0, 6)
+    >>> both.evaluations, both.edges, both.counted
+    (40, 7.0, 12)
     """
 
     evaluations: float
@@ -46,6 +59,8 @@ class Effort:
     points: float
     scored: float
     counted: float
+    operations: float = 0.0
+    upkeep: float = 0.0
 
     def __add__(self, other: Effort) -> Effort:
         evaluations = self.evaluations + other.evaluations
@@ -56,19 +71,104 @@ class Effort:
             self.points + other.points,
             self.scored + other.scored,
             self.counted + other.counted,
+            self.operations + other.operations,
+            self.upkeep + other.upkeep,
+        )
+
+    def times(self, count: float, share: float = 1.0) -> Effort:
+        """Return this work done so often, each time with a share of the rows.
+
+        Examples
+        --------
+        >>> twice = Effort(10, 4, 2, 6, 6).times(2, 0.5)
+        >>> twice.evaluations, twice.upkeep
+        (10.0, 12.0)
+        """
+        much = count * share
+        left = (count - much) * (self.evaluations + self.points) + count * self.upkeep
+        return Effort(
+            much * self.evaluations,
+            self.edges,
+            much * self.points,
+            much * self.scored,
+            much * self.counted,
+            much * self.operations,
+            left,
         )
 
 
-def effort_of_path(edges: int, pairs: int) -> Effort:
-    """Return what lam="auto" does before its last fit: levels, path, refits.
+def effort_of_structure(edges: int, pairs: int, operations: float, *, newton: bool) -> Effort:
+    """Return what goal="structure" does: levels, path, certified fit, refits, tests.
+
+    Parameters
+    ----------
+    edges, pairs : int
+        Edges of the short list; all pairs.
+    operations : float
+        Of the tests and Newton steps.
+    newton : bool
+        Whether there are Newton steps; else refits take more evaluations.
 
     Examples
     --------
-    >>> effort_of_path(100, 1000).counted
-    4000.0
+    >>> effort_of_structure(100, 1000, 1e9, newton=True).counted
+    1000.0
     """
-    evaluations = min(400.0, 40.0 + 5.0 * edges)
-    return Effort(evaluations, 1.0 * edges, 35.0, 24.0 * pairs, 4.0 * pairs)
+    refits = 200.0 if newton else 1200.0
+    path = _path(0.7 * edges, pairs, SHORT, EACH_SHORT)
+    return path + Effort(min(refits, 20.0 + 20.0 * edges), edges, 0.0, 0.0, 0.0, operations)
+
+
+def effort_of_choice(criterion: Criterion, edges: int, pairs: int, rows: float) -> Effort:
+    """Return what a criterion does to choose lambda, with the fit to all rows after it.
+
+    Parameters
+    ----------
+    edges, pairs : int
+        Edges that are expected at the lambda chosen; all pairs.
+    rows : float
+        Total weight of the rows.
+
+    Examples
+    --------
+    >>> from graftwork.tuning.criteria import HoldOut, KFold
+    >>> one = effort_of_choice(HoldOut(), 100, 1000, 5000)
+    >>> effort_of_choice(KFold(5), 100, 1000, 5000).evaluations > one.evaluations
+    True
+    """
+    # what looks for a minimum has to go on beyond it, where most edges are noise
+    wide = edges if predicts(criterion) else math.sqrt(edges * pairs)
+    deep = _path(0.7 * wide, pairs, DEEP, EACH_DEEP)
+    last = _path(edges, pairs, LAST, EACH_DEEP)
+    if isinstance(criterion, KFold):
+        return deep.times(criterion.folds, 1.0 - 1.0 / criterion.folds) + last
+    if isinstance(criterion, HoldOut):
+        return deep.times(1, 1.0 - criterion.share) + last
+    short = _path(0.7 * edges, pairs, SHORT, EACH_SHORT)
+    if isinstance(criterion, Stars):
+        size = criterion.size or min(10.0 * math.sqrt(rows), 0.8 * rows)
+        return short.times(criterion.subsamples, min(1.0, size / max(1.0, rows))) + last
+    refits = Effort(20.0 * DEEP, edges, 0.0, 0.0, 0.0)
+    if isinstance(criterion, Adaptive):
+        return short + _path(edges, edges, DEEP, EACH_SHORT) + refits
+    return deep + last + refits if isinstance(criterion, EbicRefit) else deep + last
+
+
+def predicts(criterion: Criterion | None) -> bool:
+    """Return whether a criterion is how well rows held out are predicted.
+
+    Examples
+    --------
+    >>> predicts(HoldOut()), predicts(Stars()), predicts(None)
+    (True, False, False)
+    """
+    return isinstance(criterion, HoldOut | KFold)
+
+
+def _path(edges: float, pairs: int, steps: int, each: float) -> Effort:
+    """Return what a path of so many lambdas does, with so many evaluations at each."""
+    evaluations = min(each * steps, 4.0 * steps + 4.0 * edges)
+    return Effort(evaluations, edges, 3.5 * steps, 2.5 * steps * pairs, 1.0 * pairs)
 
 
 def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells: float) -> Effort:

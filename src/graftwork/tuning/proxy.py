@@ -70,6 +70,7 @@ def guess_network(
     lam: float | None,
     most: int | None = None,
     *,
+    share: float = 1.0,
     rng: np.random.Generator,
 ) -> Proxy:
     """Return a guess of the network that a penalty gives.
@@ -83,6 +84,8 @@ def guess_network(
         the likelihood); default the noise level.
     most : int, optional
         Most edges.
+    share : float
+        Without ``lam``: of the noise level.
 
     Examples
     --------
@@ -102,7 +105,7 @@ def guess_network(
     pairs = space.pairs(np.arange(space.size))
     information = pair_information(part, pairs) if len(pairs) else np.zeros(0)
     noise = _noise(part, penalty, rng)
-    level = noise / np.sqrt(rows) if lam is None else lam
+    level = share * noise / np.sqrt(rows) if lam is None else lam
     inside = _spanning(len(part.cards), pairs, information)
     tree = tree_potentials(part, pairs[inside])
     # With fewer rows chance reaches higher: what it explains there does not count.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
@@ -30,6 +32,8 @@ FIRST_PAIRS = 8
 # Seconds and steps of the solver that is timed.
 SOLVER_SECONDS = 0.5
 SOLVER_STEPS = 12
+# Shapes of the product that is timed.
+PRODUCT = (256, 1024, 512)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Pace:
     score, count : float
         A pair scored; a table counted.
     edges, variables : int
+    operation : float
+        A floating point operation of a product of matrices.
 
     Examples
     --------
@@ -62,6 +68,7 @@ class Pace:
     count: float
     edges: int
     variables: int
+    operation: float = 0.0
 
     def seconds(self, effort: Effort) -> float:
         """Return what so much work takes."""
@@ -69,7 +76,9 @@ class Pace:
         share = (self.variables + effort.edges) / max(1, self.variables + self.edges)
         total = effort.evaluations * (self.evaluation + self.step) * share
         total += effort.points * (self.point + self.step) * share  # a round has a step's upkeep
-        return total + effort.scored * self.score + effort.counted * self.count
+        total += effort.upkeep * self.step * share
+        total += effort.scored * self.score + effort.counted * self.count
+        return total + effort.operations * self.operation
 
 
 def measure_pace(
@@ -98,8 +107,9 @@ def measure_pace(
     problem = Problem(objective, GroupL1(lam))
     space = PairSpace(np.flatnonzero(small.cards > 1))
     pairs = _inactive(space, edges)
-    _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
-    evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
+    with threadpool_limits(limits=1, user_api="blas"):  # as in a search
+        _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
+        evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
     first, each = _time_scoring(objective, start, pairs)
     count = _time_counting(sample)
     grown = proxy.variables
@@ -111,7 +121,24 @@ def measure_pace(
         count,
         round(len(edges) * grown),
         round(len(space.variables) * grown),
+        time_operation() / sample.counts.n_threads,
     )
+
+
+def time_operation() -> float:
+    """Return the seconds of a floating point operation in a product, on one thread.
+
+    Examples
+    --------
+    >>> 1e-13 < time_operation() < 1e-7
+    True
+    """
+    left, right = np.ones(PRODUCT[:2]), np.ones(PRODUCT[1:])
+    with threadpool_limits(limits=1, user_api="blas"):
+        left @ right  # memory is touched before the clock starts
+        begun = time.perf_counter()
+        left @ right
+        return max(1e-12, (time.perf_counter() - begun) / (2.0 * math.prod(PRODUCT)))
 
 
 def _fewer_rows(sample: Sample, part: Sample, edges: Ints) -> tuple[Sample, float]:

@@ -1,0 +1,160 @@
+"""Floating point operations of the tests of goal="structure", by arithmetic.
+
+Products of matrices are most of what tests do. The rest (looking numbers up, calls) is counted as
+so many operations that would take about as long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graftwork.data.compact import Sample
+from graftwork.inference.layout import Floats, Ints
+from graftwork.tuning.contrasts import pool
+from graftwork.tuning.newton import MOST_PARAMETERS, MOST_STATES
+from graftwork.tuning.pair_tests import TILE
+from graftwork.tuning.rows import BLOCK_SIZE, LEAST_ROWS
+
+# What takes as long as so many operations of a product: a number that is read and written once, one
+# of a row's conditionals with its spread, the calls for a pair and for an edge.
+LOOK = 150.0
+FILL = 1500.0
+PAIR = 2e6
+EDGE = 3e7
+# How often all absent pairs are tested, all edges, and Hessians are summed (with a few steps for
+# each): typical, but three times as many where states nearly determine each other.
+PAIR_ROUNDS = 5
+EDGE_ROUNDS = 9
+HESSIANS = 12
+# This share of the short list is still there in most rounds.
+TESTED = 0.75
+# Arrays of a block of rows: conditionals, spreads, moments, and what they are made of.
+BLOCK_ARRAYS = 6
+
+
+def sizes_in_tests(sample: Sample) -> Ints:
+    """Return how many differences of states tests tell apart, shape (n_variables,).
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> sizes_in_tests(prepare(Table(("a", "b"), ((0, 1, 2), (0,)), [[0, 1, 2] * 20, [0] * 60])))
+    array([2, 0])
+    """
+    counts = np.split(np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards))
+    return np.array([int(pool(part).max()) for part in counts[:-1]], dtype=np.int64)
+
+
+def of_pair_tests(sizes: Ints, rows: int) -> float:
+    """Return the operations to test all absent pairs once.
+
+    Examples
+    --------
+    >>> of_pair_tests(np.array([1, 1]), 100) > 2 * 100 * 2**2
+    True
+    """
+    k = np.asarray(sizes[sizes > 0], dtype=np.float64)
+    features = float((k * (k + 1)).sum() / 2)
+    pairs = len(k) * (len(k) - 1) / 2
+    solved = ((k**3).sum() ** 2 - (k**6).sum()) / 3 + LOOK * (k**2).sum() ** 2 / 2
+    return float(2 * rows * features**2 + 2 * FILL * rows * features + solved + PAIR * pairs)
+
+
+def of_hessian(sizes: Ints, edges: Ints, rows: int) -> float:
+    """Return the operations of the Hessian of all conditionals.
+
+    Examples
+    --------
+    >>> of_hessian(np.array([1, 1]), np.array([[0, 1]]), 100)
+    361600.0
+    """
+    widths = star_widths(sizes, edges)
+    triangles = sizes * (sizes + 1) / 2
+    return float(rows * (triangles * (FILL + LOOK * widths + 2 * widths**2)).sum())
+
+
+def of_edge_tests(sizes: Ints, edges: Ints, rows: int) -> float:
+    """Return the operations to test all edges once.
+
+    Examples
+    --------
+    >>> of_edge_tests(np.array([1, 1]), np.array([[0, 1]]), 100) > 12800
+    True
+    """
+    widths, ends = star_widths(sizes, edges), sizes[edges]
+    free = ends.prod(axis=1)
+    own = (ends * widths[edges]).sum(axis=1)
+    inverse = own**3 + 2 * own**2 * free + LOOK * own**2
+    influence = free * (4 * own + 2 * LOOK * ends.sum(axis=1) + 2 * free)
+    filling = FILL * rows * (sizes * (sizes + 1) / 2).sum()
+    own_tests = (inverse + rows * influence + EDGE).sum()
+    return float(of_hessian(sizes, edges, rows) + filling + own_tests)
+
+
+def newton_sizes(sample: Sample, edges: Ints) -> Ints | None:
+    """Return the differences of states that Newton steps know; None where there are too many.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> sample = prepare(Table(("a", "b"), ((0, 1),) * 2, [[0, 1, 0], [0, 1, 1]]))
+    >>> newton_sizes(sample, np.array([[0, 1]]))
+    array([1, 1])
+    """
+    sizes = np.maximum(sample.cards - 1, 0)
+    most = float((sizes * star_widths(sizes, edges)).max(initial=0))
+    return sizes if sample.cards.max() <= MOST_STATES and most <= MOST_PARAMETERS else None
+
+
+def star_widths(sizes: Ints, edges: Ints) -> Floats:
+    """Return what each conditional depends on: 1 and its neighbours' differences.
+
+    Examples
+    --------
+    >>> star_widths(np.array([1, 2, 3]), np.array([[0, 1], [1, 2]]))
+    array([3., 5., 3.])
+    """
+    widths = np.ones(len(sizes))
+    if len(edges):
+        np.add.at(widths, edges[:, 0], sizes[edges[:, 1]])
+        np.add.at(widths, edges[:, 1], sizes[edges[:, 0]])
+    return widths
+
+
+def of_structure(sample: Sample, sizes: Ints, part: Sample, edges: Ints, times: float) -> float:
+    """Return the operations of all tests and Newton steps of goal="structure".
+
+    Parameters
+    ----------
+    sizes : (n_variables,) int64
+        Of the sample's tests.
+    part : Sample
+        The rows and variables among which edges were guessed.
+    edges : (m, 2) int64
+        Those edges, the surest first.
+    times : float
+        How many times more there are among all variables.
+    """
+    rows, edges = sample.n_rows, edges[: round(TESTED * len(edges))]
+    total = PAIR_ROUNDS * of_pair_tests(sizes, rows)
+    total += times * EDGE_ROUNDS * of_edge_tests(sizes_in_tests(part), edges, rows)
+    known = newton_sizes(part, edges)
+    if known is not None:
+        total += times * HESSIANS * of_hessian(known, edges, rows)
+    return total
+
+
+def bytes_of_tests(sizes: Ints, cards: Ints, rows: int) -> int:
+    """Return what testing all pairs holds at once: variances, and a block of rows.
+
+    Examples
+    --------
+    >>> bytes_of_tests(np.array([1, 1]), np.array([2, 2]), 100)
+    19232
+    """
+    features = int((sizes * (sizes + 1) // 2).sum())
+    width = max(features, int(cards.sum()), 1)
+    block = min(rows, max(LEAST_ROWS, BLOCK_SIZE // width))
+    return 8 * (features * min(features, TILE) + BLOCK_ARRAYS * block * width)
