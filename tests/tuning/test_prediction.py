@@ -383,3 +383,24 @@ def test_nonsense_is_refused(planted, options, words):
 def test_too_large_subsamples_are_refused(planted):
     with pytest.raises(gw.errors.DataError, match="smaller size"):
         learn(planted, "structure", "stars", criterion_options={"size": planted.n_rows})
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"goal": "prediction"},
+        {"goal": "prediction", "criterion": "hold-out"},
+        {"criterion": "stars"},
+        {"criterion": "adaptive"},
+        {"criterion": "ebic-refit"},
+    ],
+)
+def test_whole_weights_choose_as_repeated_rows_do(choice):
+    table = random_table(21, n=7, rows=250)
+    counts = np.random.default_rng(0).integers(0, 4, 250)
+    rows = table.codes.T.astype(int)
+    weighted = gw.MarkovNetwork(random_state=0, **choice).fit(rows, sample_weight=counts)
+    repeated = gw.MarkovNetwork(random_state=0, **choice).fit(np.repeat(rows, counts, axis=0))
+    assert weighted.lam_ == pytest.approx(repeated.lam_, rel=1e-12)
+    assert set(weighted.model_.edges) == set(repeated.model_.edges)
+    assert abs(weighted.objective_ - repeated.objective_) < 1e-8

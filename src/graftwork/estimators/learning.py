@@ -14,6 +14,7 @@ from graftwork.estimators.course import annealing_schedule, arriving_variables
 from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.resampling import Units
 from graftwork.grafting import Outcome, PairDomain, PairFactors, Problem, graft
 from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Potentials
@@ -132,7 +133,9 @@ class Learning:
                 return Learned(weighed, weighed.potentials, lam, words, [])
             prior = weighed if prior is None else prior.times(weighed)
         problem_of = self._problem_of(prior)
-        folder = TableFolder(self.table, self.sample, self._prepared, problem_of, self.net.n_jobs)
+        units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
+        counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
+        folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.net.n_jobs)
         chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
         lam, refitted = chosen.outcome.certificate.lam, chosen.refitted is not None
         path = list(chosen.path)

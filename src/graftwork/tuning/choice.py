@@ -21,7 +21,7 @@ from graftwork.tuning.criteria import RISES, Criterion, Judge
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.levels import Levels, find_levels, largest_score
 from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import Walk, WalkEndedError
+from graftwork.tuning.walk import GOES_ON, Walk, WalkEndedError
 
 # Each lambda of the path is this share of the one before: four in a factor of ten.
 RATIO = 10**-0.25
@@ -170,7 +170,7 @@ class _Search:
         if self._judge is None:
             return "One row says nothing about others, so lambda was not chosen: there is no edge."
         if not self._path:
-            if not self._planned:
+            if not self._planned and outcome.certificate.stop in GOES_ON:
                 return "No pair of variables depends at all, so any lambda gives the same network."
             return f"The search was cut short ({stop}) before any lambda was judged."
         place = self._judge.best(self._path)
