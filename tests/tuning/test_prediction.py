@@ -10,6 +10,7 @@ import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
@@ -76,16 +77,24 @@ def test_a_held_out_score_is_that_of_the_model_of_the_other_rows(planted):
     rng = np.random.default_rng(0)
     for _ in range(3):  # as for the noise level, which is estimated before
         rng.standard_normal(_cells(planted))
-    judged = draw(np.ones(count), round(0.3 * count), rng)
-    train, test = planted.take_rows(judged == 0), planted.take_rows(judged == 1)
+    units = Units.of(planted)
+    judged = draw(units.copies.astype(float), round(0.3 * count), rng)
+    train, test = weighted(units, units.copies - judged), weighted(units, judged)
     start = None
     for point in net.path_:
         sample, fit = loose_fit(train, point.lam, start)
         start = fit.potentials
         model = to_model(train, sample, start)
-        assert point.held_out == pytest.approx(-model.log_pseudo_likelihood(test).mean(), abs=1e-12)
+        scores = model.log_pseudo_likelihood(test.with_weights(None))
+        assert point.held_out == pytest.approx(-np.average(scores, weights=test.weights))
         assert point.n_edges == fit.certificate.n_edges
         assert point.criterion == point.held_out
+
+
+def weighted(units, counts):
+    """The rows of a table that have counts, with these as weights."""
+    rows = np.flatnonzero(counts)
+    return units.table.take_rows(rows).with_weights(counts[rows])
 
 
 def _cells(table):
@@ -98,16 +107,18 @@ def test_k_fold_is_the_mean_over_the_folds(planted):
     rng = np.random.default_rng(0)
     for _ in range(3):
         rng.standard_normal(_cells(planted))
-    parts = deal(np.ones(planted.n_rows), 4, rng)
+    units = Units.of(planted)
+    parts = deal(units.copies.astype(float), 4, rng)
     total = 0.0
     for part in parts:
-        train, test = planted.take_rows(part == 0), planted.take_rows(part == 1)
+        train, test = weighted(units, units.copies - part), weighted(units, part)
         start = None
         for point in net.path_[:4]:
             sample, fit = loose_fit(train, point.lam, start)
             start = fit.potentials
-        total -= to_model(train, sample, start).log_pseudo_likelihood(test).sum()
-    assert net.path_[3].held_out == pytest.approx(total / planted.n_rows, abs=1e-12)
+        model = to_model(train, sample, start)
+        total -= model.log_pseudo_likelihood(test.with_weights(None)) @ test.weights
+    assert net.path_[3].held_out == pytest.approx(total / planted.n_rows)
 
 
 def test_ebic_by_hand():
@@ -399,8 +410,8 @@ def test_whole_weights_choose_as_repeated_rows_do(choice):
     table = random_table(21, n=7, rows=250)
     counts = np.random.default_rng(0).integers(0, 4, 250)
     rows = table.codes.T.astype(int)
-    weighted = gw.MarkovNetwork(random_state=0, **choice).fit(rows, sample_weight=counts)
+    counted = gw.MarkovNetwork(random_state=0, **choice).fit(rows, sample_weight=counts)
     repeated = gw.MarkovNetwork(random_state=0, **choice).fit(np.repeat(rows, counts, axis=0))
-    assert weighted.lam_ == pytest.approx(repeated.lam_, rel=1e-12)
-    assert set(weighted.model_.edges) == set(repeated.model_.edges)
-    assert abs(weighted.objective_ - repeated.objective_) < 1e-8
+    assert counted.lam_ == pytest.approx(repeated.lam_, rel=1e-12)
+    assert set(counted.model_.edges) == set(repeated.model_.edges)
+    assert abs(counted.objective_ - repeated.objective_) < 1e-8
