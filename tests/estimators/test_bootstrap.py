@@ -3,10 +3,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from problems import random_table
+from problems import random_table, with_holes
 
 from graftwork.data import Table, as_table
-from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.data.missing import complete_rows, missing_cells
+from graftwork.errors import ConvergenceWarning, DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.bootstrap import (
     Bootstrap,
@@ -234,9 +235,70 @@ def test_the_reference_is_the_fitted_network():
     net.set_params(lam=0.3)
     boot = net.bootstrap(table, 2, case_dropping=False)
     assert np.sum(~np.isnan(boot.strengths)) == net.model_.n_edges > 0
-    other = random_table(6, n=3, rows=80)
-    boot = net.bootstrap(other, 2, case_dropping=False)  # of other names: fitted first
-    assert boot.names == net.names_ == other.names
+
+
+def test_rows_of_other_columns_are_refused():
+    table = random_table(6, n=4, rows=60)
+    net = network().fit(table)
+    model, names = net.model_, list(table.names)
+    frame = table.to_pandas()
+    with pytest.raises(DataError, match=f"the data lack '{names[2]}'"):
+        net.bootstrap(frame[[*names[:2], names[3]]], 2)
+    with pytest.raises(DataError, match=f"the data lack '{names[1]}'.*clone"):
+        net.bootstrap(frame.rename(columns={names[1]: "else"}), 2)
+    with pytest.raises(DataError, match="'more' is none of them"):
+        net.bootstrap(frame.assign(more=0), 2)
+    assert net.model_ is model
+    turned = net.bootstrap(frame[names[::-1]], 2, case_dropping=False)  # by name
+    there = ~np.isnan(turned.strengths)
+    own = {frozenset(turned.names[i] for i in pair) for pair in turned.pairs[there]}
+    assert own == {frozenset(edge) for edge in model.edges}
+
+
+@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
+def test_missing_cells_are_taken_as_in_fit(policy):
+    table, n = with_holes(random_table(3, n=4, rows=90), 2, share=0.1), 3
+    frame = {
+        name: [None if state == "(missing)" else state for state in column]
+        for name, column in table.to_dict().items()
+    }
+    net = network(lam=0.03, missing=policy)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", DataWarning)
+        boot = net.bootstrap(frame, n, random_state=7, case_dropping=False)
+        told = [str(each.message) for each in heard if each.category is DataWarning]
+    gone = int(missing_cells(table).any(axis=0).sum())
+    assert [text.split(" rows")[0] for text in told] == [f"{gone} of 90"] * (policy == "drop-rows")
+    whole = complete_rows(table) if policy == "drop-rows" else table
+    units = Units.of(as_table(whole, missing="state"))
+    for k, seed in enumerate(np.random.SeedSequence(7).spawn(2)[0].spawn(n)):
+        rng = np.random.default_rng(seed)
+        drawn, own = units.resample(rng), int(rng.integers(2**31))
+        again = network(lam=0.03, missing=policy, random_state=own).fit(drawn).model_
+        there = ~np.isnan(boot.draws[k])
+        edges = [tuple(boot.names[i] for i in pair) for pair in boot.pairs[there]]
+        assert set(edges) == set(again.edges)
+        strengths = [again.strength(*edge) for edge in edges]
+        np.testing.assert_allclose(boot.draws[k][there], strengths, atol=1e-9)
+
+
+def test_a_variable_with_few_observed_cells_is_in_every_subset():
+    seen = [0, 1, 0, 1] + [None] * 36
+    data = {"a": seen, "b": [0, 1] * 20, "c": [0, 0, 1, 1] * 10}
+    boot = network(missing="available-case").bootstrap(data, 20, random_state=0)
+    assert boot.n_done == boot.n_subsets == 20
+
+
+def test_dropped_rows_are_told_once_each_time():
+    data = {"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}
+    net = network(missing="drop-rows")
+    with pytest.warns(DataWarning, match="20 of 60 rows"):
+        net.fit(data)
+    with pytest.warns(DataWarning, match="20 of 60 rows") as heard:
+        net.bootstrap(data, 2)
+    assert len(heard) == 1
+    with pytest.raises(DataError, match="missing"):
+        network().bootstrap(data, 2)
 
 
 def test_lambda_can_be_kept():

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table, as_table
-from graftwork.errors import ConvergenceWarning
+from graftwork.data import Table
+from graftwork.data.values import suggestion
+from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
 from graftwork.estimators.lines import Lines, watcher
+from graftwork.estimators.missing import read_rows_to_draw
 from graftwork.estimators.parts import ParameterError, check_jobs, number, whole_number
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.grafting import Round
@@ -86,9 +88,11 @@ def bootstrap_network(
 
     Every resample is learned by the whole procedure of this network, choosing lambda included, so
     the cost is that of ``n`` fits, and of ``n`` smaller ones for the case dropping. The network to
-    compare with is this one if it is fitted to columns of these names (to these data, that is for
-    you to see to); otherwise it is fitted first. The states are those of the whole table, so that
-    no resample lacks any. Budgets such as ``max_seconds`` are for each resample.
+    compare with is this one if it is fitted (to these data, that is for you to see to; to columns
+    of these names it must be); otherwise it is fitted first. The states are those of the whole
+    table, so that no resample lacks any. Rows keep their missing cells, and each resample does with
+    them what ``missing`` says; rows to drop are dropped before. Budgets such as ``max_seconds`` are
+    for each resample.
 
     After an interrupt (Ctrl-C) ``bootstrap_`` holds what was done, and KeyboardInterrupt is raised.
 
@@ -143,8 +147,11 @@ def bootstrap_network(
         SimpleNamespace(observer=observer or net.observer, verbose=net.verbose), Lines()
     )
     net.__dict__.pop("bootstrap_", None)
-    table = as_table(X, states=net.states, weights=sample_weight)
-    if getattr(net, "names_", None) != table.names or not hasattr(net, "model_"):
+    fitted = hasattr(net, "model_")
+    table = read_rows_to_draw(net, X, sample_weight, warn=fitted)
+    if fitted:
+        _check_names(net.names_, table.names)
+    else:
         net.fit(X, sample_weight=sample_weight)
     settings = net.get_params(deep=False) | {"states": None, "verbose": 0}
     jobs = count_threads(net.n_jobs if n_jobs is None else n_jobs)
@@ -162,6 +169,27 @@ def bootstrap_network(
         raise KeyboardInterrupt
     found: Bootstrap = net.bootstrap_
     return found
+
+
+def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
+    """Refuse rows of other columns than the network was learned from; return None.
+
+    Examples
+    --------
+    >>> _check_names(("a", "b"), ("b", "a"))
+    """
+    absent = [name for name in learned if name not in set(given)]
+    new = [name for name in given if name not in set(learned)]
+    if absent:
+        found = f"the data lack {absent[0]!r}{suggestion(absent[0], new) or '.'}"
+    elif new:
+        found = f"{new[0]!r} is none of them."
+    else:
+        return
+    raise DataError(
+        f"this network was learned from other columns: {found} Pass the rows it was learned from, "
+        "or bootstrap a network that is not fitted yet (sklearn.base.clone(net) is one)."
+    )
 
 
 def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
@@ -196,7 +224,7 @@ def _tasks(
     def task(seed: np.random.SeedSequence, dropped: float | None) -> Task:
         def learn(observer: Observer) -> Replica:
             rng = np.random.default_rng(seed)
-            drawn = units.resample(rng) if dropped is None else units.subset(rng, dropped)
+            drawn = units.draw(rng, dropped)
             own = {"n_jobs": 1, "random_state": int(rng.integers(2**31)), "observer": observer}
             return Replica.of(_fitted(net, settings, drawn, **own).model_, drawn.names)
 
