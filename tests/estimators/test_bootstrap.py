@@ -1,5 +1,6 @@
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,10 +212,11 @@ def test_an_interrupt_keeps_what_is_done(jobs):
     assert kept.interrupted
     assert 5 <= kept.n_done + kept.n_subsets < 16
     if jobs == 1:
-        assert kept.n_done == 5
-        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:5])
+        assert (kept.n_done, kept.n_subsets) == (3, 2)  # in turns
+        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:3])
+        assert np.array_equal(kept.subset_centrality, whole.subset_centrality[:2])
+        assert np.array_equal(kept.dropped, whole.dropped[:2])
         assert "Interrupted: 16 fits were asked for" in kept.words()
-        assert "No subset was done" in kept.words()
     with pytest.raises(KeyboardInterrupt):
         net.bootstrap(table, 8, observer=Stop(after=0))
     assert not hasattr(net, "bootstrap_")
@@ -226,7 +228,7 @@ def test_the_observer_is_told_of_every_resample():
     network().bootstrap(random_table(5, n=3, rows=40), 3, observer=told)
     assert [step for _, step, _ in told.stages] == list(range(6))
     assert {steps for _, _, steps in told.stages} == {6}
-    assert [text for text, _, _ in told.stages] == ["resamples"] * 3 + ["subsets"] * 3
+    assert {text for text, _, _ in told.stages} == {"resamples and subsets"}
 
 
 def test_the_reference_is_the_fitted_network():
@@ -362,20 +364,20 @@ def test_the_stability_coefficient_by_hand():
 def test_stability_of_made_up_centralities():
     rng = np.random.default_rng(0)
     reference = np.stack([rng.random(6), rng.random(6), rng.random(6), np.full(6, 0.1)])
-    subsets = np.repeat(reference[None], 8, axis=0)
-    subsets[6:, 0] *= -1  # strength falls apart at .5
-    subsets[2:, 1] = 0.3  # degree does not vary from .25 on
+    subsets = np.repeat(reference[None], 80, axis=0)
+    subsets[60:, 0] *= -1  # strength falls apart at .5
+    subsets[20:, 1] = 0.3  # degree does not vary from .25 on
     boot = Bootstrap(
         names=tuple("abcdef"),
         pairs=np.empty((0, 2), dtype=np.int64),
         strengths=np.empty(0),
-        draws=np.empty((8, 0)),
+        draws=np.empty((80, 0)),
         centrality=reference,
         centrality_draws=subsets,
-        dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 2),
+        dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 20),
         subset_centrality=subsets,
         shares=(0.1, 0.25, 0.4, 0.5),
-        n_asked=8,
+        n_asked=80,
     )
     assert boot.cs == {"strength": 0.4, "degree": 0.1, "closeness": 0.5, "betweenness": None}
     last = [record for record in boot.stability() if record["dropped"] == 0.5]
@@ -386,8 +388,12 @@ def test_stability_of_made_up_centralities():
     assert "Do not read the order of variables by degree" in words
     assert "by closeness is stable (CS 0.50" in words
     assert "All variables have the same betweenness." in words
-    assert "The network has no edges." in words
-    expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(8)]
+    assert "The network has no edges, and no resample has any." in words
+    few = replace(boot, dropped=boot.dropped[::2], subset_centrality=subsets[::2])
+    assert "Too few subsets to tell" in few.words()
+    assert "n of 80 or more" in few.words()
+    assert "CS" not in few.words()
+    expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(80)]
     np.testing.assert_allclose(correlations_with(reference, subsets)[:, 0], expected)
 
 

@@ -19,6 +19,7 @@ from graftwork.data import Table
 from graftwork.data.values import suggestion
 from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
+from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import read_rows_to_draw
 from graftwork.estimators.parts import ParameterError, check_jobs, number, whole_number
@@ -164,7 +165,9 @@ def bootstrap_network(
     tasks = _tasks(net, settings, Units.of(table), seeds_for(seed, n, n if shares else 0), shares)
     done, interrupted = _run(tasks, jobs, watching, n)
     if done:
-        net.bootstrap_ = _gather(table.names, reference, done, n, shares)
+        searched = isinstance(settings["lam"], str) and net.refitted_
+        tested = searched and make_criterion(net) is None
+        net.bootstrap_ = replace(_gather(table.names, reference, done, n, shares), tested=tested)
     if interrupted:
         raise KeyboardInterrupt
     found: Bootstrap = net.bootstrap_
@@ -219,7 +222,7 @@ def _tasks(
     seeds: Sequence[Sequence[np.random.SeedSequence]],
     shares: tuple[float, ...],
 ) -> list[Task]:
-    """Return what is to be done: the resamples, then the subsets, shares in turn."""
+    """Return what there is to do: the resamples, then the subsets, shares in turn."""
 
     def task(seed: np.random.SeedSequence, dropped: float | None) -> Task:
         def learn(observer: Observer) -> Replica:
@@ -244,7 +247,10 @@ def _fitted(net: Any, settings: dict[str, Any], table: Table, **own: Any) -> Any
 def _run(
     tasks: Sequence[Task], jobs: int, observer: Observer, n: int
 ) -> tuple[dict[int, Replica], bool]:
-    """Return what the tasks that were done gave, by number, and whether they were interrupted."""
+    """Return what the tasks that were done gave, by number, and whether they were interrupted.
+
+    Resamples and subsets are done in turns, so that an interrupt leaves some of both.
+    """
     done: dict[int, Replica] = {}
     stop = threading.Event()
     try:
@@ -256,12 +262,13 @@ def _run(
                 warned = threading.get_ident() in unconverged
                 return k, replace(replica, unconverged=warned)
 
-            observer.on_stage("resamples", 0, len(tasks))
-            with closing(_finished(learn, len(tasks), jobs, stop)) as finished:
+            numbers = sorted(range(len(tasks)), key=lambda k: k % n)
+            stage = "resamples and subsets" if len(tasks) > n else "resamples"
+            observer.on_stage(stage, 0, len(tasks))
+            with closing(_finished(learn, numbers, jobs, stop)) as finished:
                 for k, replica in finished:
                     done[k] = replica
                     if len(done) < len(tasks):
-                        stage = "resamples" if len(done) < n else "subsets"
                         observer.on_stage(stage, len(done), len(tasks))
     except KeyboardInterrupt:
         return done, True
@@ -269,16 +276,20 @@ def _run(
 
 
 def _finished(
-    learn: Callable[[int], tuple[int, Replica]], count: int, jobs: int, stop: threading.Event
+    learn: Callable[[int], tuple[int, Replica]],
+    numbers: Sequence[int],
+    jobs: int,
+    stop: threading.Event,
 ) -> Generator[tuple[int, Replica], None, None]:
     """Yield what is learned as it gets done, on so many threads at once."""
+    count = len(numbers)
     if jobs == 1 or count == 1:
-        yield from map(learn, range(count))
+        yield from map(learn, numbers)
         return
     pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
     ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
     try:
-        for k in range(count):
+        for k in numbers:
             pool.submit(learn, k).add_done_callback(ready.put)
         while count:
             if ready.empty():
