@@ -103,7 +103,7 @@ def check_policy(net: Any) -> None:
         raise ParameterError(
             f"missing='available-case' goes with loss='pseudolikelihood', got loss={net.loss!r}: "
             "pair counts of different rows need not fit one network. Use the pseudo-likelihood, or "
-            "missing='state' or missing='drop-rows'."
+            "missing='impute', missing='state' or missing='drop-rows'."
         )
 
 
