@@ -93,7 +93,7 @@ def test_sample_then_score(graftwork, model, model_file, tmp_path):
 
 def test_score_takes_columns_by_name_and_weights(graftwork, model, model_file, tmp_path):
     rows = tmp_path / "rows.csv"
-    rows.write_text("n,other,wet,visits,rain\n3,q,true,2.0,yes\n1,q,false,0,no\n")
+    rows.write_text("n,other,wet,visits,rain\n3,,true,2.0,yes\n1,q,false,0,no\n")
     result = graftwork("score", model_file, rows, "--weights", "n")
     values = -model.log_pseudo_likelihood([["yes", 2, True], ["no", 0, False]])
     assert f"{np.average(values, weights=[3, 1]):.6f}" in result.out

@@ -63,7 +63,8 @@ def test_an_interrupt_writes_what_is_done(graftwork, chain_csv, tmp_path, monkey
     assert result.code == 130
     assert f"interrupted; what was done by then is in {tmp_path}." in result.err
     assert "10 fits were asked for" in " ".join(result.out.split())
-    assert json.loads((tmp_path / "bootstrap.json").read_text())["resamples"] == 3
+    stored = json.loads((tmp_path / "bootstrap.json").read_text())
+    assert (stored["resamples"], stored["subsets"]) == (2, 1)
 
 
 def test_ctrl_c_reaches_threads(start, chain_csv, tmp_path):
@@ -101,3 +102,46 @@ def test_time_left_is_told(capsys):
     bar = Bar()
     bar.on_count("resamples, about 3 min left", 100, 400)
     assert bar._bar.tasks[0].completed == 100
+
+
+@pytest.fixture
+def gaps_csv(chain_csv, tmp_path):
+    lines = chain_csv.read_text().splitlines()
+    lines[5:300:9] = [line[line.index(",") :] for line in lines[5:300:9]]  # no first cell
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
+def test_missing_cells(graftwork, gaps_csv, tmp_path, policy):
+    words = ["bootstrap", gaps_csv, "-n", 2, "--out", tmp_path, "--no-plot", "--no-drop", *FAST]
+    assert "available-case" in graftwork(*words).err
+    result = graftwork(*words, "--missing", policy)
+    assert result.code == 0, result.err
+    assert result.err.count("warning:") == (policy == "drop-rows")
+    assert ("of 300 rows were left out" in result.err) == (policy == "drop-rows")
+    stored = json.loads((tmp_path / "bootstrap.json").read_text())
+    pairs = {(edge["first"], edge["second"]): edge["frequency"] for edge in stored["edges"]}
+    assert pairs["b", "c"] == 1.0
+
+
+def test_knowledge_and_criteria_reach_the_learner(graftwork, chain_csv, tmp_path):
+    words = ["bootstrap", chain_csv, "-n", 2, "--out", tmp_path, "--no-plot", "--no-drop"]
+    factors = tmp_path / "factors.csv"
+    factors.write_text("b,c,inf\n")
+    known = ["--required", "a~d", "--forbidden", "a~b", "--penalty-weights", factors]
+    result = graftwork(*words, *FAST, *known)
+    assert result.code == 0, result.err
+    stored = json.loads((tmp_path / "bootstrap.json").read_text())
+    pairs = {(edge["first"], edge["second"]): edge["frequency"] for edge in stored["edges"]}
+    assert pairs["a", "d"] == 1.0
+    assert not {("a", "b"), ("b", "c")} & set(pairs)
+    assert graftwork(*words, *FAST, "--candidates", "a~b").code == 0
+    stored = json.loads((tmp_path / "bootstrap.json").read_text())
+    assert len(stored["edges"]) == 1
+    result = graftwork(*words, "--criterion", "ebic", "--fdr", "0.05", "--jobs", 1)
+    assert result.code == 0, result.err
+    assert not json.loads((tmp_path / "bootstrap.json").read_text())["tested"]
+    assert "does not serve" in graftwork(*words, "--goal", "prediction", "--criterion", "stars").err
+    assert "is neither a pair" in graftwork(*words, "--required", "nothing").err

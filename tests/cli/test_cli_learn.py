@@ -166,7 +166,7 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     common = ["--out", tmp_path, "--no-plot", "--holdout", "0.2", *FAST]
     refused = graftwork("learn", data, *common)
     assert refused.code == 2
-    assert "--missing state" in refused.err
+    assert "--missing state, drop-rows, available-case or impute" in refused.err
     result = graftwork("learn", data, *common, "--missing", policy)
     assert result.code == 0, result.err
     model = load(tmp_path / "model.gw")
@@ -177,6 +177,9 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     assert "a - b" in result.out
     scored = graftwork("score", tmp_path / "model.gw", data)
     assert (scored.code == 0) == (policy == "state")
+    if policy != "state":
+        assert "gaps.csv: row 5 has no a, and a missing cell is no state" in scored.err
+        assert "--keep-missing" not in scored.err
 
 
 def test_weights_and_missing_values(graftwork, tmp_path):

@@ -2,6 +2,8 @@ import csv
 
 import pytest
 
+from graftwork.cli.criteria import CRITERIA
+from graftwork.estimators import criteria
 from graftwork.models import load, read_info
 
 FAST = ["--jobs", "1"]
@@ -64,3 +66,21 @@ def test_nonsense_is_one_sentence(graftwork, chain_csv, tmp_path, words, sentenc
     assert result.code == 2
     assert sentence in result.err
     assert len(result.lines) == 1
+
+
+def test_path_takes_missing_cells_and_knowledge(graftwork, chain_csv, tmp_path):
+    lines = chain_csv.read_text().splitlines()
+    lines[5:300:9] = [line[line.index(",") :] for line in lines[5:300:9]]  # no first cell
+    chain_csv.write_text("\n".join(lines) + "\n")
+    words = ("--out", tmp_path, "--no-plot", "--missing", "drop-rows", "--required", "a~d")
+    result = graftwork("path", chain_csv, *words, "--forbidden", "b~c", *FAST)
+    assert result.code == 0, result.err
+    edges, info = load(tmp_path / "model.gw").edges, read_info(tmp_path / "model.gw")
+    assert ("a", "d") in edges
+    assert ("b", "c") not in edges
+    assert info["missing"]["policy"] == "drop-rows"
+    assert info["rows"] == 300 - info["missing"]["rows"] < 300
+
+
+def test_every_criterion_is_listed():
+    assert set(CRITERIA) == {criteria.TESTS, *criteria.CRITERIA}

@@ -188,6 +188,7 @@ def test_missing_cells(write):
     assert "column 'b', line 4" in message
     assert "'NULL'" in message
     assert "missing_values=()" in message
+    assert "missing='state', 'drop-rows', 'available-case' or 'impute'" in message
     kept = read_table(path, missing_values=())
     assert kept.states[1] == ("", "1", "NA")
     with pytest.raises(DataError, match="column 'a', line 2"):

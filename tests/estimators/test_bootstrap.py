@@ -1,12 +1,14 @@
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import random_table
+from problems import random_table, with_holes
 
 from graftwork.data import Table, as_table
-from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.data.missing import complete_rows, missing_cells
+from graftwork.errors import ConvergenceWarning, DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.bootstrap import (
     Bootstrap,
@@ -210,10 +212,11 @@ def test_an_interrupt_keeps_what_is_done(jobs):
     assert kept.interrupted
     assert 5 <= kept.n_done + kept.n_subsets < 16
     if jobs == 1:
-        assert kept.n_done == 5
-        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:5])
+        assert (kept.n_done, kept.n_subsets) == (3, 2)  # in turns
+        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:3])
+        assert np.array_equal(kept.subset_centrality, whole.subset_centrality[:2])
+        assert np.array_equal(kept.dropped, whole.dropped[:2])
         assert "Interrupted: 16 fits were asked for" in kept.words()
-        assert "No subset was done" in kept.words()
     with pytest.raises(KeyboardInterrupt):
         net.bootstrap(table, 8, observer=Stop(after=0))
     assert not hasattr(net, "bootstrap_")
@@ -225,7 +228,7 @@ def test_the_observer_is_told_of_every_resample():
     network().bootstrap(random_table(5, n=3, rows=40), 3, observer=told)
     assert [step for _, step, _ in told.stages] == list(range(6))
     assert {steps for _, _, steps in told.stages} == {6}
-    assert [text for text, _, _ in told.stages] == ["resamples"] * 3 + ["subsets"] * 3
+    assert {text for text, _, _ in told.stages} == {"resamples and subsets"}
 
 
 def test_the_reference_is_the_fitted_network():
@@ -234,9 +237,70 @@ def test_the_reference_is_the_fitted_network():
     net.set_params(lam=0.3)
     boot = net.bootstrap(table, 2, case_dropping=False)
     assert np.sum(~np.isnan(boot.strengths)) == net.model_.n_edges > 0
-    other = random_table(6, n=3, rows=80)
-    boot = net.bootstrap(other, 2, case_dropping=False)  # of other names: fitted first
-    assert boot.names == net.names_ == other.names
+
+
+def test_rows_of_other_columns_are_refused():
+    table = random_table(6, n=4, rows=60)
+    net = network().fit(table)
+    model, names = net.model_, list(table.names)
+    frame = table.to_pandas()
+    with pytest.raises(DataError, match=f"the data lack '{names[2]}'"):
+        net.bootstrap(frame[[*names[:2], names[3]]], 2)
+    with pytest.raises(DataError, match=f"the data lack '{names[1]}'.*clone"):
+        net.bootstrap(frame.rename(columns={names[1]: "else"}), 2)
+    with pytest.raises(DataError, match="'more' is none of them"):
+        net.bootstrap(frame.assign(more=0), 2)
+    assert net.model_ is model
+    turned = net.bootstrap(frame[names[::-1]], 2, case_dropping=False)  # by name
+    there = ~np.isnan(turned.strengths)
+    own = {frozenset(turned.names[i] for i in pair) for pair in turned.pairs[there]}
+    assert own == {frozenset(edge) for edge in model.edges}
+
+
+@pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
+def test_missing_cells_are_taken_as_in_fit(policy):
+    table, n = with_holes(random_table(3, n=4, rows=90), 2, share=0.1), 3
+    frame = {
+        name: [None if state == "(missing)" else state for state in column]
+        for name, column in table.to_dict().items()
+    }
+    net = network(lam=0.03, missing=policy)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", DataWarning)
+        boot = net.bootstrap(frame, n, random_state=7, case_dropping=False)
+        told = [str(each.message) for each in heard if each.category is DataWarning]
+    gone = int(missing_cells(table).any(axis=0).sum())
+    assert [text.split(" rows")[0] for text in told] == [f"{gone} of 90"] * (policy == "drop-rows")
+    whole = complete_rows(table) if policy == "drop-rows" else table
+    units = Units.of(as_table(whole, missing="state"))
+    for k, seed in enumerate(np.random.SeedSequence(7).spawn(2)[0].spawn(n)):
+        rng = np.random.default_rng(seed)
+        drawn, own = units.resample(rng), int(rng.integers(2**31))
+        again = network(lam=0.03, missing=policy, random_state=own).fit(drawn).model_
+        there = ~np.isnan(boot.draws[k])
+        edges = [tuple(boot.names[i] for i in pair) for pair in boot.pairs[there]]
+        assert set(edges) == set(again.edges)
+        strengths = [again.strength(*edge) for edge in edges]
+        np.testing.assert_allclose(boot.draws[k][there], strengths, atol=1e-9)
+
+
+def test_a_variable_with_few_observed_cells_is_in_every_subset():
+    seen = [0, 1, 0, 1] + [None] * 36
+    data = {"a": seen, "b": [0, 1] * 20, "c": [0, 0, 1, 1] * 10}
+    boot = network(missing="available-case").bootstrap(data, 20, random_state=0)
+    assert boot.n_done == boot.n_subsets == 20
+
+
+def test_dropped_rows_are_told_once_each_time():
+    data = {"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}
+    net = network(missing="drop-rows")
+    with pytest.warns(DataWarning, match="20 of 60 rows"):
+        net.fit(data)
+    with pytest.warns(DataWarning, match="20 of 60 rows") as heard:
+        net.bootstrap(data, 2)
+    assert len(heard) == 1
+    with pytest.raises(DataError, match="missing"):
+        network().bootstrap(data, 2)
 
 
 def test_lambda_can_be_kept():
@@ -300,20 +364,20 @@ def test_the_stability_coefficient_by_hand():
 def test_stability_of_made_up_centralities():
     rng = np.random.default_rng(0)
     reference = np.stack([rng.random(6), rng.random(6), rng.random(6), np.full(6, 0.1)])
-    subsets = np.repeat(reference[None], 8, axis=0)
-    subsets[6:, 0] *= -1  # strength falls apart at .5
-    subsets[2:, 1] = 0.3  # degree does not vary from .25 on
+    subsets = np.repeat(reference[None], 80, axis=0)
+    subsets[60:, 0] *= -1  # strength falls apart at .5
+    subsets[20:, 1] = 0.3  # degree does not vary from .25 on
     boot = Bootstrap(
         names=tuple("abcdef"),
         pairs=np.empty((0, 2), dtype=np.int64),
         strengths=np.empty(0),
-        draws=np.empty((8, 0)),
+        draws=np.empty((80, 0)),
         centrality=reference,
         centrality_draws=subsets,
-        dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 2),
+        dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 20),
         subset_centrality=subsets,
         shares=(0.1, 0.25, 0.4, 0.5),
-        n_asked=8,
+        n_asked=80,
     )
     assert boot.cs == {"strength": 0.4, "degree": 0.1, "closeness": 0.5, "betweenness": None}
     last = [record for record in boot.stability() if record["dropped"] == 0.5]
@@ -324,8 +388,12 @@ def test_stability_of_made_up_centralities():
     assert "Do not read the order of variables by degree" in words
     assert "by closeness is stable (CS 0.50" in words
     assert "All variables have the same betweenness." in words
-    assert "The network has no edges." in words
-    expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(8)]
+    assert "The network has no edges, and no resample has any." in words
+    few = replace(boot, dropped=boot.dropped[::2], subset_centrality=subsets[::2])
+    assert "Too few subsets to tell" in few.words()
+    assert "n of 80 or more" in few.words()
+    assert "CS" not in few.words()
+    expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(80)]
     np.testing.assert_allclose(correlations_with(reference, subsets)[:, 0], expected)
 
 

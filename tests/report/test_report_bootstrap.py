@@ -67,6 +67,7 @@ def test_pictures_of_next_to_nothing():
     net = MarkovNetwork(lam=0.3, n_jobs=1)
     empty = net.bootstrap([[0, 1]], 2)
     assert "no edges" in [text.get_text() for text in empty.plot().axes[1].texts]
+    net = MarkovNetwork(lam=0.3, n_jobs=1)
     odd = net.bootstrap({"$x": [0, 1] * 9, "_größe^2$": [0, 1] * 9}, 2, case_dropping=False)
     assert "no rows were dropped" in [text.get_text() for text in odd.plot().axes[2].texts]
 
@@ -88,6 +89,23 @@ def test_words_count_what_they_say(boot):
     words = boot.words()
     assert f"Of the network's {own.sum()} edges, {sure} " in words
     assert "\u00a0" not in words + boot.summary()
-    assert "From fewer than 100 resamples" in words
+    assert words.index("From fewer than 100 resamples") < words.index("Of the network's")
+    assert "Too few subsets to tell" in words
+    assert "Tests chose" not in words
     assert all(len(line) <= 88 for line in boot.summary().splitlines())
     assert len(boot.summary(top=1)) < len(boot.summary())
+
+
+def test_edges_of_chance_are_told():
+    coins = np.random.default_rng(0).integers(0, 2, (400, 10))
+    net = MarkovNetwork(random_state=0, n_jobs=1).fit(coins)
+    assert net.model_.n_edges == 0
+    boot = net.bootstrap(coins, 5, case_dropping=False)
+    some = int((~np.isnan(boot.draws)).any(axis=1).sum())
+    assert some > 0
+    words = boot.words()
+    assert f"The network has no edges, but {some} of 5 resamples have some" in words
+    assert "no second test" in words
+    assert boot.to_dict()["tested"] is True
+    kept = net.bootstrap(coins, 2, case_dropping=False, refit_lam=False)
+    assert not kept.tested

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
+from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.knowledge import Candidates, Forbidden, PenaltyWeights, Required
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
-from graftwork.cli.methods import parse_method
+from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.starts import check_start, read_start
 
 if TYPE_CHECKING:
     from graftwork.estimators.bootstrap import Bootstrap
@@ -28,6 +30,8 @@ graftwork bootstrap mushroom --lam 0.05 --n 50
 graftwork bootstrap data.csv --n 1000 --out boot
 graftwork bootstrap data.csv --keep-lam --jobs 2
 graftwork bootstrap counts.csv --weights n --no-drop
+graftwork bootstrap data.csv --goal prediction --criterion ebic
+graftwork bootstrap survey.csv --missing available-case --forbidden never.csv
 
 It takes as long as N times learning, twice with rows dropped.
 Ctrl-C once stops and keeps what is done; twice gives up."""
@@ -93,6 +97,9 @@ def bootstrap(
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",
+    goal: how.GoalOption = how.Goal.STRUCTURE,
+    fdr: how.Fdr = 0.01,
+    criterion: how.CriterionOption = None,
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
     pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
@@ -102,6 +109,10 @@ def bootstrap(
     unary_lam: opt.UnaryLam = None,
     anneal: opt.Anneal = None,
     start: opt.StartOption = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    candidates: Candidates = None,
+    penalty_weights: PenaltyWeights = None,
     alpha: opt.Alpha = 0.5,
     structure: opt.Structure = True,
     tol: opt.Tol = 1e-6,
@@ -115,6 +126,7 @@ def bootstrap(
     weights: opt.Weights = None,
     missing_values: opt.MissingValues = None,
     keep_missing: opt.KeepMissing = False,
+    missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
@@ -122,11 +134,7 @@ def bootstrap(
     Limits are for each resample. Files: bootstrap.csv (a line an edge), centrality.csv,
     stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json, bootstrap.png.
     """
-    settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
-    check_start(start)
-    if start is not None:
-        settings["start"] = start
-    settings |= parse_method(method, exchange=exchange, delete=delete)
+    settings = learner_settings(context.params)
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, n, drop, keep_lam, plot=not no_plot, quiet=quiet)
     try:
@@ -146,8 +154,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             prepare(plan.out)
             table = read_source(plan.data, plan.reading).table
             progress.note(f"learning from {size_of(table)}")
-            start = read_start(settings.get("start"), table.names)
-            found = resample(plan, table, settings | {"start": start}, progress, interrupts)
+            known = with_files(settings, table.names)
+            found = resample(plan, table, known, progress, interrupts)
         interrupts.finishing = True
         written = write_files(found, plan.out, plot=plan.plot)
     if not plan.quiet:
@@ -167,9 +175,10 @@ def resample(
     net.fit(table)
     edges = net.model_.n_edges
     progress.note(f"the network has {edges:,} edge{'s'[: edges != 1]}; learning it again")
+    rows, _, _ = as_learned(net, (table, None, ""))  # dropped rows have been told of
     try:
         net.bootstrap(
-            table,
+            rows,
             plan.n,
             case_dropping=plan.drop,
             refit_lam=not plan.keep_lam,

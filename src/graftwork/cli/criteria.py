@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 #: The names in ``graftwork.estimators.criteria``.
-CRITERIA = ("tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars")
+CRITERIA = (
+    "tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars", "adaptive",
+)  # fmt: skip
 
 
 class Goal(StrEnum):

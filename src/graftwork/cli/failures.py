@@ -21,6 +21,9 @@ BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
 #: What the library says about its arguments, as options of the command line.
 _OPTIONS = {
     "pass missing_values=() to": "use --keep-missing to",
+    "missing='state' to give them one of their own, or learn with missing='state', 'drop-rows', "
+    "'available-case' or 'impute'": "or --missing state, drop-rows, available-case or impute (of "
+    "learn, path and bootstrap)",
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
     "pass one that a model's save wrote": "give one that graftwork learn or crf wrote (model.gw)",

@@ -21,12 +21,9 @@ from graftwork.cli.knowledge import (
     Forbidden,
     PenaltyWeights,
     Required,
-    given_knowledge,
-    read_knowledge,
 )
-from graftwork.cli.methods import parse_method
+from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.starts import check_start, read_start
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -130,16 +127,7 @@ def learn(
     strings: opt.Strings = False,
 ) -> None:
     """Learn a network from a table; write the model, its edges, a picture and a summary."""
-    settings = opt.settings_of(context.params) | {"alpha": alpha, "structure": structure}
-    settings["missing"] = missing.value
-    settings |= how.choice_of(context.params)
-    check_start(start)
-    if start is not None:
-        settings["start"] = start
-    settings |= given_knowledge(context.params)
-    settings |= parse_method(
-        method, exchange=exchange, delete=delete
-    )  # a wrong name is refused before a long file is read
+    settings = learner_settings(context.params)
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
     try:
@@ -160,9 +148,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             source = read_source(plan.data, plan.reading)
             train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
             progress.note(f"learning from {size_of(train)}")
-            start = read_start(settings.get("start"), train.names)
-            known = read_knowledge(settings, train.names)
-            net = fit(train, settings | {"start": start} | known, progress, interrupts)
+            net = fit(train, with_files(settings, train.names), progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)
@@ -182,8 +168,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         progress.note(f"reading {plan.data}")
         train, _, _ = hold_out(read_source(plan.data, plan.reading).table, plan.holdout, plan.seed)
         progress.note(f"timing a piece of the work on {size_of(train)}")
-        start = read_start(settings.get("start"), train.names)
-        cost = MarkovNetwork(**settings | {"start": start}).estimate(train)
+        cost = MarkovNetwork(**with_files(settings, train.names)).estimate(train)
     typer.echo("\n\n".join(section(title, text) for title, text in cost.sections()))
     return 0
 

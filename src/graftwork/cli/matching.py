@@ -187,7 +187,6 @@ def read_for(
     """
     from graftwork.data import Table, read_table
     from graftwork.data.files import MISSING
-    from graftwork.data.missing import MISSING_STATE
 
     states = {str(state) for listed in model.states.values() for state in listed}
     table = read_table(
@@ -197,7 +196,7 @@ def read_for(
         missing_values=[text for text in MISSING if text not in states],
         infer_types=False,
         weights=weights,
-        missing="state" if MISSING_STATE in states else "error",
+        missing="state",
     )
     codes = [_column(model, name, table, path) for name in model.names]
     return Table(model.names, tuple(model.states.values()), _stack(codes), table.weights)
@@ -206,6 +205,8 @@ def read_for(
 def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
     """Return one variable's codes in the model's states."""
     import numpy as np
+
+    from graftwork.data.missing import MISSING_STATE
 
     place = match_text(str(name), table.names)
     if place is None:
@@ -221,6 +222,12 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
         found = match_text(text, listed)
         if found is None:
             row = int(np.argmax(table.codes[place] == k)) + 1
+            if text == MISSING_STATE:
+                raise DataError(
+                    f"{path.name}: row {row} has no {name!s}, and a missing cell is no state of "
+                    "that variable in the model: fill such cells or leave out such rows, or learn "
+                    "a model with graftwork learn --missing state."
+                )
             raise DataError(
                 f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
                 f"have{near(text, listed, 'states')}"

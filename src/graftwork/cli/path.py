@@ -12,7 +12,9 @@ import typer
 from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
+from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts
+from graftwork.cli.knowledge import Candidates, Forbidden, PenaltyWeights, Required
 from graftwork.cli.learn import (
     TOO_EARLY,
     Source,
@@ -23,7 +25,7 @@ from graftwork.cli.learn import (
     say_files,
     size_of,
 )
-from graftwork.cli.methods import parse_method
+from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.progress import progress_for
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ graftwork path mushroom
 graftwork path data.csv --goal prediction --out path
 graftwork path data.csv --goal prediction --criterion k-fold:folds=5
 graftwork path data.csv --criterion stars:threshold=0.05
+graftwork path survey.csv --missing impute --forbidden smokes~cough
 
 Ctrl-C once stops and keeps the path so far; twice gives up."""
 
@@ -67,6 +70,10 @@ def path(
     l2: opt.L2 = 0.0,
     penalize_unary: opt.PenalizeUnary = False,
     unary_lam: opt.UnaryLam = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    candidates: Candidates = None,
+    penalty_weights: PenaltyWeights = None,
     tol: opt.Tol = 1e-6,
     jobs: opt.Jobs = None,
     max_edges: opt.MaxEdges = None,
@@ -77,14 +84,14 @@ def path(
     weights: opt.Weights = None,
     missing_values: opt.MissingValues = None,
     keep_missing: opt.KeepMissing = False,
+    missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
 ) -> None:
     """Walk lambda down on all rows of a table; show every value tried, and which was chosen.
 
     Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
     """
-    settings = opt.settings_of(context.params | {"lam": "auto", "anneal": None, "tie": None})
-    settings |= how.choice_of(context.params) | parse_method(method)
+    settings = learner_settings(context.params)
     plan = Plan(data, out, opt.Reading.of(context.params), plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
@@ -106,7 +113,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             prepare(plan.out)
             source = read_source(plan.data, plan.reading)
             progress.note(f"learning from {size_of(source.table)}")
-            net = fit(source.table, settings, progress, interrupts)
+            known = with_files(settings, source.table.names)
+            net = fit(source.table, known, progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen
         if not net.path_ and not stopped and settings["penalty"] != "none" and not net.lam_:
@@ -130,7 +138,8 @@ def write_files(
     out, written = plan.out, ["path.csv", "model.gw"]
     (out / "path.png").unlink(missing_ok=True)  # of another run: it would not fit this path
     write_path(out / "path.csv", net.path_)
-    net.model_.save(out / "model.gw", info=facts(source, source.table, net, settings, None))
+    rows, _, _ = as_learned(net, (source.table, None, ""))
+    net.model_.save(out / "model.gw", info=facts(source, rows, net, settings, None))
     if plan.plot and net.path_:
         try:
             plot_path(net, out / "path.png")

@@ -14,16 +14,15 @@ import numpy as np
 from graftwork.data.checks import MAX_STATES
 from graftwork.data.declared import declared_states, to_states
 from graftwork.data.encode import Coded, encode, infinity
-from graftwork.data.missing import Missing, settle
+from graftwork.data.missing import POLICIES, Missing, settle
 from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
 
 _MANY = 100
 _REMEDY = (
-    "give missing its own state (missing='state', or for a pandas frame df.fillna('missing')), "
-    "drop those rows (MarkovNetwork has missing='drop-rows' and 'available-case'), or impute them "
-    "first"
+    "give missing its own state (missing='state', or for a pandas frame df.fillna('missing')), or "
+    f"let the network see to it: MarkovNetwork has {POLICIES}"
 )
 _BINNING = (
     "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "

@@ -14,7 +14,7 @@ import numpy as np
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
 from graftwork.data.frames import from_frame
-from graftwork.data.missing import Missing, check_missing
+from graftwork.data.missing import POLICIES, Missing, check_missing
 from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
@@ -188,8 +188,8 @@ def _text_columns(
     head = "; if line 1 is a header, pass header=True" if lines[0] == 1 else ""
     remedy = (
         f"these texts count as missing: {listing(sorted(missing))}; pass missing_values=() to "
-        "keep them as ordinary states, missing='state' to give them one of their own, or drop or "
-        f"impute those cells first{head}"
+        "keep them as ordinary states, missing='state' to give them one of their own, or learn "
+        f"with {POLICIES}{head}"
     )
     return Raw(
         names,

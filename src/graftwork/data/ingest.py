@@ -24,7 +24,7 @@ _RESHAPE = (
 )
 _NO_STATE = (
     "missing is no state of that variable here: drop those rows, impute those cells, or learn with "
-    "missing='state' or 'available-case'"
+    "missing='state', 'available-case' or 'impute'"
 )
 
 

@@ -18,6 +18,8 @@ MISSING_STATE = "(missing)"
 # What becomes of missing cells: an error, a last state of their own, or the state of that name
 # where a model has it and else an error.
 Missing = Literal["error", "state", "known"]
+# What a network can do about them, as errors name it.
+POLICIES = "missing='state', 'drop-rows', 'available-case' or 'impute'"
 
 Bools = NDArray[np.bool_]
 
@@ -157,7 +159,7 @@ def complete_rows(table: Table) -> Table:
         raise DataError(
             f"every one of the {table.n_rows:,} rows (of positive weight) has a missing cell, so "
             f"dropping rows leaves nothing; most are in {worst}: drop such columns, or use "
-            "missing='available-case' or missing='state'."
+            "missing='available-case', missing='impute' or missing='state'."
         )
     if not gone.any() and all(MISSING_STATE not in listed for listed in table.states):
         return table

@@ -61,6 +61,8 @@ class Bootstrap:
         Resamples asked for; as many subsets, if any.
     unconverged : int
         Fits that did not reach the accuracy asked for.
+    tested : bool
+        Whether tests chose the edges of each resample (goal="structure").
     """
 
     names: tuple[Any, ...]
@@ -74,6 +76,7 @@ class Bootstrap:
     shares: tuple[float, ...]
     n_asked: int
     unconverged: int = 0
+    tested: bool = False
 
     def __repr__(self) -> str:
         n = len(self.names)

@@ -103,7 +103,7 @@ def check_policy(net: Any) -> None:
         raise ParameterError(
             f"missing='available-case' goes with loss='pseudolikelihood', got loss={net.loss!r}: "
             "pair counts of different rows need not fit one network. Use the pseudo-likelihood, or "
-            "missing='state' or missing='drop-rows'."
+            "missing='impute', missing='state' or missing='drop-rows'."
         )
 
 
@@ -115,23 +115,39 @@ def read_rows(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
     net : MarkovNetwork
         What its parameters ``missing`` and ``states`` say is done.
     """
+    table, found = read_cells(net, X, weights)
+    if net.missing == "drop-rows":
+        table = complete_rows(table)
+        if found.rows:
+            warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
+    elif net.missing == "available-case":
+        table = copies_of_rows(missing_last(table))
+    elif net.missing == "impute":
+        empty = missing_cells(table).all(axis=0)  # nothing is known about what to draw there
+        some = table if empty.all() or not empty.any() else table.take_rows(~empty)
+        table = copies_of_rows(missing_last(some))
+    return table, found
+
+
+def read_cells(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+    """Return all rows, missing cells in a state of their own, and what is missing in them."""
     check_policy(net)
     how: Missing = "error" if net.missing == "error" else "state"
     table = as_table(X, states=net.states, weights=weights, missing=how)
     gone = missing_cells(table)
     rows = int(np.count_nonzero(gone.any(axis=0)))
-    found = MissingCells(net.missing, int(np.count_nonzero(gone)), rows, table.n_rows)
-    if net.missing == "drop-rows":
-        table = complete_rows(table)
-        if rows:
-            warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
-    elif net.missing == "available-case":
-        table = copies_of_rows(missing_last(table))
-    elif net.missing == "impute":
-        empty = gone.all(axis=0)  # nothing is known about what to draw there
-        some = table if empty.all() or not empty.any() else table.take_rows(~empty)
-        table = copies_of_rows(missing_last(some))
-    return table, found
+    return table, MissingCells(net.missing, int(np.count_nonzero(gone)), rows, table.n_rows)
+
+
+def read_rows_to_draw(net: Any, X: Any, weights: Any, *, warn: bool) -> Table:
+    """Return the rows that resamples are drawn from, missing cells in a state of their own.
+
+    Rows to drop are dropped here, so that resamples lack none; with a warning, if asked for.
+    """
+    if net.missing == "drop-rows" and warn:
+        return read_rows(net, X, weights)[0]
+    table, _ = read_cells(net, X, weights)
+    return complete_rows(table) if net.missing == "drop-rows" else table
 
 
 def prepare_rows(net: Any, table: Table, rng: np.random.Generator) -> tuple[Table, Sample]:

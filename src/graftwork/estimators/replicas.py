@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table, as_table
-from graftwork.errors import ConvergenceWarning
+from graftwork.data import Table
+from graftwork.data.values import suggestion
+from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
+from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.lines import Lines, watcher
+from graftwork.estimators.missing import read_rows_to_draw
 from graftwork.estimators.parts import ParameterError, check_jobs, number, whole_number
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.grafting import Round
@@ -86,9 +89,11 @@ def bootstrap_network(
 
     Every resample is learned by the whole procedure of this network, choosing lambda included, so
     the cost is that of ``n`` fits, and of ``n`` smaller ones for the case dropping. The network to
-    compare with is this one if it is fitted to columns of these names (to these data, that is for
-    you to see to); otherwise it is fitted first. The states are those of the whole table, so that
-    no resample lacks any. Budgets such as ``max_seconds`` are for each resample.
+    compare with is this one if it is fitted (to these data, that is for you to see to; to columns
+    of these names it must be); otherwise it is fitted first. The states are those of the whole
+    table, so that no resample lacks any. Rows keep their missing cells, and each resample does with
+    them what ``missing`` says; rows to drop are dropped before. Budgets such as ``max_seconds`` are
+    for each resample.
 
     After an interrupt (Ctrl-C) ``bootstrap_`` holds what was done, and KeyboardInterrupt is raised.
 
@@ -143,8 +148,11 @@ def bootstrap_network(
         SimpleNamespace(observer=observer or net.observer, verbose=net.verbose), Lines()
     )
     net.__dict__.pop("bootstrap_", None)
-    table = as_table(X, states=net.states, weights=sample_weight)
-    if getattr(net, "names_", None) != table.names or not hasattr(net, "model_"):
+    fitted = hasattr(net, "model_")
+    table = read_rows_to_draw(net, X, sample_weight, warn=fitted)
+    if fitted:
+        _check_names(net.names_, table.names)
+    else:
         net.fit(X, sample_weight=sample_weight)
     settings = net.get_params(deep=False) | {"states": None, "verbose": 0}
     jobs = count_threads(net.n_jobs if n_jobs is None else n_jobs)
@@ -157,11 +165,34 @@ def bootstrap_network(
     tasks = _tasks(net, settings, Units.of(table), seeds_for(seed, n, n if shares else 0), shares)
     done, interrupted = _run(tasks, jobs, watching, n)
     if done:
-        net.bootstrap_ = _gather(table.names, reference, done, n, shares)
+        searched = isinstance(settings["lam"], str) and net.refitted_
+        tested = searched and make_criterion(net) is None
+        net.bootstrap_ = replace(_gather(table.names, reference, done, n, shares), tested=tested)
     if interrupted:
         raise KeyboardInterrupt
     found: Bootstrap = net.bootstrap_
     return found
+
+
+def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
+    """Refuse rows of other columns than the network was learned from; return None.
+
+    Examples
+    --------
+    >>> _check_names(("a", "b"), ("b", "a"))
+    """
+    absent = [name for name in learned if name not in set(given)]
+    new = [name for name in given if name not in set(learned)]
+    if absent:
+        found = f"the data lack {absent[0]!r}{suggestion(absent[0], new) or '.'}"
+    elif new:
+        found = f"{new[0]!r} is none of them."
+    else:
+        return
+    raise DataError(
+        f"this network was learned from other columns: {found} Pass the rows it was learned from, "
+        "or bootstrap a network that is not fitted yet (sklearn.base.clone(net) is one)."
+    )
 
 
 def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
@@ -191,12 +222,12 @@ def _tasks(
     seeds: Sequence[Sequence[np.random.SeedSequence]],
     shares: tuple[float, ...],
 ) -> list[Task]:
-    """Return what is to be done: the resamples, then the subsets, shares in turn."""
+    """Return what there is to do: the resamples, then the subsets, shares in turn."""
 
     def task(seed: np.random.SeedSequence, dropped: float | None) -> Task:
         def learn(observer: Observer) -> Replica:
             rng = np.random.default_rng(seed)
-            drawn = units.resample(rng) if dropped is None else units.subset(rng, dropped)
+            drawn = units.draw(rng, dropped)
             own = {"n_jobs": 1, "random_state": int(rng.integers(2**31)), "observer": observer}
             return Replica.of(_fitted(net, settings, drawn, **own).model_, drawn.names)
 
@@ -216,7 +247,10 @@ def _fitted(net: Any, settings: dict[str, Any], table: Table, **own: Any) -> Any
 def _run(
     tasks: Sequence[Task], jobs: int, observer: Observer, n: int
 ) -> tuple[dict[int, Replica], bool]:
-    """Return what the tasks that were done gave, by number, and whether they were interrupted."""
+    """Return what the tasks that were done gave, by number, and whether they were interrupted.
+
+    Resamples and subsets are done in turns, so that an interrupt leaves some of both.
+    """
     done: dict[int, Replica] = {}
     stop = threading.Event()
     try:
@@ -228,12 +262,13 @@ def _run(
                 warned = threading.get_ident() in unconverged
                 return k, replace(replica, unconverged=warned)
 
-            observer.on_stage("resamples", 0, len(tasks))
-            with closing(_finished(learn, len(tasks), jobs, stop)) as finished:
+            numbers = sorted(range(len(tasks)), key=lambda k: k % n)
+            stage = "resamples and subsets" if len(tasks) > n else "resamples"
+            observer.on_stage(stage, 0, len(tasks))
+            with closing(_finished(learn, numbers, jobs, stop)) as finished:
                 for k, replica in finished:
                     done[k] = replica
                     if len(done) < len(tasks):
-                        stage = "resamples" if len(done) < n else "subsets"
                         observer.on_stage(stage, len(done), len(tasks))
     except KeyboardInterrupt:
         return done, True
@@ -241,16 +276,20 @@ def _run(
 
 
 def _finished(
-    learn: Callable[[int], tuple[int, Replica]], count: int, jobs: int, stop: threading.Event
+    learn: Callable[[int], tuple[int, Replica]],
+    numbers: Sequence[int],
+    jobs: int,
+    stop: threading.Event,
 ) -> Generator[tuple[int, Replica], None, None]:
     """Yield what is learned as it gets done, on so many threads at once."""
+    count = len(numbers)
     if jobs == 1 or count == 1:
-        yield from map(learn, range(count))
+        yield from map(learn, numbers)
         return
     pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
     ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
     try:
-        for k in range(count):
+        for k in numbers:
             pool.submit(learn, k).add_done_callback(ready.put)
         while count:
             if ready.empty():

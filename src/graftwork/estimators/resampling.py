@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.data.missing import missing_cells
 from graftwork.estimators.parts import ParameterError
 from graftwork.inference.layout import Floats
 
 # numpy draws without replacement from fewer units than this.
 MOST_UNITS = 10**9
+# How often rows are drawn anew where a variable has no observed cell in them.
+_DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +88,26 @@ class Units:
         """
         kept = max(self.n_units - round(dropped * self.n_units), 1)
         return self._table(rng.multivariate_hypergeometric(self.copies, kept, method="marginals"))
+
+    def draw(self, rng: np.random.Generator, dropped: float | None = None) -> Table:
+        """Return a resample, or a subset where a share is to be dropped.
+
+        Where cells are missing, rows in which a variable has none left are drawn again.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 2, 2, 2]])
+        >>> drawn = Units.of(table).draw(np.random.default_rng(0), 0.5)
+        >>> bool(drawn.weights[0])
+        True
+        """
+        gone = missing_cells(self.table)
+        for _ in range(_DRAWS if gone.any() else 1):
+            drawn = self.resample(rng) if dropped is None else self.subset(rng, dropped)
+            weights = drawn.weights
+            if weights is None or not gone[:, weights > 0].all(axis=1).any():
+                break
+        return drawn
 
     def _table(self, counts: np.ndarray[Any, np.dtype[np.int64]]) -> Table:
         weights = counts if self.weights is None else counts * self.weights

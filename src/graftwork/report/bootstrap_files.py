@@ -55,6 +55,7 @@ def bootstrap_dict(boot: Bootstrap) -> dict[str, Any]:
             "subsets_asked": boot.n_asked if boot.shares else 0,
             "interrupted": boot.interrupted,
             "unconverged": boot.unconverged,
+            "tested": boot.tested,
             "words": bootstrap_words(boot),
             "cs": boot.cs,
             "edges": boot.edges(),

@@ -27,6 +27,13 @@ _NAMED = 8
 #: Between the ends of an edge: lines are not broken there.
 _TIED = "\u00a0-\u00a0"
 
+#: Tests believe that rows are independent of each other.
+_TESTED = (
+    "Tests chose the edges of each resample. Its rows repeat, which makes tests too sure: edges of "
+    "chance come back more often than the false discovery rate says. So these shares tell how "
+    "stable edges are, and are no second test of them."
+)
+
 _EDGES: tuple[Column, ...] = (
     ("pair", "edge", str),
     ("frequency", "found in", lambda value: f"{value:.0%}"),
@@ -90,10 +97,19 @@ def _edge_words(boot: Bootstrap) -> list[str]:
     """Return which edges of the network are sure and how many are shaky, in sentences."""
     if not boot.n_done:
         return ["No resample was done, so nothing is known about the edges."]
-    own = ~np.isnan(boot.strengths)
-    often = boot.frequencies
-    if not own.any():
-        return ["The network has no edges.", *_missed(boot, own, often)]
+    own, often = ~np.isnan(boot.strengths), boot.frequencies
+    out = []
+    if boot.n_done < _FEW_RESAMPLES:
+        out.append(f"From fewer than {_FEW_RESAMPLES} resamples, the shares below are rough.")
+    out += _own_edges(boot, own, often) if own.any() else [_none_of_its_own(boot)]
+    out += _missed(boot, own, often)
+    if boot.tested and len(boot.pairs):
+        out.append(_TESTED)
+    return out
+
+
+def _own_edges(boot: Bootstrap, own: Any, often: Any) -> list[str]:
+    """Return how sure the network's edges are, in sentences."""
     sure = own & (often >= SURE)
     shaky = own & (often < SHAKY)
     total = int(own.sum())
@@ -110,9 +126,23 @@ def _edge_words(boot: Bootstrap) -> list[str]:
             f"{shaky.sum():,} {'is' if shaky.sum() == 1 else 'are'} shaky (found in less than "
             f"half): {_named(boot, shaky)}. Do not build on these."
         )
-    if boot.n_done < _FEW_RESAMPLES:
-        out.append(f"From fewer than {_FEW_RESAMPLES} resamples, these shares are rough.")
-    return out + _missed(boot, own, often)
+    return out
+
+
+def _none_of_its_own(boot: Bootstrap) -> str:
+    """Return what resamples of a network without edges have."""
+    some = int((~np.isnan(boot.draws)).any(axis=1).sum())
+    if not some:
+        return "The network has no edges, and no resample has any."
+    most = int(np.argmax(boot.frequencies))
+    first = np.arange(len(boot.pairs)) == most
+    mean = (~np.isnan(boot.draws)).sum() / boot.n_done
+    verb = "has" if some == 1 else "have"
+    return (
+        f"The network has no edges, but {some:,} of {count(boot.n_done, 'resample')} "
+        f"{verb} some, {mean:.1f} on average over all; the most frequent, {_named(boot, first)}, "
+        f"is in {boot.frequencies[most]:.0%} of them."
+    )
 
 
 def _missed(boot: Bootstrap, own: Any, often: Any) -> list[str]:
@@ -147,16 +177,16 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
     known = {measure: value for measure, value in boot.cs.items() if value is not None}
     if not known:
         return ["All variables are equally central, so there is no order to read."]
+    if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
+        return [
+            "Too few subsets to tell whether the order of centralities may be read: fewer than "
+            f"{_FEW_SUBSETS} for each share of dropped rows. Ask for more: n of "
+            f"{_FEW_SUBSETS * len(boot.shares):,} or more tells."
+        ]
     out = [_verdict(measure, value) for measure, value in known.items()]
     flat = [measure for measure in MEASURES if measure not in known]
     if flat:
         out.append(f"All variables have the same {_listed(flat)}.")
-    each = boot.n_subsets // len(boot.shares)
-    if each < _FEW_SUBSETS:
-        out.append(
-            f"With fewer than {_FEW_SUBSETS} subsets for each share of dropped rows, that is "
-            f"rough; n of {_FEW_SUBSETS * len(boot.shares):,} or more tells better."
-        )
     return out
 
 
