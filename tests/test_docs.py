@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+@pytest.mark.filterwarnings("ignore::graftwork.errors.ApproximationWarning")  # said in the text
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_python_block_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples write files
