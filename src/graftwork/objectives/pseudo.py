@@ -1,19 +1,23 @@
 """The joint pseudo-likelihood: -(1/N) sum_m sum_i log p(x_i | x_-i), one table for each edge.
 
 Convex, exact, no inference, and exact for inactive edges too. The linear part comes from the pair
-counts, so only probabilities are summed over rows.
+counts, so only probabilities are summed over rows. It is a sum over variables, each with its own
+neighbours: where a variable's weights stay, so do its sums.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import table_offsets
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.kernels import pseudo as kernel
+from graftwork.inference.pairs import find_edges
+from graftwork.kernels import pseudo as row_kernel
+from graftwork.kernels import stars as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals
 from graftwork.objectives.protocol import (
@@ -23,53 +27,22 @@ from graftwork.objectives.protocol import (
     quadratic_gains,
     states_of_entries,
 )
+from graftwork.objectives.reshaped import evaluated
+from graftwork.objectives.stars import FEW, MANY, StarBook, Stars
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HalfEdges:
-    """Both orientations of every edge table, grouped by variable.
+class Sums(NamedTuple):
+    """Weighted sums over the rows.
 
-    ``own_first`` and ``own_second`` say where each entry of the edge tables lies in the halves of
-    the edge's first and second variable; ``first_states`` and ``second_states`` which states of
-    them it is about, as positions among all unary entries.
+    ``logs`` of the log-normalisers of each variable; ``states`` and ``squares`` of p and p^2 of
+    each state; ``pairs[side]``, laid out as the edge tables, of p of the edge's first (0) or second (1)
+    variable by the other one's state.
     """
 
-    indptr: Ints
-    others: Ints
-    starts: Ints
-    own_first: Ints
-    own_second: Ints
-    first_states: Ints
-    second_states: Ints
-    connected: Ints
-
-    @staticmethod
-    def of(layout: Layout) -> HalfEdges:
-        """Return the half-edges of a layout."""
-        m, sizes = layout.n_edges, layout.edge_sizes
-        owner = layout.edges.T.ravel()  # first endpoints of all edges, then second endpoints
-        other = layout.edges[:, ::-1].T.ravel()
-        order = np.argsort(owner, kind="stable")
-        degree = np.bincount(owner, minlength=layout.n_variables)
-        starts_in_order = np.concatenate([[0], np.cumsum(np.tile(sizes, 2)[order])[:-1]])
-        starts = np.empty(2 * m, dtype=np.int64)
-        starts[order] = starts_in_order[: 2 * m]
-        within = np.arange(layout.size - layout.n_unary) - np.repeat(
-            layout.edge_offsets[:-1] - layout.n_unary, sizes
-        )
-        first_states, second_states = states_of_entries(layout, layout.edges)
-        s_i = np.repeat(layout.cards[layout.edges[:, 0]], sizes)
-        s_j = np.repeat(layout.cards[layout.edges[:, 1]], sizes)
-        return HalfEdges(
-            indptr=np.concatenate([[0], np.cumsum(degree)]).astype(np.int64),
-            others=np.ascontiguousarray(other[order]),
-            starts=starts_in_order[: 2 * m].astype(np.int64),
-            own_first=np.repeat(starts[:m], sizes) + within,
-            own_second=np.repeat(starts[m:], sizes) + within % s_j * s_i + within // s_j,
-            first_states=first_states,
-            second_states=second_states,
-            connected=np.flatnonzero(degree),
-        )
+    logs: Floats
+    states: Floats
+    squares: Floats
+    pairs: Floats
 
 
 class PseudoLikelihood:
@@ -92,7 +65,8 @@ class PseudoLikelihood:
         self.evaluations = 0
         self.row_weights = np.zeros(0) if sample.weights is None else sample.weights
         self.margins = np.asarray(sample.counts.margins, dtype=np.float64)
-        self._last: tuple[Layout, HalfEdges, Floats] | None = None
+        self._book = StarBook(sample)
+        self._last: tuple[Layout, Stars, Floats] | None = None
 
     @property
     def ignores_empty_tables(self) -> bool:
@@ -104,58 +78,51 @@ class PseudoLikelihood:
         return "pseudo-likelihood, which needs no inference"
 
     def at(self, potentials: Potentials, warm: Point | None = None) -> PseudoPoint:
-        """Return the loss, its gradient and curvature at these potentials."""
-        self.evaluations += 1
-        halves, pair_counts = self._structure(potentials.layout)
-        sums = self._pass(potentials, halves)
-        return PseudoPoint(self, potentials, halves, pair_counts, *sums)
+        """Return the loss, its gradient and curvature at these potentials.
 
-    def _structure(self, layout: Layout) -> tuple[HalfEdges, Floats]:
+        Of a ``warm`` point of this loss, variables whose own weights did not change are taken over.
+        """
+        self.evaluations += 1
+        stars, pair_counts = self._structure(potentials.layout)
+        near = evaluated(warm) if warm is not None else None
+        sums, changed = self._isolated_sums(potentials), stars.connected
+        if isinstance(near, PseudoPoint) and near.objective is self:
+            changed = near.carry_over(potentials, sums, stars.degrees)
+        self._pass(potentials, stars, changed, sums)
+        return PseudoPoint(self, potentials, stars, pair_counts, sums)
+
+    def _structure(self, layout: Layout) -> tuple[Stars, Floats]:
         # The layout stays the same for many evaluations in a row: keep what depends on it alone.
         if self._last is None or self._last[0] is not layout:
             counts, _ = self.sample.counts.tables(layout.edges)
-            self._last = (layout, HalfEdges.of(layout), np.asarray(counts, dtype=np.float64))
+            stars = Stars.of(layout, self._book)
+            self._last = (layout, stars, np.asarray(counts, dtype=np.float64))
         return self._last[1], self._last[2]
 
-    def _pass(
-        self, potentials: Potentials, halves: HalfEdges
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the sums over rows: log-normalisers, p, p^2, and p by neighbour's state."""
+    def _pass(self, potentials: Potentials, stars: Stars, nodes: Ints, sums: Sums) -> None:
+        """Fill the sums of these variables, which have neighbours."""
         layout = potentials.layout
         unary, tables = _parts(potentials)
-        log_sums, unary_sums, square_sums = self._isolated_sums(layout, unary)
-        connected = halves.connected
-        for sums in (unary_sums, square_sums):
-            sums[_entries(layout, connected)] = 0.0
-        log_sums[connected] = 0.0
-        half_sums = np.zeros(2 * len(tables))
-        oriented = np.empty(2 * len(tables))
-        oriented[halves.own_first] = oriented[halves.own_second] = tables
-        degree = np.diff(halves.indptr)[connected]
-        costs = layout.cards[connected] * (4.0 + 2.0 * degree)
 
-        def run(part: slice) -> None:
-            kernel.pass_nodes(
-                connected[part], self.sample.codes, layout.cards, self.row_weights, unary,
-                layout.unary_offsets, halves.indptr, halves.others, oriented, halves.starts,
-                log_sums, unary_sums, square_sums, half_sums,
+        def run(lanes: tuple[int, ...], some: Ints) -> None:
+            kernel.pass_stars(
+                lanes, some, layout.cards, unary, layout.unary_offsets, tables, stars.halves,
+                stars.groups, stars.stars, stars.codes.values, stars.masses.values,
+                sums.logs, sums.states, sums.squares, sums.pairs,
             )  # fmt: skip
 
-        run_chunks(run, cut_evenly(costs, self.n_threads), self.n_threads)
-        kernel.finish_halves(
-            layout.cards, layout.unary_offsets, halves.indptr, halves.others, halves.starts,
-            unary_sums, self.margins, half_sums,
-        )  # fmt: skip
-        return log_sums, unary_sums, square_sums, half_sums
+        run_by_lanes(run, nodes, layout.cards, stars.costs, self.n_threads)
 
-    def _isolated_sums(self, layout: Layout, unary: Floats) -> tuple[Floats, Floats, Floats]:
+    def _isolated_sums(self, potentials: Potentials) -> Sums:
         """Return the sums as if no variable had a neighbour: no pass over the rows."""
+        layout, (unary, tables) = potentials.layout, _parts(potentials)
         starts, total = layout.unary_offsets[:-1], self.sample.total_weight
         top = np.maximum.reduceat(unary, starts)
         raised = np.exp(unary - np.repeat(top, layout.cards))
         normaliser = np.add.reduceat(raised, starts)
         p = raised / np.repeat(normaliser, layout.cards)
-        return total * (top + np.log(normaliser)), total * p, total * p * p
+        logs = total * (top + np.log(normaliser))
+        return Sums(logs, total * p, total * p * p, np.zeros((2, len(tables))))
 
 
 class PseudoPoint:
@@ -168,34 +135,56 @@ class PseudoPoint:
         self,
         objective: PseudoLikelihood,
         potentials: Potentials,
-        halves: HalfEdges,
+        stars: Stars,
         pair_counts: Floats,
-        log_sums: Floats,
-        unary_sums: Floats,
-        square_sums: Floats,
-        half_sums: Floats,
+        sums: Sums,
     ) -> None:
-        self._objective = objective
-        self._halves = halves
-        self._unary_sums = unary_sums
-        self.potentials = potentials
-        total = objective.sample.total_weight
+        self.objective, self.potentials = objective, potentials
+        self._stars, self._sums = stars, sums
+        total, layout = objective.sample.total_weight, potentials.layout
         unary, tables = _parts(potentials)
         linear = unary @ objective.margins + 2.0 * (tables @ pair_counts)
-        self.value = float((log_sums.sum() - linear) / total)
-        self.mean_log_normalisers = log_sums / total
-        pair_sums = half_sums[halves.own_first] + half_sums[halves.own_second]
+        self.value = float((sums.logs.sum() - linear) / total)
+        self.mean_log_normalisers = sums.logs / total
+        pair_sums = sums.pairs[0] + sums.pairs[1]
         self.gradient = np.concatenate(
-            [unary_sums - objective.margins, pair_sums - 2.0 * pair_counts]
+            [sums.states - objective.margins, pair_sums - 2.0 * pair_counts]
         )
         self.gradient /= total
-        self._spread = (unary_sums - square_sums) / total
+        self._spread = (sums.states - sums.squares) / total
         frequencies = objective.margins / total
         self._variances = frequencies * (1.0 - frequencies)
-        tables = self._table_curvature(halves.first_states, halves.second_states)
+        tables = self._table_curvature(*stars.states)
         self.curvature = np.concatenate([self._spread, tables])
-        rows, layout = objective.sample.n_rows, potentials.layout
-        self._conditionals = Conditionals(layout, halves.connected, rows, objective.memory)
+        rows = objective.sample.n_rows
+        self._conditionals = Conditionals(layout, stars.connected, rows, objective.memory)
+
+    def carry_over(self, potentials: Potentials, fresh: Sums, degrees: Ints) -> Ints:
+        """Copy what still holds into the sums of other potentials; return who must be summed anew.
+
+        The conditional of a variable depends on its unary and on the tables at it, nothing else.
+        """
+        old, new = self.potentials.layout, potentials.layout
+        now, before = potentials.weights, self.potentials.weights
+        places = np.arange(new.n_edges) if old is new else find_edges(old, new.edges)
+        kept, came = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        here, there = new.entries(kept), old.entries(places[kept])
+        moved = np.logical_or.reduceat(
+            now[: new.n_unary] != before[: old.n_unary], new.unary_offsets[:-1]
+        )
+        differs = np.zeros(new.size, dtype=bool)
+        differs[here] = now[here] != before[there]
+        differs = np.logical_or.reduceat(differs, new.edge_offsets[:-1]) if new.n_edges else differs
+        moved[new.edges[differs[: new.n_edges]]] = moved[new.edges[came]] = True
+        gone = np.setdiff1d(np.arange(old.n_edges), places[kept])
+        moved[old.edges[gone]] = True
+        stays = ~moved & (degrees > 0)
+        fresh.logs[stays] = self._sums.logs[stays]
+        states = np.repeat(stays, new.cards)
+        fresh.states[states] = self._sums.states[states]
+        fresh.squares[states] = self._sums.squares[states]
+        fresh.pairs[:, here - new.n_unary] = self._sums.pairs[:, there - old.n_unary]
+        return np.flatnonzero(moved & (degrees > 0))
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
@@ -205,7 +194,7 @@ class PseudoPoint:
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
-        sample = self._objective.sample
+        sample = self.objective.sample
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
@@ -224,22 +213,22 @@ class PseudoPoint:
 
         Twice what the loss would rise, to second order, if the edge left and no other weight moved.
         """
-        layout, sample = self.potentials.layout, self._objective.sample
+        layout, sample = self.potentials.layout, self.objective.sample
         spread = np.zeros(layout.n_edges)
         tables = _parts(self.potentials)[1]
         offsets = layout.edge_offsets - layout.n_unary
         for group, slots, conditionals in self._conditionals.groups(layout.edges, self._fill):
             some = np.zeros(len(layout.edges[group]))
-            kernel.spread_of_edges(
+            row_kernel.spread_of_edges(
                 layout.edges[group], offsets[:-1][group], slots, sample.codes, layout.cards,
-                self._objective.row_weights, conditionals, tables, some,
+                self.objective.row_weights, conditionals, tables, some,
             )  # fmt: skip
             spread[group] = some
         return spread / sample.total_weight
 
     def removal_costs(self) -> Floats:
         """Return by how much the loss would rise if each edge left alone, exactly."""
-        layout, sample = self.potentials.layout, self._objective.sample
+        layout, sample = self.potentials.layout, self.objective.sample
         tables = _parts(self.potentials)[1]
         apart = averages_apart(layout, tables, sample.frequencies)
         shrunk = np.exp(-np.stack(apart)).reshape(2, -1)
@@ -271,13 +260,13 @@ class PseudoPoint:
     def _sum_pairs(
         self, pairs: Ints, starts: Ints, slots: Ints, conditionals: Floats, sums: Floats
     ) -> None:
-        objective, layout = self._objective, self.potentials.layout
+        objective, layout = self.objective, self.potentials.layout
         busy = (slots[pairs] >= 0).sum(axis=1) * layout.cards[pairs].sum(axis=1) + 0.1
 
         def run(part: slice) -> None:
-            kernel.sum_pairs(
+            row_kernel.sum_pairs(
                 pairs[part], starts[part], slots, objective.sample.codes, layout.cards,
-                layout.unary_offsets, self._unary_sums, objective.margins, conditionals, sums,
+                layout.unary_offsets, self._sums.states, objective.margins, conditionals, sums,
             )  # fmt: skip
 
         run_chunks(run, cut_evenly(busy, objective.n_threads), objective.n_threads)
@@ -285,11 +274,11 @@ class PseudoPoint:
     def _removal_sums(
         self, edges: Ints, starts: Ints, slots: Ints, conditionals: Floats, shrunk: Floats
     ) -> Floats:
-        objective, layout = self._objective, self.potentials.layout
+        objective, layout = self.objective, self.potentials.layout
         sums = np.zeros(len(edges))
 
         def run(part: slice) -> None:
-            kernel.removal_sums(
+            row_kernel.removal_sums(
                 edges[part], starts[part], slots, objective.sample.codes, layout.cards,
                 objective.row_weights, conditionals, shrunk, sums[part],
             )  # fmt: skip
@@ -300,29 +289,40 @@ class PseudoPoint:
 
     def _fill(self, nodes: Ints, slots: Ints, out: Floats) -> None:
         """Fill the weighted conditionals of these nodes, all states but the last."""
-        objective, layout, halves = self._objective, self.potentials.layout, self._halves
+        objective, layout, stars = self.objective, self.potentials.layout, self._stars
         unary, tables = _parts(self.potentials)
-        oriented = np.empty(2 * len(tables))
-        oriented[halves.own_first] = oriented[halves.own_second] = tables
+        place = np.zeros(layout.n_variables, dtype=np.int64)
+        place[nodes] = slots
 
-        def run(part: slice) -> None:
-            kernel.fill_probabilities(
-                nodes[part], slots[part], objective.sample.codes, layout.cards,
-                objective.row_weights, unary, layout.unary_offsets, halves.indptr, halves.others,
-                oriented, halves.starts, out,
+        def run(lanes: tuple[int, ...], some: Ints) -> None:
+            ids, starts = stars.ids_of(some)
+            kernel.fill_stars(
+                lanes, some, place[some], layout.cards, unary, layout.unary_offsets, tables,
+                stars.halves, stars.groups, stars.stars, stars.codes.values, ids, starts,
+                objective.row_weights, out,
             )  # fmt: skip
 
-        costs = ((layout.cards[nodes] - 1) * (2.0 + np.diff(halves.indptr)[nodes])).astype(float)
-        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+        costs = stars.costs + layout.cards * objective.sample.n_rows
+        run_by_lanes(run, nodes, layout.cards, costs, objective.n_threads)
+
+
+def run_by_lanes(
+    run: Callable[[tuple[int, ...], Ints], None],
+    nodes: Ints,
+    cards: Ints,
+    costs: Floats,
+    n_threads: int,
+) -> None:
+    """Call ``run`` with variables of few states and of many, on several threads."""
+    few = cards[nodes] <= len(FEW)
+    parts = [
+        (lanes, some[part])
+        for lanes, some in ((FEW, nodes[few]), (MANY, nodes[~few]))
+        for part in cut_evenly(costs[some], n_threads)
+    ]
+    run_chunks(lambda part: run(*part), parts, n_threads)
 
 
 def _parts(potentials: Potentials) -> tuple[Floats, Floats]:
     n_unary = potentials.layout.n_unary
     return potentials.weights[:n_unary], potentials.weights[n_unary:]
-
-
-def _entries(layout: Layout, variables: Ints) -> Ints:
-    """Return the positions of these variables' unary entries."""
-    chosen = np.zeros(layout.n_variables, dtype=bool)
-    chosen[variables] = True
-    return np.flatnonzero(np.repeat(chosen, layout.cards))

@@ -11,7 +11,7 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.kernels import pseudo as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.pseudo import HalfEdges
+from graftwork.objectives.half_edges import HalfEdges
 from graftwork.objectives.soft_halves import SoftHalves
 
 
