@@ -15,14 +15,38 @@ from graftwork.settings import check_whole
 
 
 def score_all(space: Space, view: View) -> Iterator[tuple[Ints, Floats]]:
-    """Yield every inactive block with its score, batch by batch, until the view is halted."""
+    """Yield every inactive block with its score, batch by batch, until the view is halted.
+
+    Of pairs that cannot violate it may be a score of an earlier point, no larger than lam.
+    """
     inactive = np.ones(space.size, dtype=bool)
     inactive[view.active] = False
-    for start in range(0, space.size, space.batch):
+    screen = view.screen
+    if screen is None:
+        yield from _score(space, view, np.flatnonzero(inactive))
+        return
+    doubtful = screen.doubtful(view.point, view.lam)
+    if doubtful is not None:
+        sure = inactive.copy()
+        sure[doubtful] = False
+        keys = np.flatnonzero(sure)
+        yield keys, screen.scores[keys]
+        yield from _score(space, view, doubtful[inactive[doubtful]])
+        return
+    known = np.full(space.size, np.inf)
+    for keys, scores in _score(space, view, np.flatnonzero(inactive)):
+        known[keys] = scores
+        yield keys, scores
+    if not view.halted():
+        screen.renew(view.point, known)
+
+
+def _score(space: Space, view: View, keys: Ints) -> Iterator[tuple[Ints, Floats]]:
+    for start in range(0, len(keys), space.batch):
         if view.halted():
             return
-        keys = start + np.flatnonzero(inactive[start : start + space.batch])
-        yield keys, view.score(keys)
+        some = keys[start : start + space.batch]
+        yield some, view.score(some)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.grafting.admission import admitted
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem, Recipe
+from graftwork.grafting.screen import ROUGH, Screen, screen_for
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
@@ -19,6 +20,9 @@ from graftwork.solvers import Solution
 from graftwork.solvers.coordinates import searchable
 
 _EMPTY = np.zeros(0, dtype=np.int64)
+# So many blocks at once may be scored in single precision; what comes within this share of lam (or
+# within ``ROUGH``) is scored exactly.
+MANY, NEAR = 512, 0.001
 NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
 
 
@@ -145,9 +149,17 @@ class Growth:
             point=self.solution.point,
             penalty=self.problem.penalty,
             domain=self.problem.domain,
+            screen=self._screen(),
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))
+
+    def _screen(self) -> Screen | None:
+        """Return what is known of all scores, unless some blocks must not be chosen."""
+        problem = self.problem
+        if len(self.futile) or self.full():
+            return None
+        return screen_for(problem.objective, problem.penalty, problem.domain, self.space)
 
     def _score_choosable(self, keys: Ints) -> Floats:
         """Return the scores; blocks that must not be chosen do not seem to violate.
@@ -164,17 +176,29 @@ class Growth:
         return scores
 
     def score(self, keys: Ints) -> Floats:
-        """Return the scores of inactive blocks."""
+        """Return the scores of inactive blocks.
+
+        Those of many are first computed in single precision, where the loss can; what is near lam
+        is then computed exactly.
+        """
         if not len(keys):
             return np.zeros(0)
-        gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
+        rough = len(keys) >= MANY
+        scores = self._score(keys, rough)
+        self.ledger.count_scores(len(keys), True, self.space.size)
+        if rough:
+            lam = self.problem.penalty.lam
+            near = np.flatnonzero(np.abs(scores - lam) <= max(NEAR * lam, ROUGH))
+            if len(near):
+                scores[near] = self._score(keys[near], False)
+        return scores
+
+    def _score(self, keys: Ints, rough: bool) -> Floats:
+        gradients, offsets, exact = self.space.gradients(self.solution.point, keys, rough)
+        self.ledger.scores_exact &= exact
         domain, penalty = self.problem.domain, self.problem.penalty
-        scale = domain.scales(self.space, keys)
-        self.ledger.count_scores(len(keys), exact, self.space.size)
-        scores, factors = (
-            penalty.scores(gradients, offsets, scale),
-            domain.factors_of(self.space, keys),
-        )
+        scores = penalty.scores(gradients, offsets, domain.scales(self.space, keys))
+        factors = domain.factors_of(self.space, keys)
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graftwork.grafting.domain import Domain
+from graftwork.grafting.screen import Screen
 from graftwork.grafting.space import Space
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.protocol import Penalty
@@ -41,6 +42,8 @@ class View:
         What weighs on blocks.
     domain : Domain
         What blocks are, for scorers that look at more than numbers.
+    screen : Screen, optional
+        What is known of all scores from earlier points, where that says something.
     """
 
     score: Callable[[Ints], Floats]
@@ -53,6 +56,7 @@ class View:
     point: Any
     penalty: Penalty
     domain: Domain
+    screen: Screen | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,8 @@
-"""Several neighbouring numbers at once: the vectors of LLVM, which every processor has in some width.
+"""Several neighbouring numbers at once: vectors of LLVM, which every processor has in some width.
 
 A loop over a few numbers of two arrays is not made a vector instruction by the compiler, since for
-all it knows the arrays overlap. These read all numbers first. ``lanes`` is a tuple whose length says
-how many numbers; arrays are one-dimensional, contiguous, of float64, and nobody checks their bounds.
+all it knows the arrays overlap. These read all numbers first. ``lanes`` is a tuple whose length
+says how many numbers; arrays are one-dimensional, contiguous, of float64, and nobody checks bounds.
 """
 
 from __future__ import annotations
@@ -75,6 +75,59 @@ def multiply_lanes(
 
 
 @intrinsic
+def add_scaled_lanes(
+    typing_context: Any, lanes: Any, target: Any, at: Any, source: Any, start: Any, scale: Any
+) -> Any:
+    """Add ``scale`` times ``source[start:]`` to ``target[at:]``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        width = lanes.count
+        goal = _address(context, builder, target, arguments[1], arguments[2], width)
+        value = builder.load(
+            _address(context, builder, source, arguments[3], arguments[4], width), align=8
+        )
+        scaled = builder.fmul(value, _spread(builder, arguments[5], width))
+        builder.store(builder.fadd(builder.load(goal, align=8), scaled), goal, align=8)
+        return context.get_dummy_value()
+
+    given = (lanes, target, types.intp, source, types.intp, types.float64)
+    return types.void(*given), generate
+
+
+def _add_up(builder: Any, value: Any, width: int) -> Any:
+    """Return the sum of a vector: halves are added until one number is left."""
+    while width > 1:
+        width //= 2
+        low, high = (
+            ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(first, first + width)))
+            for first in (0, width)
+        )
+        value = builder.fadd(
+            builder.shuffle_vector(value, value, low),
+            builder.shuffle_vector(value, value, high),
+        )
+    return builder.extract_element(value, ir.Constant(ir.IntType(32), 0))
+
+
+@intrinsic
+def distance_lanes(
+    typing_context: Any, lanes: Any, source: Any, start: Any, other: Any, place: Any
+) -> Any:
+    """Return the sum of squared differences of ``source[start:]`` and ``other[place:]``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        width = lanes.count
+        left, right = (
+            builder.load(_address(context, builder, kind, array, at, width), align=8)
+            for kind, array, at in ((source, *arguments[1:3]), (other, *arguments[3:5]))
+        )
+        away = builder.fsub(left, right)
+        return _add_up(builder, builder.fmul(away, away), width)
+
+    return types.float64(lanes, source, types.intp, other, types.intp), generate
+
+
+@intrinsic
 def sum_lanes(typing_context: Any, lanes: Any, source: Any, start: Any) -> Any:
     """Return the sum of ``source[start:]``."""
 
@@ -83,17 +136,7 @@ def sum_lanes(typing_context: Any, lanes: Any, source: Any, start: Any) -> Any:
         value = builder.load(
             _address(context, builder, source, arguments[1], arguments[2], width), align=8
         )
-        while width > 1:  # halves are added until one number is left
-            width //= 2
-            low, high = (
-                ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(first, first + width)))
-                for first in (0, width)
-            )
-            value = builder.fadd(
-                builder.shuffle_vector(value, value, low),
-                builder.shuffle_vector(value, value, high),
-            )
-        return builder.extract_element(value, ir.Constant(ir.IntType(32), 0))
+        return _add_up(builder, value, width)
 
     return types.float64(lanes, source, types.intp), generate
 

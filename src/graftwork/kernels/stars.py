@@ -25,7 +25,15 @@ import math
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.lanes import add_lanes, copy_lanes, multiply_lanes, sum_lanes, weigh_lanes
+from graftwork.kernels.lanes import (
+    add_lanes,
+    add_scaled_lanes,
+    copy_lanes,
+    distance_lanes,
+    multiply_lanes,
+    sum_lanes,
+    weigh_lanes,
+)
 from graftwork.kernels.pseudo import SUMS, _exponentiate
 
 BLOCK = 256
@@ -307,3 +315,82 @@ def fill_stars(lanes, nodes, slots, cards, unary, unary_offsets, tables, halves,
             for a in range(s - 1):
                 for r in range(n_rows):
                     out[slots[t] + a, r] *= masses[r]
+
+
+@njit(cache=True, nogil=True)
+def fill_configurations(lanes, node, cards, unary, unary_offsets, tables, halves, groups, stars,
+                        codes, out):  # fmt: skip
+    """Write a variable's conditionals in each of its configurations, padded to whole lanes."""
+    peaks, totals, star = np.empty(BLOCK), np.empty(BLOCK), stars[node]
+    width = -(-cards[node] // len(lanes)) * len(lanes)
+    looked_up, _, in_logs = _prepare(
+        width, node, cards, unary, unary_offsets, tables, halves, groups, stars
+    )
+    none, squares = np.zeros(0), np.zeros(width)
+    for start in range(0, star[2], BLOCK):
+        size = min(BLOCK, star[2] - start)
+        rows = out[start * width : (start + size) * width]
+        _weigh(lanes, width, looked_up, in_logs, star, groups, codes, start, size, rows, peaks)
+        _normalise(lanes, width, rows, size, none, totals, squares)
+
+
+@njit(cache=True, nogil=True)
+def sum_by_others(lanes, conditionals, s, ids, masses, others, codes, cards, starts, own_strides,
+                  other_strides, out):  # fmt: skip
+    """Fill sum_m p(own state) [x_j = b] for one variable and each other one ``j`` given.
+
+    ``conditionals`` are those of its configurations, ``ids`` which of them each row has (empty:
+    rows are the configurations), ``masses`` the rows' weights or empty.
+    """
+    width, n_rows = -(-s // len(lanes)) * len(lanes), codes.shape[1]
+    n_configurations = len(conditionals) // width
+    for t in range(len(others)):
+        card, column = cards[others[t]], codes[others[t]]
+        sums = np.zeros(card * width)
+        if ids.size:
+            counts = np.zeros(n_configurations * card)
+            for r in range(n_rows):
+                cell = np.int64(ids[r]) * card + np.int64(column[r])
+                counts[cell] += masses[r] if masses.size else 1.0
+            for c in range(n_configurations):
+                for b in range(card):
+                    mass = counts[c * card + b]
+                    if mass != 0.0:
+                        for q in range(0, width, len(lanes)):
+                            add_scaled_lanes(
+                                lanes, sums, b * width + q, conditionals, c * width + q, mass
+                            )
+        else:
+            for r in range(n_rows):
+                mass, place = masses[r] if masses.size else 1.0, np.int64(column[r]) * width
+                for q in range(0, width, len(lanes)):
+                    add_scaled_lanes(lanes, sums, place + q, conditionals, r * width + q, mass)
+        for b in range(card):
+            for a in range(s):
+                place = starts[t] + a * own_strides[t] + b * other_strides[t]
+                out[place] = sums[b * width + a]
+
+
+@njit(cache=True, nogil=True)
+def spread_rows(width, states, conditionals, ids, start, size, out):
+    """Write the conditionals of some rows in single precision, a line for each state."""
+    for r in range(size):
+        place = np.int64(ids[start + r]) * width if ids.size else (start + r) * width
+        for a in range(states):
+            out[a, r] = conditionals[place + a]
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(lanes, width, now, now_ids, before, before_ids, masses, n_rows):
+    """Return the weighted sum, over the rows, of squared differences of two conditionals.
+
+    ``ids`` say which configuration each row has; where they are empty, rows are configurations.
+    """
+    total = 0.0
+    for r in range(n_rows):
+        place = (np.int64(now_ids[r]) if now_ids.size else r) * width
+        other = (np.int64(before_ids[r]) if before_ids.size else r) * width
+        mass = masses[r] if masses.size else 1.0
+        for q in range(0, width, len(lanes)):
+            total += mass * distance_lanes(lanes, now, place + q, before, other + q)
+    return total

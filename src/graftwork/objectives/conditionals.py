@@ -86,3 +86,31 @@ class Conditionals:
         values = np.empty((int(sizes.sum()), self._rows))
         fill(nodes, slots[nodes], values)
         return slots, values
+
+
+class KnownConditionals:
+    """Conditionals by variable, each good until the variable's weights change (another stamp).
+
+    Parameters
+    ----------
+    memory : int
+        Bytes they may take; beyond, the oldest are forgotten.
+    """
+
+    def __init__(self, memory: int) -> None:
+        self._memory, self._size = memory, 0
+        self._kept: dict[int, tuple[int, Floats]] = {}
+
+    def get(self, node: int, stamp: int) -> Floats | None:
+        """Return what is known of a variable with this stamp, if anything."""
+        kept = self._kept.get(node)
+        return kept[1] if kept is not None and kept[0] == stamp else None
+
+    def put(self, node: int, stamp: int, values: Floats) -> None:
+        """Keep a variable's conditionals, in place of older ones."""
+        old = self._kept.pop(node, None)
+        self._size += values.nbytes - (0 if old is None else old[1].nbytes)
+        self._kept[node] = stamp, values
+        while self._size > self._memory and len(self._kept) > 1:
+            _, oldest = self._kept.pop(next(iter(self._kept)))
+            self._size -= oldest.nbytes

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import table_offsets
@@ -19,7 +20,7 @@ from graftwork.inference.pairs import find_edges
 from graftwork.kernels import pseudo as row_kernel
 from graftwork.kernels import stars as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
-from graftwork.objectives.conditionals import Conditionals
+from graftwork.objectives.conditionals import Conditionals, KnownConditionals
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -28,15 +29,24 @@ from graftwork.objectives.protocol import (
     states_of_entries,
 )
 from graftwork.objectives.reshaped import evaluated
-from graftwork.objectives.stars import FEW, MANY, StarBook, Stars
+from graftwork.objectives.stars import FEW, MANY, StarBook, Stars, lanes_for, padded
+
+# Rows of one matrix product, and variables of one task: fixed, so that threads change nothing.
+STRIP, PART = 2048, 48
+# From so many pairs on, and this share of all pairs among their variables, products are quicker.
+MANY_PAIRS, DENSE = 512, 0.25
+
+
+Bools = NDArray[np.bool_]
+_NO_IDS = np.zeros(0, dtype=np.int32)
 
 
 class Sums(NamedTuple):
     """Weighted sums over the rows.
 
     ``logs`` of the log-normalisers of each variable; ``states`` and ``squares`` of p and p^2 of
-    each state; ``pairs[side]``, laid out as the edge tables, of p of the edge's first (0) or second (1)
-    variable by the other one's state.
+    each state; ``pairs[side]``, laid out as the edge tables, of p of the edge's first (0) or second
+    (1) variable by the other one's state.
     """
 
     logs: Floats
@@ -66,6 +76,7 @@ class PseudoLikelihood:
         self.row_weights = np.zeros(0) if sample.weights is None else sample.weights
         self.margins = np.asarray(sample.counts.margins, dtype=np.float64)
         self._book = StarBook(sample)
+        self.known_conditionals = KnownConditionals(memory)
         self._last: tuple[Layout, Stars, Floats] | None = None
 
     @property
@@ -85,11 +96,13 @@ class PseudoLikelihood:
         self.evaluations += 1
         stars, pair_counts = self._structure(potentials.layout)
         near = evaluated(warm) if warm is not None else None
-        sums, changed = self._isolated_sums(potentials), stars.connected
-        if isinstance(near, PseudoPoint) and near.objective is self:
-            changed = near.carry_over(potentials, sums, stars.degrees)
-        self._pass(potentials, stars, changed, sums)
-        return PseudoPoint(self, potentials, stars, pair_counts, sums)
+        near = near if isinstance(near, PseudoPoint) and near.objective is self else None
+        sums, moved = self._isolated_sums(potentials), np.ones(len(stars.degrees), dtype=bool)
+        if near is not None:
+            moved = near.carry_over(potentials, sums)
+        self._pass(potentials, stars, np.flatnonzero(moved & (stars.degrees > 0)), sums)
+        stamps = np.where(moved, self.evaluations, 0 if near is None else near.stamps)
+        return PseudoPoint(self, potentials, stars, pair_counts, sums, stamps)
 
     def _structure(self, layout: Layout) -> tuple[Stars, Floats]:
         # The layout stays the same for many evaluations in a row: keep what depends on it alone.
@@ -125,6 +138,13 @@ class PseudoLikelihood:
         return Sums(logs, total * p, total * p * p, np.zeros((2, len(tables))))
 
 
+class Snapshot(NamedTuple):
+    """The conditionals of all variables at a point that was left."""
+
+    stamps: Ints
+    conditionals: list[tuple[Floats, int, NDArray[np.int32]]]
+
+
 class PseudoPoint:
     """The pseudo-likelihood evaluated at one set of potentials."""
 
@@ -138,8 +158,9 @@ class PseudoPoint:
         stars: Stars,
         pair_counts: Floats,
         sums: Sums,
+        stamps: Ints,
     ) -> None:
-        self.objective, self.potentials = objective, potentials
+        self.objective, self.potentials, self.stamps = objective, potentials, stamps
         self._stars, self._sums = stars, sums
         total, layout = objective.sample.total_weight, potentials.layout
         unary, tables = _parts(potentials)
@@ -159,8 +180,8 @@ class PseudoPoint:
         rows = objective.sample.n_rows
         self._conditionals = Conditionals(layout, stars.connected, rows, objective.memory)
 
-    def carry_over(self, potentials: Potentials, fresh: Sums, degrees: Ints) -> Ints:
-        """Copy what still holds into the sums of other potentials; return who must be summed anew.
+    def carry_over(self, potentials: Potentials, fresh: Sums) -> Bools:
+        """Copy what still holds into the sums of other potentials; return who moved.
 
         The conditional of a variable depends on its unary and on the tables at it, nothing else.
         """
@@ -169,40 +190,83 @@ class PseudoPoint:
         places = np.arange(new.n_edges) if old is new else find_edges(old, new.edges)
         kept, came = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
         here, there = new.entries(kept), old.entries(places[kept])
-        moved = np.logical_or.reduceat(
-            now[: new.n_unary] != before[: old.n_unary], new.unary_offsets[:-1]
-        )
         differs = np.zeros(new.size, dtype=bool)
+        differs[: new.n_unary] = now[: new.n_unary] != before[: new.n_unary]
         differs[here] = now[here] != before[there]
-        differs = np.logical_or.reduceat(differs, new.edge_offsets[:-1]) if new.n_edges else differs
-        moved[new.edges[differs[: new.n_edges]]] = moved[new.edges[came]] = True
+        moved: Bools = np.logical_or.reduceat(differs[: new.n_unary], new.unary_offsets[:-1])
+        if new.n_edges:
+            changed = np.logical_or.reduceat(differs, new.edge_offsets[:-1])
+            moved[new.edges[changed]] = True
         gone = np.setdiff1d(np.arange(old.n_edges), places[kept])
-        moved[old.edges[gone]] = True
-        stays = ~moved & (degrees > 0)
+        moved[new.edges[came]] = moved[old.edges[gone]] = True
+        stays = ~moved
         fresh.logs[stays] = self._sums.logs[stays]
         states = np.repeat(stays, new.cards)
         fresh.states[states] = self._sums.states[states]
         fresh.squares[states] = self._sums.squares[states]
         fresh.pairs[:, here - new.n_unary] = self._sums.pairs[:, there - old.n_unary]
-        return np.flatnonzero(moved & (degrees > 0))
+        return moved
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
         expectations = self.pair_expectations(pairs)
         return expectations.gradients, expectations.offsets, True
 
+    def rough_pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the same, of many pairs in single precision: right to about 1e-6."""
+        expectations = self._expect(pairs, _dense(pairs))
+        return expectations.gradients, expectations.offsets, True
+
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
+        return self._expect(pairs, False)
+
+    def _expect(self, pairs: Ints, rough: bool) -> Expectations:
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         sample = self.objective.sample
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        for group, slots, conditionals in self._conditionals.groups(pairs, self._fill):
-            self._sum_pairs(pairs[group], offsets[:-1][group], slots, conditionals, sums)
+        (self._multiply_pairs if rough else self._sum_pairs)(pairs, offsets[:-1], sums)
         total = sample.total_weight
         data = np.asarray(counts, dtype=np.float64) / total
         return Expectations(sums / total, (2, 1), data, offsets)
+
+    def snapshot(self) -> Snapshot:
+        """Return what is needed to say later how far the conditionals have moved."""
+        nodes = np.arange(self.potentials.layout.n_variables)
+        self._remember(nodes)
+        return Snapshot(self.stamps, [self._conditionals_of(node) for node in nodes.tolist()])
+
+    def drift(self, snapshot: Snapshot) -> Floats:
+        """Return how far the gradient of a pair's table can have moved since, shape (n, 2).
+
+        With D_i the root mean square change of variable i's conditional, the norm of what changed
+        in the sums with x_j is at most D_i times the root of x_j's largest frequency: so the table
+        of a pair (i, j) changed by at most D_i m_j + m_i D_j. Columns: D, m.
+        """
+        objective, layout = self.objective, self.potentials.layout
+        sample, moved = objective.sample, np.flatnonzero(self.stamps != snapshot.stamps)
+        self._remember(moved)
+        apart = np.zeros((layout.n_variables, 2))
+        apart[:, 1] = np.sqrt(np.maximum.reduceat(sample.frequencies, layout.unary_offsets[:-1]))
+
+        def run(part: slice) -> None:
+            for node in moved[part].tolist():
+                now, states, ids = self._conditionals_of(node)
+                before, _, before_ids = snapshot.conditionals[node]
+                masses, rows = objective.row_weights, sample.n_rows
+                if ids.size and ids is before_ids:  # the same configurations
+                    masses, rows = self._stars.masses_of(node), len(now) // padded(states)
+                    ids = before_ids = _NO_IDS
+                apart[node, 0] = kernel.squared_distance(
+                    lanes_for(states), padded(states), now, ids, before, before_ids, masses, rows
+                )
+
+        costs = layout.cards[moved].astype(np.float64)
+        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+        apart[:, 0] = np.sqrt(apart[:, 0] / sample.total_weight)
+        return apart
 
     def pair_curvatures(self, pairs: Ints) -> Floats:
         """Return the measured curvature of each entry that would be added for these pairs."""
@@ -257,19 +321,110 @@ class PseudoPoint:
         bend: Floats = spread[first] * variances[second] + variances[first] * spread[second]
         return bend
 
-    def _sum_pairs(
-        self, pairs: Ints, starts: Ints, slots: Ints, conditionals: Floats, sums: Floats
-    ) -> None:
+    def _sum_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
+        """Fill the sums of both variables' conditionals by the other one's states, exactly."""
         objective, layout = self.objective, self.potentials.layout
-        busy = (slots[pairs] >= 0).sum(axis=1) * layout.cards[pairs].sum(axis=1) + 0.1
+        cards, codes = layout.cards, objective.sample.codes
+        row_kernel.sum_alone(
+            pairs, starts, self._stars.degrees, cards, layout.unary_offsets, self._sums.states,
+            objective.margins, sums,
+        )  # fmt: skip
+        flat, size = sums.reshape(-1), sums.shape[1]
+        owner, other = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
+        goals = np.concatenate([starts, starts + size])
+        second = cards[pairs[:, 1]]
+        own_strides = np.concatenate([second, np.ones_like(second)])
+        other_strides = np.concatenate([np.ones_like(second), second])
+        order = np.flatnonzero(self._stars.degrees[owner] > 0)
+        order = order[np.argsort(owner[order], kind="stable")]
+        nodes, firsts = np.unique(owner[order], return_index=True)
+        ends = np.append(firsts[1:], len(order))
+        self._remember(nodes)
 
         def run(part: slice) -> None:
-            row_kernel.sum_pairs(
-                pairs[part], starts[part], slots, objective.sample.codes, layout.cards,
-                layout.unary_offsets, self._sums.states, objective.margins, conditionals, sums,
-            )  # fmt: skip
+            for node, first, last in zip(nodes[part], firsts[part], ends[part], strict=True):
+                mine = order[first:last]
+                kernel.sum_by_others(
+                    lanes_for(cards[node]), *self._conditionals_of(node), objective.row_weights,
+                    other[mine], codes, cards, goals[mine], own_strides[mine],
+                    other_strides[mine], flat,
+                )  # fmt: skip
 
-        run_chunks(run, cut_evenly(busy, objective.n_threads), objective.n_threads)
+        costs = (ends - firsts).astype(np.float64)
+        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+
+    def _conditionals_of(self, node: int) -> tuple[Floats, int, NDArray[np.int32]]:
+        """Return conditionals by configuration, the number of states, each row's configuration."""
+        states = int(self.potentials.layout.cards[node])
+        if not self._stars.degrees[node]:  # one configuration, which all rows have
+            own = np.zeros(padded(states))
+            layout, total = self.potentials.layout, self.objective.sample.total_weight
+            own[:states] = layout.unary(self._sums.states, node) / total
+            return own, states, np.zeros(self.objective.sample.n_rows, dtype=np.int32)
+        ids = self._stars.ids[int(node)]
+        found = self.objective.known_conditionals.get(int(node), int(self.stamps[node]))
+        values = self._fill_configurations(int(node)) if found is None else found
+        return values, states, _NO_IDS if ids is None else ids
+
+    def _remember(self, nodes: Ints) -> None:
+        """Compute the conditionals of variables that are not known, on several threads."""
+        known, stars = self.objective.known_conditionals, self._stars
+        nodes = nodes[stars.degrees[nodes] > 0]
+        missing = [n for n in nodes.tolist() if known.get(n, int(self.stamps[n])) is None]
+
+        def run(part: slice) -> None:
+            for node in missing[part]:
+                known.put(node, int(self.stamps[node]), self._fill_configurations(node))
+
+        n_threads = self.objective.n_threads
+        run_chunks(run, cut_evenly(stars.costs[missing], n_threads), n_threads)
+
+    def _fill_configurations(self, node: int) -> Floats:
+        layout, stars = self.potentials.layout, self._stars
+        unary, tables = _parts(self.potentials)
+        out = np.empty(int(stars.stars[node, 2]) * padded(int(layout.cards[node])))
+        kernel.fill_configurations(
+            lanes_for(layout.cards[node]), node, layout.cards, unary, layout.unary_offsets, tables,
+            stars.halves, stars.groups, stars.stars, stars.codes.values, out,
+        )  # fmt: skip
+        return out
+
+    def _multiply_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
+        """Fill the same sums by matrix products in single precision, ``STRIP`` rows at a time."""
+        objective, layout = self.objective, self.potentials.layout
+        cards, codes, weights = layout.cards, objective.sample.codes, objective.row_weights
+        nodes = np.unique(pairs)
+        places, sizes = _stacked(nodes, cards), cards - 1
+        total = int(sizes[nodes].sum())
+        own, states = np.zeros((2, total, STRIP), dtype=np.float32)
+        self._remember(nodes)
+        connected = nodes[self._stars.degrees[nodes] > 0]
+        blocks = [_Block.of(pairs, part, places, total) for part in _cut(pairs[:, 0])]
+
+        def spread(node: int, start: int, size: int) -> None:
+            values, s, ids = self._conditionals_of(node)
+            kernel.spread_rows(padded(s), s - 1, values, ids, start, size, own[places[node] :])
+
+        for start in range(0, codes.shape[1], STRIP):
+            size = min(STRIP, codes.shape[1] - start)
+            for node in connected:
+                spread(node, start, size)
+            if weights.size:
+                own[:, :size] *= weights[start : start + size].astype(np.float32)
+            row_kernel.fill_one_hot(nodes, places[nodes], codes, cards, start, size, states)
+
+            def multiply(block: _Block, size: int = size) -> None:
+                block.add(own[:, :size], states[:, :size])
+
+            run_chunks(multiply, blocks, objective.n_threads)
+        for block in blocks:
+            for side in range(2):
+                row_kernel.place_products(
+                    pairs[block.members], side, starts[block.members], self._stars.degrees,
+                    places - block.first_rows[side], places - block.first_columns[side],
+                    block.products[side], cards, layout.unary_offsets, self._sums.states,
+                    objective.margins, sums,
+                )  # fmt: skip
 
     def _removal_sums(
         self, edges: Ints, starts: Ints, slots: Ints, conditionals: Floats, shrunk: Floats
@@ -321,6 +476,61 @@ def run_by_lanes(
         for part in cut_evenly(costs[some], n_threads)
     ]
     run_chunks(lambda part: run(*part), parts, n_threads)
+
+
+class _Block(NamedTuple):
+    """The pairs of some first variables, and the products that hold their sums.
+
+    ``members`` are the pairs. Products of side 0 are of the first variables' conditionals with the
+    second ones' states, of side 1 the other way round, rows and columns from the first ones on.
+    """
+
+    members: Ints
+    first_rows: tuple[int, int]
+    first_columns: tuple[int, int]
+    products: tuple[Floats, Floats]
+
+    @staticmethod
+    def of(pairs: Ints, members: Ints, places: Ints, total: int) -> _Block:
+        """Return the block of some pairs whose first variables lie together."""
+        here = pairs[members]
+        low, high = int(here[:, 0].min()), int(here[:, 0].max())
+        ends = np.append(places[places >= 0], total)
+        stop = int(ends[np.searchsorted(ends, places[high], side="right")])
+        first, second = int(places[low]), int(places[here[:, 1].min()])
+        shape = stop - first, total - second
+        products = np.zeros(shape), np.zeros(shape[::-1])
+        return _Block(members, (first, second), (second, first), products)
+
+    def add(self, own: NDArray[np.float32], states: NDArray[np.float32]) -> None:
+        """Add the products over some rows."""
+        for side in range(2):
+            rows, columns = self.products[side].shape
+            first, second = self.first_rows[side], self.first_columns[side]
+            left, right = own[first : first + rows], states[second : second + columns]
+            self.products[side][:] += left @ right.T
+
+
+def _cut(firsts: Ints) -> list[Ints]:
+    """Return the places of pairs, grouped by their first variables, ``PART`` of those at a time."""
+    _, which = np.unique(firsts, return_inverse=True)
+    part = which // PART
+    return [np.flatnonzero(part == number) for number in range(int(part.max(initial=-1)) + 1)]
+
+
+def _dense(pairs: Ints) -> bool:
+    """Return whether pairs are many, and most of those among their variables."""
+    if len(pairs) < MANY_PAIRS:
+        return False
+    among = len(np.unique(pairs[:, 0])) * len(np.unique(pairs[:, 1]))
+    return len(pairs) >= DENSE * among
+
+
+def _stacked(nodes: Ints, cards: Ints) -> Ints:
+    """Return where each variable's states but the last lie among those of ``nodes``, or -1."""
+    places = np.full(len(cards), -1)
+    places[nodes] = np.cumsum(cards[nodes] - 1) - (cards[nodes] - 1)
+    return places
 
 
 def _parts(potentials: Potentials) -> tuple[Floats, Floats]:

@@ -163,6 +163,11 @@ def padded(states: int) -> int:
     return len(FEW) if states <= len(FEW) else -(-states // len(MANY)) * len(MANY)
 
 
+def lanes_for(states: int) -> tuple[int, ...]:
+    """Return how many states the kernels take at once, as the length of a tuple."""
+    return FEW if states <= len(FEW) else MANY
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stars:
     """All stars of a layout, as the kernels take them (see ``kernels.stars``).
@@ -222,6 +227,11 @@ class Stars:
             np.ascontiguousarray(halves), np.concatenate(groups), stars, degrees, connected,
             states_of_entries(layout, layout.edges), costs, ids, book.codes, book.masses,
         )  # fmt: skip
+
+    def masses_of(self, node: int) -> Floats:
+        """Return the weights of a variable's configurations."""
+        start, count = int(self.stars[node, 3]), int(self.stars[node, 2])
+        return self.masses.values[start : start + count]
 
     def ids_of(self, nodes: Ints) -> tuple[NDArray[np.int32], Ints]:
         """Return the configurations of some variables' rows, and where each starts (or -1)."""

@@ -1,0 +1,69 @@
+"""Pairs that cannot violate: bounds on scores, from an earlier point and how far it is away.
+
+A pair's gradient changes no more than the conditionals of its two variables do. So a pair that
+scored little at an earlier point, and whose variables hardly moved since, need not be scored again:
+this is exact, and makes most full passes cheap, the last one above all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graftwork.grafting.space import PairSpace, Space
+from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.reshaped import evaluated
+
+# Scores may have been computed in single precision, which errs by much less than this.
+ROUGH = 1e-5
+# Scores of more pairs than this are not kept.
+MOST_PAIRS = 5_000_000
+# Where more than this share of the pairs may violate, all are scored anew.
+DOUBTFUL = 0.2
+
+
+class Screen:
+    """The scores of all pairs of a space at one point, for one kind of penalty."""
+
+    def __init__(self, space: PairSpace, scales: Floats) -> None:
+        self._pairs, self._scales = space.pairs(np.arange(space.size)), scales
+        self._snapshot: Any = None
+        self.scores: Floats = np.zeros(0)
+
+    def doubtful(self, point: Any, limit: float) -> Ints | None:
+        """Return the pairs that may score above a limit now; None if all had better be scored."""
+        if self._snapshot is None:
+            return None
+        here: Any = evaluated(point)
+        drift = here.drift(self._snapshot)
+        first, second = drift[self._pairs[:, 0]], drift[self._pairs[:, 1]]
+        moved = first[:, 0] * second[:, 1] + first[:, 1] * second[:, 0]
+        found = np.flatnonzero(~(self.scores + moved / self._scales + ROUGH <= limit))
+        return found if len(found) <= DOUBTFUL * len(self.scores) else None
+
+    def renew(self, point: Any, scores: Floats) -> None:
+        """Take the scores of all pairs at this point; infinite ones are not known."""
+        here: Any = evaluated(point)
+        self._snapshot, self.scores = here.snapshot(), scores
+
+
+_SCREENS: WeakKeyDictionary[Any, dict[Any, Screen]] = WeakKeyDictionary()
+
+
+def screen_for(objective: Any, penalty: Any, domain: Any, space: Space) -> Screen | None:
+    """Return the screen of a loss and a space, the same one whatever lambda; None if it has none.
+
+    Blocks must be whole tables, all with the same lambda.
+    """
+    if not isinstance(space, PairSpace) or not hasattr(objective, "known_conditionals"):
+        return None
+    if space.size > MOST_PAIRS or space.sieve is not None or domain.prior is not None:
+        return None
+    screens = _SCREENS.setdefault(objective, {})
+    name = type(penalty), space.variables.tobytes()
+    if name not in screens:
+        scales = domain.scales(space, np.arange(space.size)) if penalty.centres else np.ones(1)
+        screens[name] = Screen(space, scales)
+    return screens[name]
