@@ -17,7 +17,7 @@ from bench import report
 from bench.harness import Harness, one_line
 from bench.ledger import Ledger
 from bench.problems import PROBLEMS
-from bench.runs import Problem, Run, SkipProblem
+from bench.runs import NoDataError, Problem, Run
 
 ROOT = Path(__file__).parents[2]
 FLOORS = ROOT / "benchmarks" / "floors.py"
@@ -100,7 +100,7 @@ def run_problem(problem: Problem, harness: Harness, ledger: Ledger, out: Path) -
             ledger.runs[problem.name].append(run)
             books.save(ledger, out / "results.json")
             print(f"    {line(run)}", flush=True)
-    except SkipProblem as reason:
+    except NoDataError as reason:
         ledger.skip(problem.name, str(reason))
         print(f"    skipped: {reason}", flush=True)
         return

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ class Harness:
 
         Raises
         ------
-        SkipProblem
+        NoDataError
             If the data cannot be had.
         """
         arrays = problem.make(Source(self.size, self.folder))
@@ -80,6 +81,8 @@ class Harness:
         if "status" in measured:
             return Run(*who, **measured)
         answer = measured.pop("answer")
+        notes = {key: measured.pop(key) for key in ("compiled_s", "ended") if measured.get(key)}
+        measured.pop("compiled_s", None)
         scale = answer.pop("scale", 1.0)
         measured["cpu"] *= scale
         measured["wall"] *= scale
@@ -87,13 +90,15 @@ class Harness:
             figures = problem.score(arrays, answer)
         except Exception as error:  # a peer may answer anything
             return Run(*who, "failed", f"the answer makes no sense: {one_line(repr(error))}")
-        return Run(*who, "done", **measured, figures=figures)
+        return Run(*who, "done", **measured, figures={**figures, **notes})
 
     def _python(self, contender: str) -> str | None:
         """Return who runs it: graftwork's files this Python, all others that of the peers."""
         if contender.startswith("graftwork"):
             return sys.executable
-        return self.peers if self.peers and Path(self.peers).exists() else None
+        # Not resolved: the link in an environment is what makes it that environment.
+        path = Path(self.peers).absolute() if self.peers else None
+        return str(path) if path is not None and path.exists() else None
 
 
 def run_script(
@@ -127,12 +132,11 @@ def run_script(
         except BaseException:
             end_group(process)
             raise
-    if code == 0 and out.exists():
-        return json.loads(out.read_text())
+    ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    if out.exists():  # whole, whatever happened on the way out
+        return {**json.loads(out.read_text()), "ended": ended if code else ""}
     said = errors.read_text(errors="replace").strip().splitlines()
-    if code < 0:
-        said.append(f"ended by {signal.Signals(-code).name}")
-    reason = one_line(said[-1] if said else f"ended with code {code}")
+    reason = one_line(said[-1] if said and code > 0 else ended)
     return {"status": "missing" if code == MISSING else "failed", "reason": reason}
 
 
@@ -160,10 +164,8 @@ def too_slow(begun: Path, limit: float, cpu: float) -> dict[str, Any]:
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
     """End the process and all it started."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

@@ -8,8 +8,9 @@ A contender is a file with three functions, and the clock runs in the second one
     solve(problem) -> solution           what is measured
     answer(problem, solution) -> dict    edges, objective, counters: plain values
 
-The tiny problem is solved first, outside the clock. This file and contenders of peers run in the
-peers' environment: standard library, NumPy and the peer, never graftwork.
+The tiny problem is solved first, outside the clock (unless the file says ``WARM_UP = False``).
+This file and contenders of peers run in the peers' environment: standard library, NumPy and the
+peer, never graftwork.
 """
 
 from __future__ import annotations
@@ -73,10 +74,11 @@ def main(contender: str, data: str, tiny: str, options: str, out: str) -> None:
     except ImportError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(MISSING)
-    with np.load(tiny) as arrays:
-        small = module.prepare(dict(arrays), chosen)
-    module.answer(small, module.solve(small))
-    del small
+    if getattr(module, "WARM_UP", True):
+        with np.load(tiny) as arrays:
+            small = module.prepare(dict(arrays), chosen)
+        module.answer(small, module.solve(small))
+        del small
     with np.load(data) as arrays:
         problem = module.prepare(dict(arrays), chosen)
     before = memory_mb("VmRSS")
@@ -88,8 +90,8 @@ def main(contender: str, data: str, tiny: str, options: str, out: str) -> None:
         wall, cpu = time.perf_counter() - began, cpu_seconds() - busy
     peak = memory_mb("VmHWM")
     answer = module.answer(problem, solution)
-    answer["compiled_s"] = sum(compiled)
-    measured = {"cpu": cpu, "wall": wall, "peak_mb": peak, "before_mb": before, "answer": answer}
+    measured = {"cpu": cpu, "wall": wall, "peak_mb": peak, "before_mb": before}
+    measured |= {"compiled_s": sum(compiled), "answer": answer}
     Path(out + ".part").write_text(json.dumps(measured))
     os.replace(out + ".part", out)
 

@@ -66,6 +66,8 @@ def remark(run: Run) -> str:
         said.append(f"not certified ({run.figures.get('stop')})")
     if run.figures.get("unsolved"):
         said.append(f"{run.figures['unsolved']} nodes not solved to the tolerance")
+    if run.figures.get("ended"):
+        said.append(f"{run.figures['ended']} after its answer")
     if run.figures.get("compiled_s", 0.0) > 0.05:
         said.append(f"{run.figures['compiled_s']:.1f} s of it compiled")
     return "; ".join(said)
@@ -112,10 +114,10 @@ def markdown(ledger: Ledger, pictures: Sequence[str]) -> str:
         "",
         f"`make bench{'' if ledger.size == 'full' else '-smoke'}`. {machine}.",
         "",
-        "Every contender solves the same arrays in a process of its own, after a tiny problem of the "
-        "same kind outside the clock. CPU time is that of all threads and child processes; one "
-        "thread each unless said. `>` is a lower bound: the contender was stopped there. Peak memory "
-        "is that of the whole process.",
+        "Every contender solves the same arrays in a process of its own, after a tiny problem of "
+        "the same kind outside the clock. CPU time is that of all threads and child processes; one "
+        "thread each unless said. `>` is a lower bound: the contender was stopped there. Peak "
+        "memory is that of the whole process.",
         "",
     ]
     targets = judge(ledger)

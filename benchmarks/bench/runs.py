@@ -15,7 +15,7 @@ Status = Literal["done", "failed", "too slow", "missing"]
 Size = Literal["full", "smoke", "tiny"]
 
 
-class SkipProblem(Exception):
+class NoDataError(Exception):
     """A problem that cannot be set up here; its text says why."""
 
 
@@ -29,10 +29,10 @@ class Source:
     def path(self, *parts: str) -> Path:
         """Return a file of the data folder, or skip the problem with the reason."""
         if self.folder is None:
-            raise SkipProblem("no data folder: give --data or set GRAFTWORK_DATA")
+            raise NoDataError("no data folder: give --data or set GRAFTWORK_DATA")
         path = self.folder.joinpath(*parts)
         if not path.exists():
-            raise SkipProblem(f"{'/'.join(parts)} is not in the data folder")
+            raise NoDataError(f"{'/'.join(parts)} is not in the data folder")
         return path
 
 

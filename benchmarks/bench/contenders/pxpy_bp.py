@@ -24,12 +24,13 @@ def prepare(data, options):
         if j not in seen:
             table += unary[j][None, :]
         seen |= {i, j}
-    graph = pxpy.create_graph(np.ascontiguousarray(edges.astype(np.uint64)))
+    ends = np.ascontiguousarray(edges.astype(np.uint64))
+    graph = pxpy.create_graph(ends)
     weights = np.concatenate(tables)
     states = np.ascontiguousarray(cards.astype(np.uint64))
     model = pxpy.create_model(weights, graph, int(cards[0]) if len(set(cards)) == 1 else states)
-    # Kept beside the model: the library reads from their memory.
-    return model, options, int(cards.sum()), (graph, weights, states)
+    # Kept beside the model: the library goes on reading from their memory.
+    return model, options, int(cards.sum()), (ends, graph, weights, states)
 
 
 def solve(problem):

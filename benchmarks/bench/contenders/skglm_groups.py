@@ -5,9 +5,9 @@ against the others: a group is the one-hot columns of another variable, and an e
 any of the node's states keeps the group. GroupProxNewton is its only solver for this pair (the
 block descent solver takes step sizes from the wrong shape for ``LogisticGroup``).
 
-The penalty: graftwork has lam sqrt(s_i s_j) ||W|| once for both nodes of an edge, so a node's share
-is half, and one of s_i rows of the table has 1/sqrt(s_i) of its norm: lam/2 sqrt(s_j) for each group.
-Columns are 0/1: centred ones were tried and were no faster. Encoding is outside the clock.
+The penalty: graftwork has lam sqrt(s_i s_j) ||W|| once for both nodes of an edge, so a node's
+share is half, and one of s_i rows of the table has 1/sqrt(s_i) of its norm: lam/2 sqrt(s_j) for
+each group. Columns are centred, which is a little faster than 0/1. Encoding is outside the clock.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from skglm.solvers import GroupProxNewton
 def prepare(data, options):
     """Return codes, columns of each node of the sample, and options."""
     encoded = [one_hot(data["codes"], data["cards"], node) for node in data["nodes"]]
+    for columns, _ in encoded:
+        columns -= columns.mean(axis=0)
     return data, encoded, options
 
 

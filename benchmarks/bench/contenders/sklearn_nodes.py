@@ -1,8 +1,8 @@
 """scikit-learn's l1 multinomial logistic regression at each node (solver saga).
 
-C is 1 / (rows * alpha): the mean loss with alpha times the l1 norm of one-hot coefficients. alpha is
-half of lam, the node's share of an edge; entries are penalised one by one, so the penalty is like
-graftwork's in strength only. A binary node has liblinear, which is faster.
+C is 1 / (rows * alpha): the mean loss with alpha times the l1 norm of one-hot coefficients. alpha
+is half of lam, the node's share of an edge; entries are penalised one by one, so the penalty is
+like graftwork's in strength only. A binary node has liblinear, which is faster.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def score(arrays: Arrays, answer: dict[str, Any]) -> dict[str, Any]:
     model = model_of(answer)
     X, y = sentences(arrays, "train")
     test, wanted = sentences(arrays, "test")
-    kept = {key: answer[key] for key in ("evaluations", "stop", "compiled_s") if key in answer}
+    kept = {key: answer[key] for key in ("evaluations", "stop") if key in answer}
     return {
         "objective": objective_of(model, X, y, C1),
         "f1": chunk_scores(wanted, model.predict(test)).f1,

@@ -36,12 +36,12 @@ def entries(size: Size) -> tuple[Entry, ...]:
         for lam in lams
     ]
     nodes = {"lam": LAMS[0], "tol": 1e-4, "max_iter": 100}
+    alone = Entry(f"scikit-learn l1 {LAMS[0]}", "sklearn_nodes", nodes)
     return (
         Entry(AUTO, "graftwork_fit"),
         *own,
         Entry(GREEDY, "pyagrum_greedy", limit=3600.0),
-        *groups,
-        *((Entry(f"scikit-learn l1 {LAMS[0]}", "sklearn_nodes", nodes),) if size == "full" else ()),
+        *((*groups, alone) if size == "full" else ()),
         *race(SIZES[size].variables),
     )
 
