@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import graftwork
 from bench.measure import MISSING
 from bench.runs import Arrays, Entry, Problem, Run, Runs, Size, Source
 
@@ -81,8 +82,8 @@ class Harness:
         if "status" in measured:
             return Run(*who, **measured)
         answer = measured.pop("answer")
-        notes = {key: measured.pop(key) for key in ("compiled_s", "ended") if measured.get(key)}
-        measured.pop("compiled_s", None)
+        notes = {key: measured.pop(key) for key in ("compiled_s", "ended")}
+        notes = {key: value for key, value in notes.items() if value}
         scale = answer.pop("scale", 1.0)
         measured["cpu"] *= scale
         measured["wall"] *= scale
@@ -141,14 +142,14 @@ def run_script(
 
 
 def environment(python: str, threads: int) -> dict[str, str]:
-    """Return the process's environment: so many threads, and for peers no path to graftwork.
+    """Return the process's environment: so many threads, and this graftwork or, for peers, none.
 
     One thread makes CPU time the work done: waiting threads of BLAS and OpenMP spin.
     """
     env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
-    if python != sys.executable:
-        env.pop("PYTHONPATH", None)
-        env.pop("VIRTUAL_ENV", None)
+    env.pop("PYTHONPATH", None)
+    if python == sys.executable:
+        env["PYTHONPATH"] = str(Path(graftwork.__file__).parents[1])
     return env
 
 
