@@ -28,9 +28,23 @@ def make(source: Source) -> Arrays:
     arrays: Arrays = {}
     for part in ("train", "test"):
         X, y = load(folder, part)
-        most = SENTENCES[source.size]
-        arrays |= pack(part, X[:most], y[:most])
+        kept = first_with_every_label(y, SENTENCES[source.size])
+        arrays |= pack(part, [X[k] for k in kept], [y[k] for k in kept])
     return arrays
+
+
+def first_with_every_label(y: list[list[str]], most: int | None) -> list[int]:
+    """Return the first sentences, and the first ones of all labels that those lack.
+
+    Kernels are compiled for the number of labels, so a tiny problem needs them all.
+    """
+    kept = dict.fromkeys(range(len(y))[:most])
+    seen = {label for k in kept for label in y[k]}
+    for k, labels in enumerate(y):
+        if not seen.issuperset(labels):
+            seen.update(labels)
+            kept[k] = None
+    return list(kept)
 
 
 def entries(size: Size) -> tuple[Entry, ...]:
