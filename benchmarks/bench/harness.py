@@ -42,12 +42,15 @@ class Harness:
         The Python of the peers' environment; graftwork runs under this one.
     limit : float
         No contender gets more seconds than this, whatever its entry says.
+    contenders : Path
+        The folder of their files.
     """
 
     size: Size
     folder: Path | None = None
     peers: str | None = None
     limit: float = math.inf
+    contenders: Path = CONTENDERS
 
     def run(self, problem: Problem) -> Iterator[Run]:
         """Make the problem's data and yield what each contender does with them.
@@ -78,7 +81,9 @@ class Harness:
         options = {**entry.options_after(before), "threads": entry.threads}
         (place / "options.json").write_text(json.dumps(options))
         limit = min(entry.limit, self.limit)
-        measured = run_script(python, CONTENDERS / f"{entry.contender}.py", place, limit, entry)
+        measured = run_script(
+            python, self.contenders / f"{entry.contender}.py", place, limit, entry
+        )
         if "status" in measured:
             return Run(*who, **measured)
         answer = measured.pop("answer")
