@@ -26,7 +26,7 @@ def entries(size: Size) -> tuple[Entry, ...]:
     same = {"lam": LAM, "tol": 1e-4}
     return (
         Entry(OWN, "graftwork_fit", same),
-        Entry(f"{OWN}, tol=1e-6", "graftwork_fit", {"lam": LAM}),
+        *((Entry(f"{OWN}, tol=1e-6", "graftwork_fit", {"lam": LAM}),) if size == "full" else ()),
         Entry('graftwork lam="auto"', "graftwork_fit"),
         Entry(LOOP, "skglm_nodes", same),
         Entry(f"scikit-learn l1 {LAM}", "sklearn_nodes", {**same, "max_iter": 1000}),
