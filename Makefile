@@ -3,8 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13 python3.14,$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $(p))))
 STAMP := $(VENV)/.graftwork-ready
+PEERS := .venv-peers
+PEERS_STAMP := $(PEERS)/.peers-ready
+# Options of the benchmarks: make bench BENCH="potts-50 --data FOLDER"
+BENCH ?=
 
-.PHONY: setup demo test test-slow lint format clean
+.PHONY: setup demo test test-slow lint format peers bench bench-smoke clean
 
 setup: $(STAMP)
 
@@ -35,5 +39,20 @@ format: $(STAMP)
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix src tests benchmarks
 
+peers: $(PEERS_STAMP)
+
+$(PEERS_STAMP): requirements/peers.lock
+	@test -n "$(PYTHON)" || { echo "graftwork needs Python 3.11 or later; set PYTHON=/path/to/python"; exit 1; }
+	@echo "Setting up $(PEERS) (once; about a minute)..."
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/peers.lock
+	@touch $(PEERS_STAMP)
+
+bench: $(STAMP) $(PEERS_STAMP)
+	PYTHONPATH=benchmarks $(BIN)/python -m bench $(BENCH)
+
+bench-smoke: $(STAMP) $(PEERS_STAMP)
+	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(BENCH)
+
 clean:
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

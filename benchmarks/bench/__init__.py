@@ -1,0 +1,1 @@
+"""graftwork and its peers on the same data in the same run: ``python -m bench --help``."""

@@ -1,0 +1,64 @@
+"""A new installation: import, the first fit with compilation, and the next process.
+
+Every step is a process of its own; the cache of compiled kernels is empty at first. It is far from
+the package, so an installation that cannot be written to behaves the same.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+#: Nothing is to be warm here.
+WARM_UP = False
+
+FIT = """
+import sys
+import numpy as np
+import graftwork as gw
+codes = np.load(sys.argv[1])
+gw.MarkovNetwork(lam=0.05, random_state=0).fit(codes)
+"""
+
+
+def prepare(data, options):
+    """Return the rows, and whether the cache of kernels is to be empty at first."""
+    return data["codes"], options["empty_cache"]
+
+
+def timed(code: str, cache: str | None, *arguments: str) -> float:
+    """Return the wall seconds of a Python process."""
+    env = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code, *arguments], env=env, check=True)
+    return time.perf_counter() - began
+
+
+def solve(problem):
+    """Return wall seconds of each step; imports twice, since the first one may read from disk."""
+    codes, empty = problem
+    with tempfile.TemporaryDirectory() as folder:
+        rows = str(Path(folder) / "rows.npy")
+        np.save(rows, codes)
+        cache = str(Path(folder) / "cache") if empty else None
+        imports = [timed("import graftwork", cache) for _ in range(2)]
+        python = timed("pass", cache)
+        first = timed(FIT, cache, rows)
+        second = timed(FIT, cache, rows)
+    return {
+        "import_s": min(imports),
+        "python_s": python,
+        "first_fit_s": first,
+        "next_fit_s": second,
+    }
+
+
+def answer(problem, seconds):
+    """The seconds."""
+    return seconds

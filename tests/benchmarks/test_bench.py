@@ -1,0 +1,211 @@
+"""The benchmark harness: small problems, failing peers, time-outs, verdicts. No claims of speed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from bench import report
+from bench.__main__ import main
+from bench.harness import Harness
+from bench.judging import MET, MISSED, UNKNOWN, faster, run_under
+from bench.ledger import Ledger, read, save
+from bench.planted import Planted, score_edges
+from bench.problems import PROBLEMS
+from bench.races import ALL, BEST, grows
+from bench.runs import Entry, NoDataError, Problem, Run, Source
+
+
+def planted(entries, score=score_edges):
+    def make(source):
+        return Planted(5, 2, 200, test=20, nodes=5).make()
+
+    return Problem("toy", "A toy.", make, lambda size: entries, score)
+
+
+def contender(folder, name, body, head=""):
+    text = f"""{head}
+def prepare(data, options):
+    return data
+
+def solve(problem):
+{body}
+
+def answer(problem, solution):
+    return solution
+"""
+    (folder / f"{name}.py").write_text(text)
+
+
+def run_bodies(folder, limit=60.0, **bodies):
+    for name, body in bodies.items():
+        head, body = body if isinstance(body, tuple) else ("", body)
+        contender(folder, name, body, head)
+    entries = tuple(Entry(name, name, limit=limit) for name in bodies)
+    harness = Harness("smoke", peers=sys.executable, contenders=folder)
+    return {run.entry: run for run in harness.run(planted(entries, lambda arrays, a: a))}
+
+
+def test_graftwork_solves_a_tiny_problem():
+    entry = Entry("graftwork", "graftwork_fit", {"lam": 0.02})
+    (run,) = Harness("smoke").run(planted((entry,)))
+    assert run.done, run.reason
+    assert run.cpu > 0
+    assert run.wall > 0
+    assert run.peak_mb >= run.before_mb > 0
+    assert 0 <= run.figures["f1"] <= 1
+    assert run.figures["evaluations"] > 0
+    assert "edges" not in run.figures
+
+
+def test_peers_that_fail_are_lines_with_a_reason(tmp_path):
+    runs = run_bodies(
+        tmp_path,
+        raises="    raise ValueError('no such luck')",
+        absent=("import no_such_library", "    return {}"),
+        crashes="    import os; os.abort()",
+        fine="    return {'x': 1}",
+        late=("import atexit, os\natexit.register(os.abort)", "    return {'x': 2}"),
+    )
+    assert (runs["raises"].status, runs["raises"].reason) == ("failed", "ValueError: no such luck")
+    assert runs["absent"].status == "missing"
+    assert "no_such_library" in runs["absent"].reason
+    assert "SIGABRT" in runs["crashes"].reason
+    assert runs["fine"].figures == {"x": 1}
+    assert runs["late"].figures == {"x": 2, "ended": "ended by SIGABRT"}
+
+
+def test_a_time_out_is_a_lower_bound(tmp_path):
+    wait = "    import time\n    if WARM: time.sleep(60)\n    WARM.append(1)\n    return {}"
+    runs = run_bodies(tmp_path, limit=3.0, slow=("WARM = []", wait))
+    assert runs["slow"].status == "too slow"
+    assert runs["slow"].reason == "more than 3 s"
+    assert 0 < runs["slow"].wall < 3.5
+
+
+def test_answers_that_make_no_sense_and_missing_environments():
+    entry = Entry("graftwork", "graftwork_fit", {"lam": 0.02})
+
+    def broken(arrays, answer):
+        raise KeyError("edges")
+
+    (run,) = Harness("smoke").run(planted((entry,), broken))
+    assert run.status == "failed"
+    assert "makes no sense" in run.reason
+    (run,) = Harness("smoke", peers="nowhere/python").run(planted((Entry("p", "pxpy_bp"),)))
+    assert run.status == "missing"
+    assert "make peers" in run.reason
+
+
+def timed(cpu, status="done", **figures):
+    return Run("p", "e", "c", status, "more than 9 s" if status != "done" else "", cpu, cpu,
+               figures=figures)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [
+        (timed(1.0), timed(10.0), MET),
+        (timed(1.0), timed(4.0), MISSED),
+        (timed(1.0), timed(6.0, "too slow"), MET),
+        (timed(1.0), timed(4.0, "too slow"), UNKNOWN),
+        (timed(1.0, "too slow"), timed(4.0), MISSED),
+        (timed(1.0, "too slow"), timed(6.0), UNKNOWN),
+        (timed(1.0, "too slow"), timed(6.0, "too slow"), UNKNOWN),
+        (timed(1.0), Run("p", "e", "c", "failed", "gone"), UNKNOWN),
+    ],
+)
+def test_ratios_know_lower_bounds(ours, theirs, verdict):
+    assert faster("p", "five times", ours, theirs, 5.0).verdict == verdict
+
+
+def test_limits_want_convergence():
+    assert run_under("p", "t", timed(59.0, converged=True), 60.0).verdict == MET
+    assert run_under("p", "t", timed(61.0, converged=True), 60.0).verdict == MISSED
+    assert run_under("p", "t", timed(5.0, converged=False), 60.0).verdict == MISSED
+    assert run_under("p", "t", timed(61.0, "too slow"), 60.0).verdict == MISSED
+    assert run_under("p", "t", timed(30.0, "too slow"), 60.0).verdict == UNKNOWN
+
+
+def test_a_race_may_end_by_a_time_out():
+    small = {BEST: timed(1.0), ALL: timed(3.0)}
+    for last, verdict in (
+        (timed(20.0), MET),
+        (timed(5.0), MISSED),
+        (timed(20.0, "too slow"), MET),
+        (timed(5.0, "too slow"), UNKNOWN),
+    ):
+        large = {BEST: timed(2.0), ALL: last}
+        assert grows({"small": small, "large": large}, "large", "small").verdict == verdict
+    assert grows({"small": small}, "large", "small").verdict == UNKNOWN
+
+
+def test_reports_judge_what_was_measured(tmp_path):
+    ledger = Ledger("full", machine={"cores": 2})
+    ledger.begin("start", "words")
+    figures = {"import_s": 0.5, "first_fit_s": 25.0, "next_fit_s": np.float64(1.0)}
+    ledger.runs["start"].append(Run("start", "graftwork", "c", "done", "", 1, 2, 3, 4, figures))
+    ledger.finish("start")
+    ledger.floors = [{"kernel": "k", "measured": 1.0, "floor": 0.5, "unit": "s", "ratio": 2.0}]
+    save(ledger, tmp_path / "results.json")
+    again = read(tmp_path / "results.json", "full")
+    assert again.results()["start"]["graftwork"].figures["first_fit_s"] == 25.0
+    assert read(tmp_path / "results.json", "smoke").runs == {}
+    verdicts = {target.target: target.verdict for target in report.judge(again)}
+    assert verdicts["import graftwork under 1 s (wall)"] == MET
+    assert verdicts["first fit, empty cache, under 20 s (wall)"] == MISSED
+    assert list(verdicts.values()).count(UNKNOWN) == len(verdicts) - 3
+    text = report.markdown(again, [])
+    assert "| first fit, empty cache, under 20 s (wall) | 25 s | **missed** | start |" in text
+    assert "## Kernels beside their floors" in text
+
+
+def test_data_sets_are_skipped_with_the_reason(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("GRAFTWORK_DATA", raising=False)
+    with pytest.raises(NoDataError, match="--data"):
+        PROBLEMS["yummly"].make(Source("smoke", None))
+    assert main(["--smoke", "debd-kdd", "conll-2000", "--out", str(tmp_path)]) == 0
+    assert "skipped: no data folder" in capsys.readouterr().out
+    assert set(json.loads((tmp_path / "results.json").read_text())["skipped"]) == {
+        "debd-kdd",
+        "conll-2000",
+    }
+    assert "## Not run" in (tmp_path / "RESULTS.md").read_text()
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch):
+    run = Run("gibbs-200", "one", "c", "done", "", 1.0, 1.0)
+
+    def stopped(self, problem):
+        yield run
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Harness, "run", stopped)
+    assert main(["--smoke", "gibbs-200", "--out", str(tmp_path)]) == 130
+    known = read(tmp_path / "results.json", "smoke")
+    assert known.results()["gibbs-200"]["one"].cpu == 1.0
+    assert "gibbs-200" not in known.complete
+
+
+def test_directed_answers_count_at_their_nodes():
+    arrays = {
+        "edges": np.array([[0, 1], [1, 2]]),
+        "nodes": np.array([1]),
+        "codes": np.zeros((1, 3), dtype=np.uint8),
+    }
+    figures = score_edges(arrays, {"directed": [[1, 0]]})
+    assert figures["f1_nodes"] == pytest.approx(2 / 3)
+    assert "f1" not in figures
+    figures = score_edges(arrays, {"edges": [[0, 1], [1, 2]]})
+    assert (figures["f1"], figures["f1_nodes"], figures["false"]) == (1.0, 1.0, 0)
+
+
+def test_every_problem_names_contenders_that_exist():
+    for problem in PROBLEMS.values():
+        for size in ("full", "smoke"):
+            names = [entry.name for entry in problem.entries(size)]
+            assert len(set(names)) == len(names)
+            for entry in problem.entries(size):
+                assert (Harness("smoke").contenders / f"{entry.contender}.py").exists()
