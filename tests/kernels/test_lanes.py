@@ -5,7 +5,8 @@ import pytest
 from numba import njit
 
 from graftwork.kernels import lanes
-from graftwork.kernels.lanes import WIDTH, choose, draw, load_codes, store_codes, store_floats
+from graftwork.kernels.lanes import WIDTH, choose, draw, load_codes, store_codes
+from graftwork.kernels.vectors import store
 
 #: What this processor can be asked to do, by the best of them.
 WAYS = {"avx512f": ("avx512f", "avx2", "select"), "avx2": ("avx2", "select")}
@@ -25,7 +26,7 @@ def weigh_with(how):
         held = lanes.spread_each(sizes, unaries, 0)
         held = multiply(held, tables, 0, load_codes(codes, 0))
         for a in range(len(sizes)):
-            store_floats(held[a], out, a * WIDTH)
+            store(held[a], out, a * WIDTH)
 
     return weigh
 
@@ -46,14 +47,14 @@ def _pick(sizes, weights, state, chosen, total):
     held = lanes.spread_each(sizes, weights, 0)
     where, mass = choose(held, draw(state, 0))
     store_codes(where, chosen, 0)
-    store_floats(mass, total, 0)
+    store(mass, total, 0)
 
 
 @njit
 def _uniforms(state, out):
     for row in range(len(out)):
         for first in range(0, out.shape[1], WIDTH):
-            store_floats(draw(state, first), out, row * out.shape[1] + first)
+            store(draw(state, first), out, row * out.shape[1] + first)
 
 
 def xoshiro(words, count):

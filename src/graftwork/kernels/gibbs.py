@@ -25,8 +25,8 @@ from graftwork.kernels.lanes import (
     multiply,
     spread_each,
     store_codes,
-    store_floats,
 )
+from graftwork.kernels.vectors import store
 
 LANES = WIDTH
 
@@ -167,12 +167,12 @@ def run_chains(
                     if not any_below(mass, SMALL):
                         store_codes(chosen, x, i * lanes + column)
                         continue
-                    store_floats(mass, total, 0)
+                    store(mass, total, 0)
                     store_codes(chosen, picked, 0)
                     for lane in range(LANES):
                         if total[lane] >= SMALL:
                             x[i, column + lane] = picked[lane]
-                store_floats(uniform, level, 0)
+                store(uniform, level, 0)
                 _step_wide(
                     i, x, column, level, total if narrow[i] else nothing, indptr, neighbours,
                     starts, offsets, unary_logs, unary_exps, logs, exps, rows, weights,

@@ -1,9 +1,8 @@
-"""Sixteen chains in step, as vector values: what the compiler does not find in plain loops.
+"""Sixteen chains in step: weights, codes and random numbers as vectors, a lane for each chain.
 
-Inside a kernel a `Lanes` value holds 16 float32 or int32 numbers in registers, one for each chain.
-All of it is generic vector code that LLVM fits to any processor, except looking numbers up in a
-short table: where there is an instruction that permutes a register it is used, elsewhere a chain
-of selections gives the same numbers. Arrays are C-contiguous, and ``at`` counts their elements.
+All of it is generic vector code (``kernels.vectors``), except looking numbers up in a short table:
+where there is an instruction that permutes a register it is used, elsewhere a chain of selections
+gives the same numbers.
 """
 
 from __future__ import annotations
@@ -14,12 +13,25 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic
+
+from graftwork.kernels.vectors import (
+    INT32,
+    Lanes,
+    address,
+    call,
+    constant,
+    load_at,
+    part,
+    places,
+    spread,
+    store_at,
+)
 
 #: Chains that go in step.
 WIDTH = 16
 
-_INT, _FLOAT = ir.IntType(32), ir.FloatType()
+_FLOATS, _INTS = Lanes("float32", WIDTH), Lanes("int32", WIDTH)
 
 
 def table_length(states: int) -> int:
@@ -33,24 +45,6 @@ def table_length(states: int) -> int:
     return 8 if states <= 8 else WIDTH
 
 
-class Lanes(types.Type):  # type: ignore[misc]
-    """The numba type of 16 numbers of one kind."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(name=f"Lanes({kind})")
-        self.kind = kind
-
-
-@register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, dmm, fe_type):
-        one = _FLOAT if fe_type.kind == "float32" else _INT
-        super().__init__(dmm, fe_type, ir.VectorType(one, WIDTH))
-
-
-_FLOATS, _INTS = Lanes("float32"), Lanes("int32")
-
-
 def _features() -> frozenset[str]:
     """Return what the processor that numba compiles for can do, as LLVM names it."""
     _, _, features = cpu_target.target_context.codegen().magic_tuple()
@@ -61,79 +55,39 @@ def _features() -> frozenset[str]:
 LOOKUP = next((name for name in ("avx512f", "avx2") if name in _features()), "select")
 
 
-def _pointer(context, builder, array_type, array, at):
-    """Return the address of element ``at`` and the bytes of an element."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [at]), array_type.dtype.bitwidth // 8
-
-
-def _load(context, builder, array_type, array, at, size):
-    """Return ``size`` consecutive elements as a vector."""
-    place, width = _pointer(context, builder, array_type, array, at)
-    vector = ir.VectorType(context.get_data_type(array_type.dtype), size)
-    return builder.load(builder.bitcast(place, vector.as_pointer()), align=width)
-
-
-def _store(context, builder, array_type, array, at, value):
-    place, width = _pointer(context, builder, array_type, array, at)
-    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=width)
-
-
-def _places(numbers):
-    return ir.Constant(ir.VectorType(_INT, len(numbers)), list(numbers))
-
-
 def _ints(value):
-    return _places([value] * WIDTH)
+    return constant(INT32, WIDTH, value)
 
 
 def _floats(value):
-    return ir.Constant(ir.VectorType(_FLOAT, WIDTH), [value] * WIDTH)
-
-
-def _spread(builder, value):
-    """Return a vector that holds one number in all lanes."""
-    empty = ir.Constant(ir.VectorType(value.type, WIDTH), ir.Undefined)
-    return builder.shuffle_vector(builder.insert_element(empty, value, _INT(0)), empty, _ints(0))
-
-
-def _part(builder, vector, first, size):
-    """Return ``size`` elements from ``first`` on; beyond the end the first ones come again."""
-    count = vector.type.count
-    places = [(first + k) % count for k in range(size)]
-    return builder.shuffle_vector(vector, vector, _places(places))
-
-
-def _call(builder, name, result, *values):
-    kind = ir.FunctionType(result, [value.type for value in values])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+    return constant(ir.FloatType(), WIDTH, value)
 
 
 def _look_up_avx512(builder, table, codes):
-    wide = _part(builder, table, 0, WIDTH) if table.type.count < WIDTH else table
-    return _call(builder, "llvm.x86.avx512.permvar.sf.512", wide.type, wide, codes)
+    wide = part(builder, table, 0, WIDTH) if table.type.count < WIDTH else table
+    return call(builder, "llvm.x86.avx512.permvar.sf.512", wide.type, wide, codes)
 
 
 def _look_up_avx2(builder, table, codes):
     """Return two permutes of 8 lanes; a table of 16 is two of 8, chosen by the fourth bit."""
-    low = _part(builder, table, 0, 8)
+    low = part(builder, table, 0, 8)
     halves = []
     for first in (0, 8):
-        code = _part(builder, codes, first, 8)
-        found = _call(builder, "llvm.x86.avx2.permps", low.type, low, code)
+        code = part(builder, codes, first, 8)
+        found = call(builder, "llvm.x86.avx2.permps", low.type, low, code)
         if table.type.count > 8:
-            above = _part(builder, table, 8, 8)
-            other = _call(builder, "llvm.x86.avx2.permps", low.type, above, code)
+            above = part(builder, table, 8, 8)
+            other = call(builder, "llvm.x86.avx2.permps", low.type, above, code)
             small = builder.icmp_unsigned("<", code, ir.Constant(code.type, [8] * 8))
             found = builder.select(small, found, other)
         halves.append(found)
-    return builder.shuffle_vector(*halves, _places(range(WIDTH)))
+    return builder.shuffle_vector(*halves, places(range(WIDTH)))
 
 
 def _look_up_select(builder, table, codes, states):
-    value = _spread(builder, builder.extract_element(table, _INT(0)))
+    value = spread(builder, builder.extract_element(table, INT32(0)), WIDTH)
     for state in range(1, states):
-        other = _spread(builder, builder.extract_element(table, _INT(state)))
+        other = spread(builder, builder.extract_element(table, INT32(state)), WIDTH)
         value = builder.select(builder.icmp_unsigned("==", codes, _ints(state)), other, value)
     return value
 
@@ -153,8 +107,8 @@ def load_codes(typingctx, codes, at):
 
     def build(context, builder, signature, values):
         codes, at = values
-        narrow = _load(context, builder, signature.args[0], codes, at, WIDTH)
-        return builder.zext(narrow, ir.VectorType(_INT, WIDTH))
+        narrow = load_at(context, builder, signature.args[0], codes, at, WIDTH)
+        return builder.zext(narrow, ir.VectorType(INT32, WIDTH))
 
     return _INTS(codes, types.intp), build
 
@@ -167,22 +121,10 @@ def store_codes(typingctx, chosen, codes, at):
         chosen, codes, at = values
         kind = signature.args[1]
         narrow = ir.VectorType(context.get_data_type(kind.dtype), WIDTH)
-        _store(context, builder, kind, codes, at, builder.trunc(chosen, narrow))
+        store_at(context, builder, kind, codes, at, builder.trunc(chosen, narrow))
         return context.get_dummy_value()
 
     return types.void(_INTS, codes, types.intp), build
-
-
-@intrinsic
-def store_floats(typingctx, value, out, at):
-    """Write 16 float32 numbers."""
-
-    def build(context, builder, signature, values):
-        value, out, at = values
-        _store(context, builder, signature.args[1], out, at, value)
-        return context.get_dummy_value()
-
-    return types.void(_FLOATS, out, types.intp), build
 
 
 @intrinsic
@@ -194,8 +136,8 @@ def spread_each(typingctx, sizes, array, at):
         parts = []
         for a in range(len(sizes)):
             where = builder.add(at, ir.Constant(at.type, a))
-            place, _ = _pointer(context, builder, signature.args[1], array, where)
-            parts.append(_spread(builder, builder.load(place)))
+            place, _ = address(context, builder, signature.args[1], array, where)
+            parts.append(spread(builder, builder.load(place), WIDTH))
         return context.make_tuple(builder, signature.return_type, parts)
 
     return types.UniTuple(_FLOATS, len(sizes))(sizes, array, types.intp), build
@@ -217,7 +159,7 @@ def make_multiply(how):
             parts = []
             for a in range(len(weights)):
                 where = builder.add(at, ir.Constant(at.type, a * length))
-                table = _load(context, builder, signature.args[1], tables, where, length)
+                table = load_at(context, builder, signature.args[1], tables, where, length)
                 found = _look_up(builder, table, codes, len(weights), how)
                 parts.append(builder.fmul(builder.extract_value(held, a), found))
             return context.make_tuple(builder, signature.return_type, parts)
@@ -235,11 +177,11 @@ def choose(typingctx, weights, uniform):
         held, uniform = values
         parts = [builder.extract_value(held, a) for a in range(len(weights))]
         sums = [parts[0]]
-        for part in parts[1:]:
-            sums.append(builder.fadd(sums[-1], part))
+        for weight in parts[1:]:
+            sums.append(builder.fadd(sums[-1], weight))
         level = builder.fmul(uniform, sums[-1])
         passed = [
-            builder.zext(builder.fcmp_ordered("<=", below, level), ir.VectorType(_INT, WIDTH))
+            builder.zext(builder.fcmp_ordered("<=", below, level), ir.VectorType(INT32, WIDTH))
             for below in sums[:-1]
         ]
         chosen = reduce(builder.add, passed, _ints(0))
@@ -253,7 +195,7 @@ def any_below(typingctx, values, limit):
     """Return whether a lane's number is below a limit."""
 
     def build(context, builder, signature, arguments):
-        low = builder.fcmp_ordered("<", arguments[0], _spread(builder, arguments[1]))
+        low = builder.fcmp_ordered("<", arguments[0], spread(builder, arguments[1], WIDTH))
         bits = builder.bitcast(low, ir.IntType(WIDTH))
         return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
 
@@ -285,15 +227,15 @@ def draw(typingctx, state, at):
             builder, context.make_array(kind)(context, builder, state).shape, 2
         )[1]
         places = [builder.add(at, builder.mul(row, ir.Constant(row.type, k))) for k in range(4)]
-        a, b, c, d = (_load(context, builder, kind, state, place, WIDTH) for place in places)
+        a, b, c, d = (load_at(context, builder, kind, state, place, WIDTH) for place in places)
         drawn = builder.add(_rotate(builder, builder.add(a, d), 7), a)
         shifted = builder.shl(b, _ints(9))
         c, d = builder.xor(c, a), builder.xor(d, b)
         b, a = builder.xor(b, c), builder.xor(a, d)
         c, d = builder.xor(c, shifted), _rotate(builder, d, 11)
         for place, word in zip(places, (a, b, c, d), strict=True):
-            _store(context, builder, kind, state, place, word)
-        whole = builder.sitofp(builder.lshr(drawn, _ints(8)), ir.VectorType(_FLOAT, WIDTH))
+            store_at(context, builder, kind, state, place, word)
+        whole = builder.sitofp(builder.lshr(drawn, _ints(8)), ir.VectorType(ir.FloatType(), WIDTH))
         scaled = builder.fmul(whole, _floats(2.0**-24))
         return builder.fadd(scaled, _floats(2.0**-26))
 
