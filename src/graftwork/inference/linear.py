@@ -1,6 +1,6 @@
 """Sum-product with numbers in place of their logarithms: the fast way, where nothing is extreme.
 
-Everything here answers as the kernels in logarithms do, to about 1e-13, or not at all.
+Everything here answers as the kernels in logarithms do, to about 1e-12, or not at all.
 """
 
 from __future__ import annotations

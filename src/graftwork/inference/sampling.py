@@ -66,7 +66,10 @@ def look_ups(layout: Layout, given: Conditionals) -> Lookups:
     small = cards <= MOST_STATES
     narrow = small.copy()
     narrow[owner[~small[given.neighbours]]] = False
-    states = int(cards[narrow].max(initial=2))
+    slots = np.flatnonzero(narrow[owner])
+    s_i, s_j = cards[owner[slots]], cards[given.neighbours[slots]]
+    # A neighbour may have more states than all narrow variables, and not be one itself.
+    states = int(max(cards[narrow].max(initial=2), s_j.max(initial=2)))
     # Beyond 8 states, fewer kernels to compile are worth some padding.
     states = states if states <= 8 else -(-states // 4) * 4
     unaries = np.zeros((layout.n_variables, states), dtype=np.float32)
@@ -76,8 +79,6 @@ def look_ups(layout: Layout, given: Conditionals) -> Lookups:
     ]
     entries = table_length(states)
     tables = np.zeros((len(owner), states, entries), dtype=np.float32)
-    slots = np.flatnonzero(narrow[owner])
-    s_i, s_j = cards[owner[slots]], cards[given.neighbours[slots]]
     tables.ravel()[grids(slots * states * entries, s_j, s_i, 1, entries)] = given.exps[
         grids(given.starts[slots], s_j, s_i, s_i, 1)
     ]
