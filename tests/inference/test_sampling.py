@@ -3,9 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from brute import GRAPHS, complete, enumerate_states, random_potentials
+from scipy.stats import chi2
 
-from graftwork.inference import Layout, Potentials
+from graftwork.inference import Layout, Potentials, sampling
 from graftwork.inference.sampling import gibbs_sample, log_conditionals
+from graftwork.inference.wiring import conditionals
+from graftwork.kernels.gibbs import SMALL
 
 
 def conditionals_twin(potentials, codes):
@@ -58,6 +61,81 @@ def test_gibbs_draws_match_the_marginals(name, rng):
         seen = np.zeros((cards[i], cards[j]))
         np.add.at(seen, (codes[i], codes[j]), 1 / n)
         np.testing.assert_allclose(seen, truth.marginal(i, j), atol=0.015)
+
+
+def tug_of_war(rng, cards, pull):
+    """A cycle in which two neighbours pull variable 0 to different states, both as strongly.
+
+    All but the first two states lose, and the weights of those are exp(-pull) of the largest
+    number there is in each table: float32 does for a small pull, float64 for a medium one.
+    """
+    n = len(cards)
+    edges = [(0, n - 1), *((k, k + 1) for k in range(n - 1))]
+    potentials = random_potentials(rng, cards, edges, 0.7)
+    for edge in (0, 1):
+        potentials.layout.table(potentials.weights, edge)[edge] += pull
+    return potentials
+
+
+@pytest.mark.parametrize("pull", [0.0, 100.0, 700.0])
+@pytest.mark.parametrize(
+    "cards", [(2, 2, 2), (3, 2, 4), (5, 5, 5), (2, 9, 3), (3, 16, 2), (4, 17, 2), (2, 2, 12, 33)]
+)
+def test_gibbs_draws_have_the_exact_joint_distribution(cards, pull, rng):
+    """One draw from each of many chains: independent, so that chi-square holds."""
+    potentials = tug_of_war(rng, cards, pull)
+    n = 60_000
+    codes = gibbs_sample(potentials, n, rng, burn_in=60, thin=1, n_chains=n)
+    energy = enumerate_states(potentials).energy
+    truth = np.exp(energy - energy.max()).ravel()
+    expected = n * truth / truth.sum()
+    seen = np.bincount(np.ravel_multi_index(codes.astype(np.int64), cards), minlength=truth.size)
+    rare = expected < 5.0
+    if rare.any():
+        expected = np.append(expected[~rare], expected[rare].sum())
+        seen = np.append(seen[~rare], seen[rare].sum())
+    kept = expected > 1e-9
+    assert not seen[~kept].any()
+    excess = ((seen - expected)[kept] ** 2 / expected[kept]).sum()
+    assert chi2.sf(excess, kept.sum() - 1) > 1e-4
+
+
+def test_gibbs_chains_are_the_same_whatever_runs_beside_them(rng):
+    """Lanes that are redone in float64 leave the others as they are."""
+    potentials = tug_of_war(rng, (3, 4, 5, 2), 69.0)
+    start = rng.integers(0, potentials.layout.cards, size=(80, 4))
+    options = {"burn_in": 20, "n_chains": 80, "start": start}
+    one, five = (
+        gibbs_sample(potentials, 800, np.random.default_rng(3), n_jobs=jobs, **options)
+        for jobs in (1, 5)
+    )
+    np.testing.assert_array_equal(one, five)
+    given = conditionals(potentials.layout, np.array(potentials.weights))
+    codes, first = one.astype(np.int64), given.indptr[0]
+    weights = [
+        given.exps[given.starts[t] + 3 * codes[given.neighbours[t]][:, None] + np.arange(3)]
+        for t in range(first, given.indptr[1])
+    ]
+    small = (given.unary_exps[:3] * np.prod(weights, axis=0)).sum(axis=1) < SMALL
+    assert 0.02 < small.mean() < 0.98
+
+
+def test_gibbs_goes_on_where_a_part_of_the_draws_ended(rng, monkeypatch):
+    potentials = random_potentials(rng, *GRAPHS["grid"])
+    options = {"burn_in": 5, "thin": 2, "n_chains": 3}
+    whole = gibbs_sample(potentials, 50, np.random.default_rng(1), **options)
+    monkeypatch.setattr(sampling, "HELD_CODES", 1000)
+    np.testing.assert_array_equal(
+        gibbs_sample(potentials, 50, np.random.default_rng(1), **options), whole
+    )
+
+
+def test_gibbs_with_more_states_than_a_byte_holds(rng):
+    potentials = random_potentials(rng, [300, 2], [(0, 1)], 0.5)
+    codes = gibbs_sample(potentials, 60_000, rng, burn_in=10, thin=1, n_chains=60_000)
+    expected = enumerate_states(potentials).marginal(0) * 60_000
+    seen = np.bincount(codes[0], minlength=300)
+    assert chi2.sf(((seen - expected) ** 2 / expected).sum(), 299) > 1e-4
 
 
 def test_gibbs_does_not_depend_on_threads_or_lanes():

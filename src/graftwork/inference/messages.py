@@ -8,6 +8,12 @@ import numpy as np
 
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.layout import Floats, Layout, Potentials
+from graftwork.inference.linear import (
+    LinearTables,
+    linear_tables,
+    propagate_numbers,
+    read_numbers,
+)
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import grids
 from graftwork.inference.wiring import Wiring, block_maxima, wire
@@ -30,6 +36,8 @@ class Tables:
         Tables over their shares, less their maxima; and the exponentials of that.
     maxima : (m,) float64
         The maxima taken away, times the shares: those of the tables themselves.
+    linear : LinearTables or None
+        The same for messages that are not logarithms, where that can work.
     """
 
     unary: Floats
@@ -37,6 +45,7 @@ class Tables:
     shifted: Floats
     scaled: Floats
     maxima: Floats
+    linear: LinearTables | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,13 +84,19 @@ def ready(
         shifted /= np.repeat(shares, layout.edge_sizes)
     slots = np.ones(2 * layout.n_edges) if rho is None else rho
     unary = potentials.weights[: layout.n_unary].copy()
-    return Tables(unary, slots, shifted, np.exp(shifted), maxima)
+    scaled = np.exp(shifted)
+    linear = linear_tables(layout, unary, scaled) if rho is None else None
+    return Tables(unary, slots, shifted, scaled, maxima, linear)
 
 
 def attempt(
     layout: Layout, tables: Tables, start: Floats, sweeps: int, tol: float, damping: float
 ) -> Attempt:
     """Return the messages that at most so many sweeps make of these; `start` stays as it is."""
+    if tables.linear is not None and sweeps and damping in (0.0, 0.5):
+        found = propagate_numbers(layout, tables.linear, start, sweeps, tol, damping == 0.5)
+        if found is not None:
+            return Attempt(*found)
     wiring = wire(layout)
     messages = start.copy()
     done, residual = propagate(
@@ -144,6 +159,9 @@ def read(layout: Layout, tables: Tables, messages: Floats) -> tuple[Floats, floa
     >>> values, round(float(np.exp(log_partition)), 4)
     (array([1.  , 0.25, 0.75, 0.25, 0.75]), 4.0)
     """
+    found = None if tables.linear is None else read_numbers(layout, tables.linear, messages)
+    if found is not None:
+        return found[0], found[1] + float(tables.maxima.sum())
     wiring = wire(layout)
     values = layout.zeros()
     log_partition = read_beliefs(
@@ -160,16 +178,17 @@ def warm_messages(layout: Layout, wiring: Wiring, warm: Beliefs | None) -> Float
 
     Messages with a hard zero start afresh: a zero would never leave its loop again.
     """
-    messages = np.zeros(wiring.message_offsets[-1])
     if warm is None or warm.messages is None or not np.array_equal(warm.layout.cards, layout.cards):
-        return messages
+        return np.zeros(wiring.message_offsets[-1])
+    finite = np.where(np.isfinite(warm.messages), warm.messages, 0.0)
+    if warm.layout is layout or np.array_equal(warm.layout.edges, layout.edges):
+        return finite
+    messages = np.zeros(wiring.message_offsets[-1])
     edge = find_edges(warm.layout, layout.edges)
     here = np.flatnonzero(edge >= 0)
     sizes = layout.cards[layout.edges[here]].sum(axis=1)
     one = np.ones_like(sizes)
     source = wire(warm.layout).message_offsets[edge[here]]
-    old = warm.messages[grids(source, one, sizes, 0, 1)]
-    messages[grids(wiring.message_offsets[here], one, sizes, 0, 1)] = np.where(
-        np.isfinite(old), old, 0.0
-    )
+    old = finite[grids(source, one, sizes, 0, 1)]
+    messages[grids(wiring.message_offsets[here], one, sizes, 0, 1)] = old
     return messages

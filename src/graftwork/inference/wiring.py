@@ -24,6 +24,8 @@ class Wiring:
         Neighbour; where the edge's table starts (counted from the first table); stride of the own
         state and of the neighbour's state in it; where the message into this variable lies, and
         where the message to the neighbour lies.
+    neighbours : (2 m,) int64
+        The first column of `slots`.
     reverse : (2 m,) int64
         The slot of the same edge at the neighbour.
     order : (n,) int64
@@ -34,6 +36,8 @@ class Wiring:
         Component of each variable.
     forest : bool
         Whether the graph has no cycle.
+    rows : (2 m + 1,) int64
+        Where the rows of each slot's table start, if there is one for each state of the owner.
     message_offsets : (m + 1,) int64
         Where the two messages of each edge start: into i (s_i values), then into j.
 
@@ -46,11 +50,13 @@ class Wiring:
 
     indptr: Ints
     slots: Ints
+    neighbours: Ints
     reverse: Ints
     order: Ints
     position: Ints
     component: Ints
     forest: bool
+    rows: Ints
     message_offsets: Ints
 
 
@@ -81,7 +87,8 @@ def _wire(cards_bytes: bytes, edges_bytes: bytes) -> Wiring:
     second = np.stack([i, tables, one, cards[j], boxes[:-1] + cards[i], boxes[:-1]], axis=1)
     slots = np.concatenate([first, second])[by_source]
     indptr = offsets(np.bincount(source, minlength=n))
-    order, component = breadth_first(indptr, np.ascontiguousarray(slots[:, 0]))
+    neighbours = np.ascontiguousarray(slots[:, 0])
+    order, component = breadth_first(indptr, neighbours)
     forest = m == n - (int(component.max()) + 1 if n else 0)
     # Row k of `first` and row k of `second` are the two slots of edge k.
     slot_of = np.empty(2 * m, dtype=np.int64)
@@ -89,7 +96,10 @@ def _wire(cards_bytes: bytes, edges_bytes: bytes) -> Wiring:
     reverse = np.concatenate([slot_of[m:], slot_of[:m]])[by_source]
     position = np.empty_like(order)
     position[order] = np.arange(n)
-    return Wiring(indptr, slots, reverse, order, position, component, forest, boxes)
+    rows = offsets(cards[source][by_source])
+    return Wiring(
+        indptr, slots, neighbours, reverse, order, position, component, forest, rows, boxes
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,15 +145,14 @@ def conditionals(layout: Layout, weights: Floats) -> Conditionals:
     wiring = wire(layout)
     table, own, other = wiring.slots[:, 1], wiring.slots[:, 2], wiring.slots[:, 3]
     owner = np.repeat(np.arange(layout.n_variables), np.diff(wiring.indptr))
-    neighbours = np.ascontiguousarray(wiring.slots[:, 0])
-    s_own, s_other = layout.cards[owner], layout.cards[neighbours]
+    s_own, s_other = layout.cards[owner], layout.cards[wiring.neighbours]
     cells = grids(table + layout.n_unary, s_other, s_own, other, own)
     starts = offsets(s_own * s_other)
     logs = shift_rows(weights[cells], np.repeat(s_own, s_other))
     unary = shift_rows(weights[: layout.n_unary], layout.cards)
     return Conditionals(
         wiring.indptr,
-        neighbours,
+        wiring.neighbours,
         starts[:-1],
         layout.unary_offsets,
         unary,

@@ -3,7 +3,12 @@
 ``logs[starts[t] + x_j * s_i :][:s_i]`` is the log table row of slot t for neighbour state x_j, less
 its maximum; ``exps`` are the exponentials. The weights of a site are then a product of contiguous
 rows: no exponential is taken in the inner loop. `LANES` columns (chains, or rows of data) go in
-step, which the compiler turns into vector code.
+step.
+
+Gibbs sampling does the same in float32 and in registers at sites where nothing has more than
+`MOST_STATES` states. ``tables`` (slots, states, entries) then holds the exponentials by the own
+state first, with zeros for states a variable does not have: see ``lanes.multiply``. Lanes whose
+weights are too small for that are redone in float64, and where that is not enough in logs.
 """
 
 from __future__ import annotations
@@ -11,7 +16,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 8
+from graftwork.kernels.gibbs_lanes import (
+    WIDTH,
+    any_below,
+    choose,
+    draw,
+    load_codes,
+    multiply,
+    spread_each,
+    store_codes,
+)
+from graftwork.kernels.vectors import store
+
+LANES = WIDTH
+
+#: The largest tables that are looked up in registers.
+MOST_STATES = 16
+
+#: In float32 a total of at least this has lost no state that is more than 1e-8 of it, which is less
+#: than the unit of the uniform numbers.
+SMALL = np.float32(1e-30)
 
 #: Below this a product may have lost states to underflow, and is redone in logs.
 TINY = 1e-250
@@ -82,62 +106,96 @@ def _accumulate_exps(states, weights, lane):
         weights[a, lane] = below
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _uniforms(state, out):
-    """Advance each lane's splitmix64 (Steele, Lea and Flood 2014); fill ``out`` in [0, 1)."""
+@njit(cache=True, nogil=True)
+def _step_wide(
+    i, x, column, level, total,
+    indptr, neighbours, starts, offsets, unary_logs, unary_exps, logs, exps, rows, weights,
+    limits, chosen,
+):  # fmt: skip
+    """Draw site i in those lanes from ``column`` on whose ``total`` is small.
+
+    ``level`` are uniform numbers. A site whose states all have zero weight stays as it is.
+    """
+    states = offsets[i + 1] - offsets[i]
+    _weigh(i, x, column, indptr, neighbours, starts, offsets, unary_exps, exps, rows, weights)
+    _accumulate(states, weights)
     for lane in range(LANES):
-        state[lane] = state[lane] + np.uint64(0x9E3779B97F4A7C15)
-        z = state[lane]
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-        out[lane] = np.float64(np.int64(z >> np.uint64(11))) * (1.0 / 9007199254740992.0)
+        if total[lane] < SMALL and weights[states - 1, lane] < TINY:
+            _weigh_in_logs(
+                i, x, column + lane, indptr, neighbours, starts, offsets,
+                unary_logs, logs, weights, lane,
+            )  # fmt: skip
+            _accumulate_exps(states, weights, lane)
+    for lane in range(LANES):
+        limits[lane] = level[lane] * weights[states - 1, lane]
+        chosen[lane] = 0
+    for a in range(states - 1):
+        for lane in range(LANES):
+            chosen[lane] += weights[a, lane] <= limits[lane]
+    for lane in range(LANES):
+        if total[lane] < SMALL and weights[states - 1, lane] > 0.0:
+            x[i, column + lane] = chosen[lane]
 
 
 @njit(cache=True, nogil=True)
 def run_chains(
-    x, free, state, burn_in, thin,
+    sizes, x, free, narrow, state, burn_in, thin, unaries, tables,
     indptr, neighbours, starts, offsets, unary_logs, unary_exps, logs, exps, out,
 ):  # fmt: skip
-    """Run LANES chains from ``x`` (n, LANES); write ``out`` (lane, n, draws) every ``thin`` sweeps.
+    """Go on with the chains of ``x`` (n, lanes); write ``out`` (n, draws, lanes).
 
-    ``state`` holds one random state per lane, so a chain is the same whatever runs beside it. A
-    site whose states all have zero weight stays as it is.
+    The length of ``sizes`` is the number of states in ``unaries`` (n, states) and ``tables``, which
+    are right for the sites that are ``narrow``. Column l of ``state`` (4, lanes) is the generator
+    of lane l: a chain is the same whatever runs beside it.
     """
-    weights = np.empty((_widest(offsets), LANES))
-    rows, chosen = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    level = np.empty(LANES)
-    for sweep in range(burn_in + thin * out.shape[2]):
+    lanes, stride = x.shape[1], tables.shape[1] * tables.shape[2]
+    weights, rows = np.empty((_widest(offsets), LANES)), np.empty(LANES, np.int64)
+    level, total = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    limits, counts = np.empty(LANES), np.empty(LANES, np.int64)
+    picked, nothing = np.empty(LANES, x.dtype), np.zeros(LANES, np.float32)
+    for sweep in range(burn_in + thin * out.shape[1]):
         for f in range(len(free)):
             i = free[f]
-            states = offsets[i + 1] - offsets[i]
-            _weigh(i, x, 0, indptr, neighbours, starts, offsets, unary_exps, exps, rows, weights)
-            _accumulate(states, weights)
-            for lane in range(LANES):
-                chosen[lane] = 0
-                if weights[states - 1, lane] < TINY:
-                    peak = _weigh_in_logs(
-                        i, x, lane, indptr, neighbours, starts, offsets,
-                        unary_logs, logs, weights, lane,
-                    )  # fmt: skip
-                    _accumulate_exps(states, weights, lane)
-                    chosen[lane] = x[i, lane] if peak == -np.inf else 0
-            _uniforms(state, level)
-            for lane in range(LANES):
-                # No weight at all: a level below every sum keeps the state it has.
-                level[lane] = level[lane] * weights[states - 1, lane]
-                if weights[states - 1, lane] == 0.0:
-                    level[lane] = -1.0
-            for a in range(states - 1):
-                for lane in range(LANES):
-                    chosen[lane] += weights[a, lane] <= level[lane]
-            for lane in range(LANES):
-                x[i, lane] = chosen[lane]
+            for column in range(0, lanes, LANES):
+                uniform = draw(state, column)
+                if narrow[i]:
+                    held = spread_each(sizes, unaries, i * len(sizes))
+                    for t in range(indptr[i], indptr[i + 1]):
+                        codes = load_codes(x, neighbours[t] * lanes + column)
+                        held = multiply(held, tables, t * stride, codes)
+                    chosen, mass = choose(held, uniform)
+                    if not any_below(mass, SMALL):
+                        store_codes(chosen, x, i * lanes + column)
+                        continue
+                    store(mass, total, 0)
+                    store_codes(chosen, picked, 0)
+                    for lane in range(LANES):
+                        if total[lane] >= SMALL:
+                            x[i, column + lane] = picked[lane]
+                store(uniform, level, 0)
+                _step_wide(
+                    i, x, column, level, total if narrow[i] else nothing, indptr, neighbours,
+                    starts, offsets, unary_logs, unary_exps, logs, exps, rows, weights,
+                    limits, counts,
+                )  # fmt: skip
         kept = sweep - burn_in + 1
         if kept > 0 and kept % thin == 0:
-            for lane in range(LANES):
-                for i in range(len(x)):
-                    out[lane, i, kept // thin - 1] = x[i, lane]
+            for i in range(len(x)):
+                out[i, kept // thin - 1] = x[i]
+
+
+@njit(cache=True, nogil=True)
+def deal(part, firsts, ends, out):
+    """Write the draws of lane l of ``part`` (n, draws, lanes) to ``out[:, firsts[l]:ends[l]]``.
+
+    Draws beyond the end are left out.
+    """
+    for i in range(len(part)):
+        for lane in range(len(firsts)):
+            count = min(part.shape[1], ends[lane] - firsts[lane])
+            target = out[i, firsts[lane] : firsts[lane] + count]
+            for k in range(len(target)):
+                target[k] = part[i, k, lane]
 
 
 @njit(cache=True, nogil=True)
