@@ -25,16 +25,8 @@ import math
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.lanes import (
-    add_lanes,
-    add_scaled_lanes,
-    copy_lanes,
-    distance_lanes,
-    multiply_lanes,
-    sum_lanes,
-    weigh_lanes,
-)
 from graftwork.kernels.pseudo import SUMS, _exponentiate
+from graftwork.kernels.vectors import add_scaled, load, minus, plus, scale, store, times, total
 
 BLOCK = 256
 # Products of exponentials stay above exp(-this): below, logarithms are used.
@@ -135,19 +127,16 @@ def _prepare(width, node, cards, unary, unary_offsets, tables, halves, groups, s
 @njit(cache=True, nogil=True)
 def _weigh(lanes, width, looked_up, in_logs, star, groups, codes, start, size, weights, peaks):
     """Fill ``weights`` with the relative weights of the states, ``size`` rows from ``start`` on."""
-    base = 0
-    for g in range(star[0], star[1]):
-        own = codes[groups[g, 3] + start : groups[g, 3] + start + size]
-        for r in range(size):
-            place, source = r * width, base + np.int64(own[r]) * width
-            for q in range(0, width, len(lanes)):
-                if g == star[0]:
-                    copy_lanes(lanes, weights, place + q, looked_up, source + q)
-                elif in_logs:
-                    add_lanes(lanes, weights, place + q, looked_up, source + q)
-                else:
-                    multiply_lanes(lanes, weights, place + q, looked_up, source + q)
-        base += groups[g, 2] * width
+    for r in range(size):
+        for q in range(0, width, len(lanes)):
+            place = np.int64(codes[groups[star[0], 3] + start + r]) * width
+            held, base = load(lanes, looked_up, place + q), 0
+            for g in range(star[0] + 1, star[1]):
+                base += groups[g - 1, 2] * width
+                place = base + np.int64(codes[groups[g, 3] + start + r]) * width
+                line = load(lanes, looked_up, place + q)
+                held = plus(held, line) if in_logs else times(held, line)
+            store(held, weights, r * width + q)
     if in_logs:
         for r in range(size):
             peaks[r] = weights[r * width : (r + 1) * width].max()
@@ -185,13 +174,18 @@ def _sum_logs(totals, size, masses):
 def _normalise(lanes, width, weights, size, masses, totals, squares):
     """Divide by the totals, add up squares, and multiply by the masses (if there are any)."""
     for r in range(size):
-        total = 0.0
+        sum_of_weights = 0.0
         for q in range(0, width, len(lanes)):
-            total += sum_lanes(lanes, weights, r * width + q)
-        totals[r] = total
-        mass = masses[r] if masses.size else 1.0
-        for q in range(0, width, len(lanes)):
-            weigh_lanes(lanes, weights, r * width + q, 1.0 / total, mass, squares, q)
+            sum_of_weights += total(load(lanes, weights, r * width + q))
+        totals[r] = sum_of_weights
+    for q in range(0, width, len(lanes)):
+        added = load(lanes, squares, q)
+        for r in range(size):
+            p = scale(load(lanes, weights, r * width + q), 1.0 / totals[r])
+            heavy = scale(p, masses[r]) if masses.size else p
+            added = plus(added, times(p, heavy))
+            store(heavy, weights, r * width + q)
+        store(added, squares, q)
 
 
 @njit(cache=True, nogil=True)
@@ -201,9 +195,10 @@ def _scatter(lanes, width, weights, size, star, groups, codes, start, sums):
     for g in range(star[0], star[1]):
         own = codes[groups[g, 3] + start : groups[g, 3] + start + size]
         for r in range(size):
-            place, target = r * width, base + np.int64(own[r]) * width
             for q in range(0, width, len(lanes)):
-                add_lanes(lanes, sums, target + q, weights, place + q)
+                place = base + np.int64(own[r]) * width + q
+                line = load(lanes, weights, r * width + q)
+                store(plus(load(lanes, sums, place), line), sums, place)
         base += groups[g, 2] * width
 
 
@@ -357,14 +352,16 @@ def sum_by_others(lanes, conditionals, s, ids, masses, others, codes, cards, sta
                     mass = counts[c * card + b]
                     if mass != 0.0:
                         for q in range(0, width, len(lanes)):
-                            add_scaled_lanes(
-                                lanes, sums, b * width + q, conditionals, c * width + q, mass
-                            )
+                            held = load(lanes, sums, b * width + q)
+                            held = add_scaled(held, mass, conditionals, c * width + q)
+                            store(held, sums, b * width + q)
         else:
             for r in range(n_rows):
-                mass, place = masses[r] if masses.size else 1.0, np.int64(column[r]) * width
+                mass = masses[r] if masses.size else 1.0
                 for q in range(0, width, len(lanes)):
-                    add_scaled_lanes(lanes, sums, place + q, conditionals, r * width + q, mass)
+                    place = np.int64(column[r]) * width + q
+                    held = add_scaled(load(lanes, sums, place), mass, conditionals, r * width + q)
+                    store(held, sums, place)
         for b in range(card):
             for a in range(s):
                 place = starts[t] + a * own_strides[t] + b * other_strides[t]
@@ -386,11 +383,12 @@ def squared_distance(lanes, width, now, now_ids, before, before_ids, masses, n_r
 
     ``ids`` say which configuration each row has; where they are empty, rows are configurations.
     """
-    total = 0.0
+    found = 0.0
     for r in range(n_rows):
         place = (np.int64(now_ids[r]) if now_ids.size else r) * width
         other = (np.int64(before_ids[r]) if before_ids.size else r) * width
         mass = masses[r] if masses.size else 1.0
         for q in range(0, width, len(lanes)):
-            total += mass * distance_lanes(lanes, now, place + q, before, other + q)
-    return total
+            away = minus(load(lanes, now, place + q), load(lanes, before, other + q))
+            found += mass * total(times(away, away))
+    return found

@@ -255,5 +255,6 @@ def join_exponents(typingctx, value, exponents, at, top):
 times = _lanewise("Return the products.", lambda builder, *two: builder.fmul(*two))
 over = _lanewise("Return the quotients.", lambda builder, *two: builder.fdiv(*two))
 plus = _lanewise("Return the sums.", lambda builder, *two: builder.fadd(*two))
+minus = _lanewise("Return the differences.", lambda builder, *two: builder.fsub(*two))
 greater = _lanewise("Return the larger of two numbers in each lane.", _greater)
 smaller = _lanewise("Return the smaller of two numbers in each lane.", _smaller)
