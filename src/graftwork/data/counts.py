@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.counting import Counter, Ints, Numbers, table_offsets
+from graftwork.data.slots import SlotIndex
 from graftwork.kernels.threads import count_threads
 
 __all__ = ["Numbers", "PairCounts", "table_offsets"]
@@ -78,7 +77,7 @@ class PairCounts:
         self._counter = Counter(self.codes, self._cards, weights, self.n_threads)
         self._kept: Numbers = np.zeros(1024, dtype=self._counter.dtype)
         self._kept_size = 0
-        self._slots: dict[int, int] = {}
+        self._slots = SlotIndex()
         self.n_computed = 0
         self._margin_offsets = np.concatenate([[0], np.cumsum(self._cards)]).astype(np.int64)
         self.extended_margins = self._counter.margins
@@ -104,24 +103,26 @@ class PairCounts:
     def extended_tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables with more rows or columns for variables that have missing cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
-        offsets = table_offsets(self._cards, pairs)
-        keys = (pairs[:, 0] * len(self._cards) + pairs[:, 1]).tolist()
-        slots = np.fromiter((self._slots.get(key, -1) for key in keys), np.int64, len(keys))
-        values = np.empty(int(offsets[-1]), dtype=self._counter.dtype)
+        keys = pairs[:, 0] * len(self._cards) + pairs[:, 1]
+        slots = self._slots.find(keys)
         known, fresh = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-        if len(known):
-            sizes = np.diff(offsets)[known]
-            values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
+        if len(fresh) == len(pairs):
+            counted, starts = self._compute(pairs)
+            self._keep(keys, counted, starts)
+            return counted, starts
+        offsets = table_offsets(self._cards, pairs)
+        values = np.empty(int(offsets[-1]), dtype=self._counter.dtype)
+        sizes = np.diff(offsets)[known]
+        values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
         if len(fresh):
             counted, starts = self._compute(pairs[fresh])
             values[_ranges(offsets[fresh], np.diff(starts))] = counted
-            self._keep([keys[f] for f in fresh], counted, starts)
+            self._keep(keys[fresh], counted, starts)
         return values, offsets
 
     def known_pairs(self, most: int) -> Ints:
         """Return (at most) so many of the pairs whose tables are kept, the latest, shape (k, 2)."""
-        keys = np.fromiter(islice(reversed(self._slots), most), np.int64)
-        return np.stack(np.divmod(keys, len(self._cards)), axis=1)
+        return np.stack(np.divmod(self._slots.latest(most), len(self._cards)), axis=1)
 
     def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs without looking in the cache or filling it."""
@@ -147,7 +148,7 @@ class PairCounts:
         self.n_computed += len(pairs)
         return self._counter.count(np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2))
 
-    def _keep(self, keys: list[int], values: Numbers, starts: Ints) -> None:
+    def _keep(self, keys: Ints, values: Numbers, starts: Ints) -> None:
         full = self._kept_size + len(values) > self._cache_cells
         if full or len(self._slots) + len(keys) > self._cache_tables:
             return
@@ -155,7 +156,7 @@ class PairCounts:
             room = max(2 * len(self._kept), self._kept_size + len(values))
             self._kept = np.resize(self._kept, room)
         self._kept[self._kept_size : self._kept_size + len(values)] = values
-        self._slots.update(zip(keys, (self._kept_size + starts[:-1]).tolist(), strict=True))
+        self._slots.add(keys, self._kept_size + starts[:-1])
         self._kept_size += len(values)
 
 
