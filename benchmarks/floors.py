@@ -187,8 +187,8 @@ def scoring(problem: Problem, rates: Rates) -> Floor:
         min(by_rows, by_product) + conditionals,
         3.0,
         f"conditionals of all variables; then {sums / 1e9:.2f} G probabilities added by the "
-        f"other's state ({1e3 * by_rows:.0f} ms), or float32 matrix products ({1e3 * by_product:.0f} ms), "
-        "whichever is less",
+        f"other's state ({1e3 * by_rows:.0f} ms), or float32 matrix products "
+        f"({1e3 * by_product:.0f} ms), whichever is less",
     )
 
 
