@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import all_pairs
 
+from graftwork.data import counting
 from graftwork.data.counts import PairCounts, table_offsets
 from graftwork.kernels import counts as kernel
 
@@ -102,3 +103,56 @@ def test_margins_and_empty_batch():
     values, offsets = counts.tables(np.zeros((0, 2), dtype=np.int64))
     assert len(values) == 0
     assert offsets.tolist() == [0]
+
+
+@pytest.mark.parametrize("largest", [1, 3, 4, 1000, 2**20])
+@pytest.mark.parametrize("rows", [1, 64, 700, 5000])
+def test_whole_weights_are_counted_exactly(largest, rows):
+    cards = np.array([1, 2, 3, 5, 6])
+    codes = random_codes(rows, cards, rows)
+    weights = np.random.default_rng(largest).integers(0, largest + 1, rows).astype(float)
+    pairs = all_pairs(len(cards))
+    counts = PairCounts(codes, cards, weights)
+    assert np.array_equal(counts.tables(pairs)[0], plain_tables(codes, cards, pairs, weights))
+    assert np.array_equal(counts.margin(3), np.bincount(codes[3], weights, 5))
+
+
+def test_whole_weights_are_counted_by_bitsets(monkeypatch):
+    monkeypatch.setattr(kernel, "count_by_rows", None)
+    cards = np.array([5, 5])
+    codes = random_codes(0, cards, 5000)
+    weights = np.random.default_rng(0).poisson(2.0, 5000).astype(float)
+    values, _ = PairCounts(codes, cards, weights).tables(np.array([[0, 1]]))
+    assert np.array_equal(values, plain_tables(codes, cards, [(0, 1)], weights))
+
+
+def test_other_weights_are_added_up_row_by_row():
+    cards = np.array([2, 3, 4])
+    codes = random_codes(1, cards, 500)
+    weights = np.random.default_rng(0).random(500)
+    pairs = all_pairs(3)
+    values, _ = PairCounts(codes, cards, weights).tables(pairs)
+    assert np.allclose(values, plain_tables(codes, cards, pairs, weights), rtol=1e-12)
+
+
+def test_weights_of_zero_alone_give_tables_of_zeros():
+    codes = random_codes(1, np.array([2, 3]), 100)
+    values, _ = PairCounts(codes, np.array([2, 3]), np.zeros(100)).tables(np.array([[0, 1]]))
+    assert values.tolist() == [0.0] * 6
+
+
+def test_many_rows_and_variables_are_counted_in_parts_that_stay_in_cache(monkeypatch):
+    monkeypatch.setattr(counting, "CACHED", 2**12)
+    cards = np.tile([2, 3, 4, 7], 10)
+    codes = random_codes(5, cards, 64 * 1000)
+    pairs = np.random.default_rng(1).permutation(all_pairs(len(cards)))[:100]
+    values, _ = PairCounts(codes, cards).tables(pairs)
+    assert np.array_equal(values, plain_tables(codes, cards, pairs))
+
+
+def test_bitsets_longer_than_a_block_of_words():
+    cards = np.array([2, 6, 3])
+    codes = random_codes(6, cards, 64 * kernel.WORDS + 1000)
+    pairs = all_pairs(3)
+    values, _ = PairCounts(codes, cards).tables(pairs)
+    assert np.array_equal(values, plain_tables(codes, cards, pairs))

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.kernels import counts as kernel
-from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+from graftwork.data.counting import Counter, Ints, Numbers, table_offsets
+from graftwork.data.slots import SlotIndex
+from graftwork.kernels.threads import count_threads
 
-Ints = NDArray[np.int64]
-Numbers = NDArray[np.int64 | np.float64]
-
-
-def table_offsets(cards: Ints, pairs: Ints) -> Ints:
-    """Return where each pair's table starts when tables lie one after the other, shape (k + 1,).
-
-    Examples
-    --------
-    >>> table_offsets(np.array([2, 3, 2]), np.array([[0, 1], [0, 2]]))
-    array([ 0,  6, 10])
-    """
-    sizes = cards[pairs[:, 0]] * cards[pairs[:, 1]]
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+__all__ = ["Numbers", "PairCounts", "table_offsets"]
 
 
 class PairCounts:
@@ -85,20 +71,17 @@ class PairCounts:
         self.complete = bool((extended == self._states).all())
         self._cards = self.extended
         self.weights = weights
-        self._weights = np.zeros(0) if weights is None else weights
         self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
         self._cache_tables = cache_tables
-        self._dtype: type[np.int64] | type[np.float64] = np.int64 if weights is None else np.float64
-        self._kept: Numbers = np.zeros(1024, dtype=self._dtype)
+        self._counter = Counter(self.codes, self._cards, weights, self.n_threads)
+        self._kept: Numbers = np.zeros(1024, dtype=self._counter.dtype)
         self._kept_size = 0
-        self._slots: dict[int, int] = {}
+        self._slots = SlotIndex()
         self.n_computed = 0
         self._margin_offsets = np.concatenate([[0], np.cumsum(self._cards)]).astype(np.int64)
-        self.extended_margins = self._count_margins()
+        self.extended_margins = self._counter.margins
         self.margins: Numbers = self.extended_margins[self._seen(np.arange(len(self._cards)))]
-        self._bits: NDArray[np.uint64] | None = None
-        self._bit_offsets = np.concatenate([[0], np.cumsum(self._cards - 1)]).astype(np.int64)
 
     def margin(self, i: int) -> Numbers:
         """Return the counts of the states of variable ``i``."""
@@ -120,24 +103,26 @@ class PairCounts:
     def extended_tables(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables with more rows or columns for variables that have missing cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
-        offsets = table_offsets(self._cards, pairs)
-        keys = (pairs[:, 0] * len(self._cards) + pairs[:, 1]).tolist()
-        slots = np.fromiter((self._slots.get(key, -1) for key in keys), np.int64, len(keys))
-        values = np.empty(int(offsets[-1]), dtype=self._dtype)
+        keys = pairs[:, 0] * len(self._cards) + pairs[:, 1]
+        slots = self._slots.find(keys)
         known, fresh = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-        if len(known):
-            sizes = np.diff(offsets)[known]
-            values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
+        if len(fresh) == len(pairs):
+            counted, starts = self._compute(pairs)
+            self._keep(keys, counted, starts)
+            return counted, starts
+        offsets = table_offsets(self._cards, pairs)
+        values = np.empty(int(offsets[-1]), dtype=self._counter.dtype)
+        sizes = np.diff(offsets)[known]
+        values[_ranges(offsets[known], sizes)] = self._kept[_ranges(slots[known], sizes)]
         if len(fresh):
             counted, starts = self._compute(pairs[fresh])
             values[_ranges(offsets[fresh], np.diff(starts))] = counted
-            self._keep([keys[f] for f in fresh], counted, starts)
+            self._keep(keys[fresh], counted, starts)
         return values, offsets
 
     def known_pairs(self, most: int) -> Ints:
         """Return (at most) so many of the pairs whose tables are kept, the latest, shape (k, 2)."""
-        keys = np.fromiter(islice(reversed(self._slots), most), np.int64)
-        return np.stack(np.divmod(keys, len(self._cards)), axis=1)
+        return np.stack(np.divmod(self._slots.latest(most), len(self._cards)), axis=1)
 
     def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs without looking in the cache or filling it."""
@@ -161,63 +146,9 @@ class PairCounts:
 
     def _compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         self.n_computed += len(pairs)
-        offsets = table_offsets(self._cards, pairs)
-        free_cells = (self._cards[pairs[:, 0]] - 1) * (self._cards[pairs[:, 1]] - 1)
-        by_rows = (free_cells > kernel.MOST_BITSET_CELLS) | (self._weights.size > 0)
-        make = np.zeros if by_rows.any() else np.empty  # bitsets write every cell
-        values: Numbers = make(int(offsets[-1]), dtype=self._dtype)
-        costs = np.where(by_rows, kernel.MOST_BITSET_CELLS, free_cells + 1).astype(np.float64)
+        return self._counter.count(np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2))
 
-        def count(part: slice) -> None:
-            rows, starts = by_rows[part], offsets[:-1][part]
-            if rows.any():
-                chosen = pairs[part][rows]
-                kernel.count_by_rows(
-                    self.codes, self._cards, self._weights, chosen, starts[rows], values
-                )
-            if not rows.all():
-                kernel.count_by_bitsets(
-                    self._packed(),
-                    self._bit_offsets,
-                    self._cards,
-                    self.extended_margins,
-                    self._margin_offsets,
-                    pairs[part][~rows],
-                    starts[~rows],
-                    values,
-                )
-
-        if not by_rows.all():
-            self._packed()  # once, before the threads start
-        run_chunks(count, cut_evenly(costs, self.n_threads), self.n_threads)
-        return values, offsets
-
-    def _packed(self) -> NDArray[np.uint64]:
-        if self._bits is None:
-            n_words = (self.codes.shape[1] + 63) // 64
-            bits = np.zeros((int(self._bit_offsets[-1]), n_words), dtype=np.uint64)
-
-            def pack(part: slice) -> None:
-                kernel.pack_states(
-                    part.start, part.stop, self.codes, self._cards, self._bit_offsets, bits
-                )
-
-            run_chunks(pack, cut_evenly(np.ones(len(self._cards)), self.n_threads), self.n_threads)
-            self._bits = bits
-        return self._bits
-
-    def _count_margins(self) -> Numbers:
-        margins = np.zeros(int(self._margin_offsets[-1]), dtype=self._dtype)
-
-        def count(part: slice) -> None:
-            kernel.count_states(
-                part.start, part.stop, self.codes, self._weights, self._margin_offsets, margins
-            )
-
-        run_chunks(count, cut_evenly(np.ones(len(self._cards)), self.n_threads), self.n_threads)
-        return margins
-
-    def _keep(self, keys: list[int], values: Numbers, starts: Ints) -> None:
+    def _keep(self, keys: Ints, values: Numbers, starts: Ints) -> None:
         full = self._kept_size + len(values) > self._cache_cells
         if full or len(self._slots) + len(keys) > self._cache_tables:
             return
@@ -225,7 +156,7 @@ class PairCounts:
             room = max(2 * len(self._kept), self._kept_size + len(values))
             self._kept = np.resize(self._kept, room)
         self._kept[self._kept_size : self._kept_size + len(values)] = values
-        self._slots.update(zip(keys, (self._kept_size + starts[:-1]).tolist(), strict=True))
+        self._slots.add(keys, self._kept_size + starts[:-1])
         self._kept_size += len(values)
 
 

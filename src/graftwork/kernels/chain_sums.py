@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.pseudo import SUMS
+from graftwork.kernels.lanes import add_row
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(cache=True, nogil=True)
 def expected_features(lanes, first, last, col_starts, positions, values, marginals, feature_starts,
                       outputs, out):  # fmt: skip
     """Fill the expected value of each feature of the attributes first:last.
@@ -17,9 +17,7 @@ def expected_features(lanes, first, last, col_starts, positions, values, margina
     ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
     """
     n_blocks = marginals.shape[1] // len(lanes)
-    blocks = marginals.reshape(marginals.shape[0], n_blocks, len(lanes))
     sums = np.empty(marginals.shape[1])
-    sum_blocks = sums.reshape(n_blocks, len(lanes))
     for a in range(first, last):
         if feature_starts[a] == feature_starts[a + 1]:
             continue
@@ -28,9 +26,7 @@ def expected_features(lanes, first, last, col_starts, positions, values, margina
         for k in range(col_starts[a], col_starts[a + 1]):
             value = values[k] if values.size else 1.0
             for b in range(n_blocks):
-                source, target = blocks[positions[k], b], sum_blocks[b]
-                for lane in range(len(lanes)):
-                    target[lane] += value * source[lane]
+                add_row(lanes, value, marginals, positions[k] * n_blocks + b, sums, b)
         for f in range(feature_starts[a], feature_starts[a + 1]):
             out[f] = sums[outputs[f]]
 

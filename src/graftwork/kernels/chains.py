@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 
 from graftwork.kernels.chain_logs import NEVER, pass_in_logs, write_marginals
+from graftwork.kernels.lanes import add_row, sum_rows
 from graftwork.kernels.pseudo import SUMS, _exponentiate
 
 #: Probabilities may be this far apart, as logarithms, before only logarithms can hold them.
@@ -48,9 +49,7 @@ def fill_rows(lanes, first, last, indptr, indices, values, slots, rows, out):
                 continue
             value = values[k] if values.size else 1.0
             for b in range(rows.shape[1]):
-                source, target = rows[slot, b], out[t, b]
-                for lane in range(len(lanes)):
-                    target[lane] += value * source[lane]
+                add_row(lanes, value, rows, slot * rows.shape[1] + b, out, t * rows.shape[1] + b)
 
 
 @njit(cache=True, nogil=True)
@@ -93,21 +92,11 @@ def _subtract_largest(length, states, tops):
 def _move(lanes, w, order, n_labels, before, moves, after):
     """Fill ``after`` with the sum over states before, times the moves to each state."""
     step = 1 if order == 1 else w
-    n_blocks = moves.shape[2]
+    groups, n_blocks = moves.shape[1], moves.shape[2]
     for g in range(1 if order == 1 else n_labels):
         for b in range(n_blocks):
-            target = after[g * n_blocks + b]
-            for lane in range(len(lanes)):
-                target[lane] = 0.0
-            for a in range(0, n_labels, 4):  # past the labels, up to a multiple of four, are zeros
-                x0, x1 = before[a * step + g], before[(a + 1) * step + g]
-                x2, x3 = before[(a + 2) * step + g], before[(a + 3) * step + g]
-                m0, m1 = moves[a, g, b], moves[a + 1, g, b]
-                m2, m3 = moves[a + 2, g, b], moves[a + 3, g, b]
-                for lane in range(len(lanes)):
-                    target[lane] += (x0 * m0[lane] + x1 * m1[lane]) + (
-                        x2 * m2[lane] + x3 * m3[lane]
-                    )
+            row = g * n_blocks + b
+            sum_rows(lanes, before, g, step, moves, row, groups * n_blocks, n_labels, after, row)
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -147,36 +136,30 @@ def _forward(lanes, w, order, n_labels, length, scores, moves, forward, totals):
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _move_back(lanes, w, order, n_labels, after, moves_back, before, column):
     """Fill ``before`` with the sum over states after, times the moves to them."""
-    step = 1 if order == 1 else w
-    for g in range(1 if order == 1 else n_labels):
-        for b in range(moves_back.shape[2]):
+    n_blocks = moves_back.shape[2]
+    if order == 1:
+        for b in range(n_blocks):
+            sum_rows(lanes, after, 0, 1, moves_back, b, n_blocks, n_labels, before, b)
+        return
+    for g in range(n_labels):
+        for b in range(n_blocks):
+            sum_rows(lanes, after, g * w, 1, moves_back, g * w * n_blocks + b, n_blocks, n_labels,
+                     column, 0)  # fmt: skip
             for lane in range(len(lanes)):
-                column[lane] = 0.0
-            for c in range(0, n_labels, 4):
-                x0, x1 = after[g * w + c], after[g * w + c + 1]
-                x2, x3 = after[g * w + c + 2], after[g * w + c + 3]
-                m0, m1 = moves_back[g, c, b], moves_back[g, c + 1, b]
-                m2, m3 = moves_back[g, c + 2, b], moves_back[g, c + 3, b]
-                for lane in range(len(lanes)):
-                    column[lane] += (x0 * m0[lane] + x1 * m1[lane]) + (
-                        x2 * m2[lane] + x3 * m3[lane]
-                    )
-            for lane in range(len(lanes)):
-                before[(b * len(lanes) + lane) * step + g] = column[lane]
+                before[(b * len(lanes) + lane) * w + g] = column[lane]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _add_moves(lanes, w, order, n_labels, weight, before, after, sums):
     """Add the products of states before and after to the sums of moves."""
     step = 1 if order == 1 else w
-    n_blocks = sums.shape[2]
+    groups, n_blocks = sums.shape[1], sums.shape[2]
     for a in range(n_labels):
         for g in range(1 if order == 1 else n_labels):
             x = weight * before[a * step + g]
             for b in range(n_blocks):
-                source, target = after[g * n_blocks + b], sums[a, g, b]
-                for lane in range(len(lanes)):
-                    target[lane] += x * source[lane]
+                row = g * n_blocks + b
+                add_row(lanes, x, after, row, sums, a * groups * n_blocks + row)
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

@@ -54,7 +54,7 @@ class Rows:
         votes = chosen < features.n_votes
         attributes = features.attributes[chosen[votes]]
         slots = np.full(len(features.starts) - 1, -1, dtype=np.int32)
-        used = np.unique(attributes)
+        used = np.flatnonzero(np.bincount(attributes))
         slots[used] = np.arange(len(used))
         rows = np.zeros((len(used), features.shape.n_columns))
         rows[slots[attributes], features.columns[chosen[votes]]] = weights[votes]
