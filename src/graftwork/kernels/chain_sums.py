@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.lanes import add_row
+from graftwork.kernels.row_sums import add_row
 
 
 @njit(cache=True, nogil=True)

@@ -28,8 +28,8 @@ import numpy as np
 from numba import njit
 
 from graftwork.kernels.chain_logs import NEVER, pass_in_logs, write_marginals
-from graftwork.kernels.lanes import add_row, sum_rows
 from graftwork.kernels.pseudo import SUMS, _exponentiate
+from graftwork.kernels.row_sums import add_row, sum_rows
 
 #: Probabilities may be this far apart, as logarithms, before only logarithms can hold them.
 MOST_APART = 600.0
