@@ -1,8 +1,9 @@
-"""Several neighbouring numbers at once: the vectors of LLVM, which every processor has in some width.
+"""Several neighbouring numbers at once: the vectors of LLVM, on every processor in some width.
 
 A loop over a few numbers of two arrays is not made a vector instruction by the compiler, since for
-all it knows the arrays overlap. These read all numbers first. ``lanes`` is a tuple whose length says
-how many numbers; arrays are one-dimensional, contiguous, of float64, and nobody checks their bounds.
+all it knows the arrays overlap. These read all numbers first. ``lanes`` is a tuple whose length
+says how many numbers; arrays are one-dimensional, contiguous, of float64, and nobody checks their
+bounds.
 """
 
 from __future__ import annotations
@@ -72,6 +73,26 @@ def multiply_lanes(
 ) -> Any:
     """Multiply ``target[at:]`` by ``source[start:]``."""
     return types.void(lanes, target, types.intp, source, types.intp), _two_rows("fmul")
+
+
+@intrinsic
+def add_scaled_lanes(
+    typing_context: Any, lanes: Any, target: Any, at: Any, source: Any, start: Any, scale: Any
+) -> Any:
+    """Add ``scale * source[start:]`` to ``target[at:]``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        width = lanes.count
+        goal = _address(context, builder, target, arguments[1], arguments[2], width)
+        value = builder.load(
+            _address(context, builder, source, arguments[3], arguments[4], width), align=8
+        )
+        value = builder.fmul(value, _spread(builder, arguments[5], width))
+        builder.store(builder.fadd(builder.load(goal, align=8), value), goal, align=8)
+        return context.get_dummy_value()
+
+    given = (lanes, target, types.intp, source, types.intp, types.float64)
+    return types.void(*given), generate
 
 
 @intrinsic
