@@ -66,40 +66,41 @@ def _project(u, v, width, largest, cards, seen, starts, sums, half, total):
 
 
 @njit(cache=True, nogil=True)
-def sum_products(lanes, pairs, ids, counts, widths, lines, starts, weights, sums):
-    """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair: the first entries of each.
+def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weights, sums):
+    """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair.
 
-    ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are, and
-    from ``starts[i]`` on ``lines`` has ``widths[i]`` numbers S of each, then as many of M.
-    ``weights`` are the rows', or empty.
+    ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are. From
+    ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many of M,
+    and zeros. ``weights`` are the rows', or empty.
     """
     for k in range(len(pairs)):
         i, j = pairs[k]
         few, many = (i, j) if counts[i] <= counts[j] else (j, i)
-        n_few, n_many, height, width = counts[few], counts[many], widths[few], widths[many]
-        own = lines[starts[few] : starts[few] + 2 * height * n_few]
-        other = lines[starts[many] : starts[many] + 2 * width * n_many]
+        n_few, n_many, height, width = counts[few], counts[many], sizes[few], sizes[many]
+        own = lines[starts[few] : starts[few + 1]]
+        other = lines[starts[many] : starts[many + 1]]
         if n_few * n_many <= MOST_COMBINATIONS:
             gathered = _count_and_gather(
-                lanes, width, ids[few], n_few, ids[many], n_many, other, weights
+                lanes, widths[many], ids[few], n_few, ids[many], n_many, other, weights
             )
         else:
-            gathered = _gather(lanes, width, ids[few], n_few, ids[many], other, weights)
-        out = np.zeros(height * width)
+            gathered = _gather(lanes, widths[many], ids[few], n_few, ids[many], other, weights)
+        across = -(-width // len(lanes)) * len(lanes)
+        out = np.zeros(height * across)
         for c in range(n_few):
-            place = 2 * width * c
+            source, place = widths[few] * c, widths[many] * c
             for a in range(height):
-                spread, moment = own[2 * height * c + a], own[2 * height * c + height + a]
-                for q in range(0, width, len(lanes)):
-                    at = a * width + q
+                spread, moment = own[source + a], own[source + height + a]
+                for q in range(0, across, len(lanes)):
+                    at = a * across + q  # lanes may end in the next numbers: those are not used
                     add_scaled_lanes(lanes, out, at, gathered, place + width + q, spread)
                     add_scaled_lanes(lanes, out, at, gathered, place + q, moment)
         for a in range(height):
             for b in range(width):
                 if few == i:
-                    sums[k, a, b] = out[a * width + b]
+                    sums[k, a, b] = out[a * across + b]
                 else:
-                    sums[k, b, a] = out[a * width + b]
+                    sums[k, b, a] = out[a * across + b]
 
 
 @njit(cache=True, nogil=True)
@@ -109,24 +110,23 @@ def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
         combinations[np.int64(ids[r]) * n_others + others[r]] += weight
-    gathered = np.zeros(2 * width * count)
+    gathered = np.zeros(width * count + len(lanes))
     for c in range(count):
         for d in range(n_others):
             weight = combinations[c * n_others + d]
             if weight != 0.0:
-                for q in range(0, 2 * width, len(lanes)):
-                    place = 2 * width * d + q
-                    add_scaled_lanes(lanes, gathered, 2 * width * c + q, lines, place, weight)
+                for q in range(0, width, len(lanes)):
+                    add_scaled_lanes(lanes, gathered, width * c + q, lines, width * d + q, weight)
     return gathered
 
 
 @njit(cache=True, nogil=True)
 def _gather(lanes, width, ids, count, others, lines, weights):
     """Return the sum of the other variable's lines in each configuration, row by row."""
-    gathered = np.zeros(2 * width * count)
+    gathered = np.zeros(width * count + len(lanes))
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
-        target, place = 2 * width * np.int64(ids[r]), 2 * width * np.int64(others[r])
-        for q in range(0, 2 * width, len(lanes)):
+        target, place = width * np.int64(ids[r]), width * np.int64(others[r])
+        for q in range(0, width, len(lanes)):
             add_scaled_lanes(lanes, gathered, target + q, lines, place + q, weight)
     return gathered

@@ -149,15 +149,18 @@ class _Search:
         self._walk.check_time()
         self._fit(self._outcome.potentials)
         self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
-        for turn in range(MOST_ROUNDS):
-            self._note(f"testing all pairs, round {turn + 1}", 1)
-            if not self._change(absent=True, enter=True):
-                break
+        turns, changed = 0, True
+        while changed and turns < MOST_ROUNDS:
+            turns += 1
+            self._note(f"testing all pairs, round {turns}", 1)
+            changed = self._change(absent=True, enter=True)
         while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-            if not self._change(absent=True, enter=False, final=True):
+            # pairs that a quick look missed may still come in
+            if not self._change(absent=True, enter=turns < MOST_ROUNDS, final=True):
                 break
+            turns += 1
             while self._change(absent=False, enter=False):
                 pass
         assert self._fitted is not None

@@ -31,11 +31,10 @@ class Lines:
         Where each variable stands among them; -1 if it does not.
     ids : (k, rows) int32
         The configuration of each row.
-    counts, widths, starts : (k,) int64
-        Number of configurations, of numbers for S in each (upper triangles, filled up to whole
-        lanes), and where each variable's lines start.
+    counts, widths, starts : (k,) or (k + 1,) int64
+        Number of configurations, length of the line of each, and where each variable's start.
     lines : float64
-        S and M in each configuration, one after the other.
+        The upper triangles of S and M in each configuration, filled up to whole lanes.
     """
 
     rows: Rows
@@ -55,8 +54,8 @@ class Lines:
             found = []
             for i in variables[part].tolist():
                 said = Said.of(rows.sample, conditionals, rows.contrasts, i)
-                both = [padded(x, lanes) for x in (said.spreads, said.moments(*average(rows, i)))]
-                found.append((said.configurations.ids, np.stack(both, axis=1)))
+                both = np.vstack([said.spreads, said.moments(*average(rows, i))])
+                found.append((said.configurations.ids, padded(both, lanes)))
             return found
 
         cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
@@ -64,20 +63,22 @@ class Lines:
         place = np.full(len(rows.sample.cards), -1)
         place[variables] = np.arange(len(variables))
         ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
-        counts, widths = np.array([(len(part), part.shape[2]) for part in lines]).T
+        counts, widths = np.array([part.shape for part in lines]).T
         joined = np.concatenate([part.ravel() for part in lines])
-        starts = offsets(2 * counts * widths)
+        starts = offsets(counts * widths)
         return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
 
     def variances(self, pairs: Ints) -> Floats:
         """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
         rows, here = self.rows, self.place[pairs]
         weights = np.zeros(0) if rows.sample.weights is None else rows.sample.weights
-        sums = np.empty((len(pairs), *self.widths[here[0]].tolist()))
+        sizes = np.zeros(len(self.counts), dtype=np.int64)
+        sizes[self.place[self.place >= 0]] = _triangles(rows)[self.place >= 0]
+        sums = np.empty((len(pairs), *sizes[here[0]].tolist()))
 
         def add(part: slice) -> None:
             kernel.sum_products(
-                _lanes(rows), here[part], self.ids, self.counts, self.widths, self.lines,
+                _lanes(rows), here[part], self.ids, self.counts, sizes, self.widths, self.lines,
                 self.starts, weights, sums[part],
             )  # fmt: skip
 
@@ -99,5 +100,10 @@ def average(rows: Rows, i: int) -> tuple[Floats, bool]:
 
 def _lanes(rows: Rows) -> tuple[int, ...]:
     """Return how many numbers of all variables' lines to add at once."""
-    most = int(rows.contrasts.sizes.max(initial=0))
-    return lanes_for(most * (most + 1) // 2)
+    return lanes_for(int(_triangles(rows).max(initial=0)))
+
+
+def _triangles(rows: Rows) -> Ints:
+    """Return how many numbers the upper triangle of each variable's spread has."""
+    sizes = rows.contrasts.sizes
+    return sizes * (sizes + 1) // 2
