@@ -181,10 +181,10 @@ def test_operations_of_tests_by_hand() -> None:
     assert of_edge_tests(sizes, edges[:0], 1) == of_hessian(sizes, edges[:0], 1) + 10 * FILL
 
 
-def test_memory_of_tests_is_that_of_the_variances() -> None:
+def test_memory_of_tests_is_that_of_the_lines() -> None:
     sizes, cards = np.full(1000, 4), np.full(1000, 5)
-    variances = 8 * 10_000 * TILE  # ten features each, in tiles
-    assert variances < bytes_of_tests(sizes, cards, 10**6) < 2 * variances
+    lines = 8 * 2 * TILE  # of two groups of variables
+    assert lines < bytes_of_tests(sizes, cards, 10**6) < 4 * lines
 
 
 def test_newton_steps_are_not_counted_with_very_many_states() -> None:

@@ -86,3 +86,28 @@ class RowConditionals:
         costs = (sizes * (2.0 + np.diff(self.indptr))).astype(np.float64)
         run_chunks(run, cut_evenly(costs, n_threads), n_threads)
         return conditionals
+
+    def neighbours(self, i: int) -> Ints:
+        """Return the neighbours of variable ``i``, in the order of its edges."""
+        return self.others[self.indptr[i] : self.indptr[i + 1]]
+
+    def given(self, i: int, codes: NDArray[np.unsignedinteger]) -> Floats:
+        """Return the conditionals of one variable, all states but the last, shape (s - 1, rows).
+
+        Parameters
+        ----------
+        codes : (d, rows) unsigned integers
+            Of its neighbours. C-contiguous.
+        """
+        layout, count = self.potentials.layout, len(codes)
+        around = slice(self.indptr[i], self.indptr[i + 1])
+        own = slice(layout.unary_offsets[i], layout.unary_offsets[i + 1])
+        conditionals = np.empty((int(layout.cards[i]) - 1, codes.shape[1]))
+        kernel.fill_probabilities(
+            np.array([count]), np.zeros(1, dtype=np.int64), codes,
+            np.append(self.extended[self.others[around]], layout.cards[i]), np.zeros(0),
+            self.potentials.weights[own], np.zeros(count + 1, dtype=np.int64),
+            np.append(np.zeros(count + 1, dtype=np.int64), count), np.arange(count),
+            self.oriented, self.starts[around], conditionals,
+        )  # fmt: skip
+        return conditionals

@@ -20,19 +20,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import gammaln
 from scipy.stats import chi2
 
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.tuning.hessian import Parameters, Star, hessian
-from graftwork.tuning.rows import RowBlock, Rows
+from graftwork.tuning.hessian import Parameters, hessian
+from graftwork.tuning.influence import variations
+from graftwork.tuning.localise import Around
+from graftwork.tuning.rows import Rows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
-# Rows looked at together: they fit caches.
-STRIP = 512
+# Degrees of freedom are seldom below this share of an edge's parameters.
+FEWEST_DEGREES = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,18 +83,9 @@ class Findings:
         return Findings(*columns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Local:
-    """One edge among the parameters at its two variables."""
-
-    edge: int
-    ends: tuple[Star, Star]
-    weights: Floats
-    precision: Floats
-    shares: tuple[Floats, Floats]
-
-
-def examine_edges(rows: Rows, most_rows: int, prior: float = 1.0) -> Findings:
+def examine_edges(
+    rows: Rows, most_rows: int, prior: float = 1.0, cut: Cut | None = None
+) -> Findings:
     """Return a test of each edge of the network.
 
     Parameters
@@ -106,19 +96,51 @@ def examine_edges(rows: Rows, most_rows: int, prior: float = 1.0) -> Findings:
         About so many of the rows tell the stretch.
     prior : float
         Precision of the normal prior of table entries in the refit.
+    cut : Cut, optional
+        Where only decisions matter: edges about which there is no doubt get rough p-values.
     """
     layout = rows.potentials.layout
     parameters = Parameters.of(layout, rows.contrasts)
-    edges = layout.edges
-    sizes = rows.contrasts.sizes[edges]
-    degrees = (sizes[:, 0] * sizes[:, 1]).astype(np.float64)
-    statistics = rises = np.zeros(len(edges))
-    if len(edges):
-        ridge = np.zeros(parameters.size)
-        ridge[parameters.starts[layout.n_variables] :] = prior
-        bend = hessian(rows, parameters) + sparse.diags_array(ridge)
-        rises, statistics, degrees = _statistics(rows, parameters, bend.tocsr(), most_rows)
-    return Findings(edges, statistics, degrees, log_tail(statistics, degrees), rises)
+    if not layout.n_edges:
+        return Findings.none(0)
+    ridge = np.zeros(parameters.size)
+    ridge[parameters.starts[layout.n_variables] :] = prior
+    around = Around.of(hessian(rows, parameters), parameters, ridge, rows.n_threads)
+    locals_ = around.localise_all(rows.n_threads)
+    weights = parameters.read(rows.potentials.weights)
+    own = [weights[parameters.of_edge(e)] for e in range(layout.n_edges)]
+    rises = np.array([w @ one.precision @ w for w, one in zip(own, locals_, strict=True)])
+    degrees = np.array([float(len(w)) for w in own])
+    stretches, unclear = np.ones(len(rises)), np.arange(len(rises))
+    if cut is not None:
+        stretches, unclear = cut.guess(rises, degrees)
+    some = rows.some(most_rows)
+    for e, variation in zip(unclear, variations(some, parameters, locals_, unclear), strict=True):
+        covariance = np.linalg.solve(locals_[e].precision, variation / some.share)
+        stretches[e], degrees[e] = _moments(np.asarray(covariance, dtype=np.float64))
+    statistics = rises / stretches
+    return Findings(layout.edges, statistics, degrees, log_tail(statistics, degrees), rises)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where edges are told from others: a false discovery rate among so many tests."""
+
+    level: float
+    n_tests: int
+
+    def guess(self, rises: Floats, degrees: Floats) -> tuple[Floats, Ints]:
+        """Return stretches that do for clear cases, and which edges are not clear.
+
+        An edge is clearly one if its p-value is so small, with the largest stretch, that it would
+        be a discovery alone; and clearly none if its p-value exceeds the rate with the least.
+        """
+        alone = np.log(self.level / max(1, self.n_tests))
+        clear = log_tail(rises / MOST_STRETCH, degrees) <= alone
+        fewest = np.maximum(1.0, FEWEST_DEGREES * degrees)
+        hopeless = log_tail(rises / LEAST_STRETCH, fewest) > np.log(self.level)
+        stretches = np.where(clear, MOST_STRETCH, LEAST_STRETCH)
+        return stretches, np.flatnonzero(~clear & ~hopeless)
 
 
 def log_tail(statistics: Floats, degrees: Floats) -> Floats:
@@ -139,87 +161,16 @@ def log_tail(statistics: Floats, degrees: Floats) -> Floats:
     return capped
 
 
-def _statistics(
-    rows: Rows, parameters: Parameters, bend: sparse.csr_array, most_rows: int
-) -> tuple[Floats, Floats, Floats]:
-    """Return what each edge makes the pseudo-likelihood rise by, that over its stretch, and df."""
-    weights = parameters.read(rows.potentials.weights)
-    stars = parameters.stars()
-    edges = np.arange(parameters.layout.n_edges)
-    costs = np.array([
-        float(stars[i].parameters.size + stars[j].parameters.size)
-        for i, j in parameters.layout.edges.tolist()
-    ])  # fmt: skip
-    cuts = cut_evenly(costs**2, rows.n_threads)
-
-    def place(part: slice) -> list[_Local]:
-        return [_localise(int(e), parameters, stars, bend, weights) for e in edges[part]]
-
-    locals_ = [one for group in run_chunks(place, cuts, rows.n_threads) for one in group]
-    variation = [np.zeros_like(one.precision) for one in locals_]
-    places, some = rows.places, rows.some(most_rows)
-    for block in some.blocks():
-
-        def add(part: slice, block: RowBlock = block) -> None:
-            for one, total in zip(locals_[part], variation[part], strict=True):
-                for start in range(0, len(block.weights), STRIP):
-                    strip = block.strip(slice(start, start + STRIP))
-                    moved = _influence(strip, one, places)
-                    total += (moved * strip.weights) @ moved.T
-
-        run_chunks(add, cuts, rows.n_threads)
-    rises, stretches, degrees = np.zeros((3, len(edges)))
-    for one, total in zip(locals_, variation, strict=True):
-        rises[one.edge] = one.weights @ one.precision @ one.weights
-        stretches[one.edge], degrees[one.edge] = _moments(one.precision @ total / some.share)
-    return rises, rises / stretches, degrees
-
-
 def _moments(product: Floats) -> tuple[float, float]:
     """Return the stretch and the degrees of freedom of a statistic.
 
     It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
-    product; the stretched chi-square returned has the same mean and variance (Satterthwaite). Where
-    the prior decides about rare states their weights are nearly zero.
+    product of precision and covariance; the stretched chi-square returned has the same mean and
+    variance (Satterthwaite). Where the prior decides about rare states their weights are nearly
+    zero.
     """
     first, second = float(np.trace(product)), float(np.sum(product * product.T))
     if not first > 0.0 < second:
         return 1.0, float(max(1, len(product)))
     stretch = float(np.clip(second / first, LEAST_STRETCH, MOST_STRETCH))
     return stretch, float(np.clip(first * first / second, 1.0, len(product)))
-
-
-def _localise(
-    e: int, parameters: Parameters, stars: list[Star], bend: sparse.csr_array, weights: Floats
-) -> _Local:
-    """Return an edge's rows of the inverse Hessian of the parameters at its variables."""
-    ends = stars[parameters.layout.edges[e, 0]], stars[parameters.layout.edges[e, 1]]
-    near = np.union1d(ends[0].parameters, ends[1].parameters)
-    own = np.arange(parameters.of_edge(e).start, parameters.of_edge(e).stop)
-    target = np.zeros((len(near), len(own)))
-    target[np.searchsorted(near, own), np.arange(len(own))] = 1.0
-    local = bend[near][:, near].toarray()
-    local[np.diag_indices_from(local)] += 1e-10 * np.trace(local) / max(1, len(local))
-    solved = cho_solve(cho_factor(local, overwrite_a=True), target)
-    precision = np.asarray(np.linalg.inv(target.T @ solved), dtype=np.float64)
-    shares = []
-    for end, star in enumerate(ends):
-        share = solved[np.searchsorted(near, star.parameters)].transpose(2, 0, 1).copy()
-        if end:  # the edge itself belongs to its first variable's share
-            share[:, :, star.edge_of == e] = 0.0
-        shares.append(share)
-    return _Local(e, ends, weights[own], precision, (shares[0], shares[1]))
-
-
-def _influence(block: RowBlock, one: _Local, places: Ints) -> Floats:
-    """Return how each row moves the edge's estimate, shape (df, rows)."""
-    moved = np.zeros((len(one.weights), len(block.weights)))
-    for star, share in zip(one.ends, one.shares, strict=True):
-        df, size, width = share.shape
-        own = slice(places[star.centre], places[star.centre + 1])
-        flat = share.reshape(df * size, width)
-        ahead = flat[:, 1:] @ block.indicators[star.lines] + flat[:, :1]
-        moved += (ahead.reshape(df, size, -1) * block.residuals[own]).sum(axis=1)
-        back = flat[:, 1:] @ block.residuals[star.lines]
-        moved += (back.reshape(df, size, -1) * block.indicators[own]).sum(axis=1)
-    return moved

@@ -1,7 +1,9 @@
-"""The Hessian of the pseudo-likelihood, and how far single edges vary with the rows.
+"""The Hessian of the pseudo-likelihood.
 
 The conditional of variable k bends by S_k (x) z z' in every row, z being 1 and the indicators of
-its neighbours. Those small matrices, summed over the rows, fit together to a sparse matrix.
+its neighbours: a small matrix for each variable, summed over its configurations. Of each neighbour
+one code occurs in a configuration, so S_k is added to one cell for each pair of neighbours, and the
+cells are put together afterwards.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
+from graftwork.kernels import spreads as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.row_conditionals import RowConditionals
+from graftwork.tuning.configurations import Said, lanes_for, padded
 from graftwork.tuning.contrasts import Contrasts
-from graftwork.tuning.rows import RowBlock, Rows
+from graftwork.tuning.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,37 +125,112 @@ class Parameters:
         return Star(centre, edges, joined, np.hstack(columns), np.concatenate(owners))
 
 
-def hessian(rows: Rows, parameters: Parameters) -> sparse.csr_array:
+@dataclass(frozen=True, slots=True, eq=False)
+class Hessian:
+    """A sum of small matrices, one for the conditional of each variable.
+
+    Attributes
+    ----------
+    size : int
+        Number of parameters.
+    places : list of (p,) int64
+        Which parameters each variable's conditional depends on, ascending.
+    blocks : list of (p, p) float64
+        How it bends in them.
+    """
+
+    size: int
+    places: list[Ints]
+    blocks: list[Floats]
+
+    def toarray(self) -> Floats:
+        """Return the whole matrix."""
+        total = np.zeros((self.size, self.size))
+        for own, block in zip(self.places, self.blocks, strict=True):
+            total[np.ix_(own, own)] += block
+        return total
+
+    def scaled(self, factor: float) -> Hessian:
+        """Return it times a number."""
+        return Hessian(self.size, self.places, [factor * block for block in self.blocks])
+
+    def times(self, vector: Floats) -> Floats:
+        """Return the product with a vector."""
+        out = np.zeros_like(vector)
+        for own, block in zip(self.places, self.blocks, strict=True):
+            out[own] += block @ vector[own]
+        return out
+
+    def around(self, parameters: Parameters, diagonal: Floats) -> list[Floats]:
+        """Return the matrix, plus a diagonal one, of the parameters of each conditional.
+
+        Each edge's table is in two conditionals; any two of a variable's tables in one.
+        """
+        totals = [block.copy() for block in self.blocks]
+        for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
+            first = parameters.of_edge(e)
+            here, there = (within(self.places[k], first) for k in (i, j))
+            totals[i][here, here] += self.blocks[j][there, there]
+            totals[j][there, there] += self.blocks[i][here, here]
+        for own, total in zip(self.places, totals, strict=True):
+            total[np.diag_indices_from(total)] += diagonal[own]
+        return totals
+
+
+def within(places: Ints, part: slice) -> slice:
+    """Return where a range of parameters stands in an ascending list that has all of it."""
+    first = int(np.searchsorted(places, part.start))
+    return slice(first, first + part.stop - part.start)
+
+
+def hessian(rows: Rows, parameters: Parameters) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign."""
-    stars = parameters.stars()
-    sums = [np.zeros((s.parameters.shape[0],) * 2 + (s.parameters.shape[1],) * 2) for s in stars]
-    costs = np.array([float(total.size) for total in sums])
-    triangles = rows.triangles
-    for block in rows.blocks():
+    stars, conditionals = parameters.stars(), rows.conditionals
+    costs = np.array([float(star.parameters.size) ** 2 for star in stars])
 
-        def add(part: slice, block: RowBlock = block) -> None:
-            for star, total in zip(stars[part], sums[part], strict=True):
-                add_star(block, star, triangles, total)
+    def bend(part: slice) -> list[tuple[Ints, Floats]]:
+        return [_bend(rows, conditionals, star) for star in stars[part]]
 
-        run_chunks(add, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
-    places, values = [], []
-    for star, total in zip(stars, sums, strict=True):
-        flat = star.parameters.ravel()
-        places.append(np.stack([np.repeat(flat, len(flat)), np.tile(flat, len(flat))]))
-        values.append(total.transpose(0, 2, 1, 3).ravel())
-    joined = (np.concatenate(values), tuple(np.concatenate(places, axis=1)))
-    return sparse.coo_array(joined, shape=(parameters.size,) * 2).tocsr()
+    groups = run_chunks(bend, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
+    found = [one for group in groups for one in group]
+    return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 
-def add_star(block: RowBlock, star: Star, triangles: Ints, total: Floats) -> None:
-    """Add the Hessian of one conditional, summed over a block of rows, and return None."""
-    size = total.shape[0]
+def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, Floats]:
+    """Return the parameters of one conditional, ascending, and how it bends in them."""
+    size, width = star.parameters.shape
+    order = np.argsort(star.parameters, axis=None)
     if not size:
-        return
-    z = np.concatenate([np.ones((1, len(block.weights))), block.indicators[star.lines]])
-    spreads = block.spreads[triangles[star.centre] : triangles[star.centre + 1]] * block.weights
-    for line, (a, b) in zip(spreads, zip(*np.triu_indices(size), strict=True), strict=True):
-        product = (z * line) @ z.T
-        total[a, b] += product
-        if a != b:
-            total[b, a] += product
+        return order, np.zeros((0, 0))
+    sample, bases = rows.sample, rows.contrasts.bases
+    said = Said.of(sample, conditionals, rows.contrasts, star.centre)
+    lines = said.spreads * said.configurations.weights
+    lanes = lanes_for(len(lines))
+    others = conditionals.neighbours(star.centre).tolist()
+    seen = [np.ones((1, 1))] + [sample.indicators(j) @ bases[j] for j in others]
+    cards = np.array([len(rows_) for rows_ in seen])
+    starts = np.stack([offsets(cards), offsets(np.array([rows_.shape[1] for rows_ in seen]))], 1)
+    joined = np.zeros((int(cards.sum()), int(np.diff(starts[:, 1]).max())))
+    for first, part in zip(starts[:, 0].tolist(), seen, strict=False):
+        joined[first : first + len(part), : part.shape[1]] = part
+    codes = said.configurations.codes
+    codes = np.concatenate([np.zeros((1, codes.shape[1]), dtype=codes.dtype), codes])
+    table = padded(lines, lanes)
+    total = np.zeros((width, width, table.shape[1]))
+    kernel.sum_star(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
+    square = total[:, :, unfold(size)].transpose(2, 0, 3, 1).reshape(order.size, order.size)
+    return star.parameters.ravel()[order], square[np.ix_(order, order)]
+
+
+def unfold(size: int) -> Ints:
+    """Return where each entry of a symmetric matrix stands in its upper triangle.
+
+    Examples
+    --------
+    >>> unfold(2).tolist()
+    [[0, 1], [1, 2]]
+    """
+    places = np.zeros((size, size), dtype=np.int64)
+    upper = np.triu_indices(size)
+    places[upper] = places[upper[::-1]] = np.arange(len(upper[0]))
+    return places

@@ -6,12 +6,11 @@ another, and methods that only see gradients take thousands of steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from graftwork.data.compact import Sample
@@ -19,7 +18,8 @@ from graftwork.grafting import Problem
 from graftwork.inference.layout import Floats, Layout
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import all_states
-from graftwork.tuning.hessian import Parameters, hessian
+from graftwork.tuning.hessian import Hessian, Parameters, hessian
+from graftwork.tuning.localise import inverse
 from graftwork.tuning.rows import Rows
 
 # So many Hessians at most, and steps with each.
@@ -63,8 +63,8 @@ def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: in
         if solution.residual <= tolerance:
             break
         rows = Rows(sample, solution.point.potentials, parameters.contrasts, n_threads)
-        bend = hessian(rows, parameters) / sample.total_weight + sparse.diags_array(ridge)
-        after = _descend(problem, solution, parameters, bend.tocsr(), ridge, tolerance)
+        bend = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
+        after = _descend(problem, solution, parameters, bend, ridge, tolerance)
         if after is solution:
             break
         solution = after
@@ -75,16 +75,17 @@ def _descend(
     problem: Problem,
     solution: Solution,
     parameters: Parameters,
-    bend: sparse.csr_array,
+    bend: Hessian,
     ridge: Floats,
     tolerance: float,
 ) -> Solution:
     """Return where a few steps with one Hessian lead: close to the optimum each gains digits."""
-    nearly_inverse = _schwarz(parameters, bend)
+    whole = _operator(parameters.size, lambda vector: bend.times(vector) + ridge * vector)
+    nearly_inverse = _schwarz(parameters, bend, ridge)
     for _ in range(MOST_STEPS):
         weights = solution.point.potentials.weights
         slope = parameters.read(solution.point.gradient) + ridge * parameters.read(weights)
-        step, _ = cg(bend, -slope, rtol=1e-4, atol=0.0, M=nearly_inverse, maxiter=200)
+        step, _ = cg(whole, -slope, rtol=1e-4, atol=0.0, M=nearly_inverse, maxiter=200)
         trial = _lower(problem, solution, parameters.write(step))
         if trial is None:
             return solution
@@ -107,18 +108,15 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     return None
 
 
-def _schwarz(parameters: Parameters, bend: sparse.csr_array) -> Any:
+def _schwarz(parameters: Parameters, bend: Hessian, ridge: Floats) -> Any:
     """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
 
     Every table is in two of them (the overlapping additive Schwarz method).
     """
-    places = [star.parameters.ravel() for star in parameters.stars() if star.parameters.size]
-    factors = [cho_factor(bend[own][:, own].toarray()) for own in places]
+    inverses = [inverse(matrix) for matrix in bend.around(parameters, ridge)]
+    return _operator(parameters.size, Hessian(parameters.size, bend.places, inverses).times)
 
-    def apply(vector: Floats) -> Floats:
-        out = np.zeros_like(vector)
-        for own, factor in zip(places, factors, strict=True):
-            out[own] += cho_solve(factor, vector[own])
-        return out
 
-    return LinearOperator((parameters.size,) * 2, matvec=apply, dtype=np.float64)
+def _operator(size: int, apply: Callable[[Floats], Floats]) -> Any:
+    """Return a square matrix that is known by its products."""
+    return LinearOperator((size, size), matvec=apply, dtype=np.float64)

@@ -28,8 +28,8 @@ EDGE_ROUNDS = 9
 HESSIANS = 12
 # This share of the short list is still there in most rounds.
 TESTED = 0.75
-# Arrays of a block of rows: conditionals, spreads, moments, and what they are made of.
-BLOCK_ARRAYS = 6
+# Arrays of a block of rows: conditionals, indicators, residuals.
+BLOCK_ARRAYS = 3
 
 
 def sizes_in_tests(sample: Sample) -> Ints:
@@ -147,14 +147,16 @@ def of_structure(sample: Sample, sizes: Ints, part: Sample, edges: Ints, times: 
 
 
 def bytes_of_tests(sizes: Ints, cards: Ints, rows: int) -> int:
-    """Return what testing all pairs holds at once: variances, and a block of rows.
+    """Return what testing all pairs holds at once: lines of variables, and a block of rows.
+
+    The lines (spreads and moments, at most one for each row) are there twice while they are joined.
 
     Examples
     --------
     >>> bytes_of_tests(np.array([1, 1]), np.array([2, 2]), 100)
-    19232
+    16000
     """
-    features = int((sizes * (sizes + 1) // 2).sum())
-    width = max(features, int(cards.sum()), 1)
+    lines = min(rows * int((sizes * (sizes + 1)).sum()), 2 * TILE)
+    width = max(1, int(cards.sum()))
     block = min(rows, max(LEAST_ROWS, BLOCK_SIZE // width))
-    return 8 * (features * min(features, TILE) + BLOCK_ARRAYS * block * width)
+    return 8 * (2 * lines + BLOCK_ARRAYS * block * width)

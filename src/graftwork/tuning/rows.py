@@ -1,8 +1,7 @@
-"""What each row says about a fitted network: residuals, spreads and indicators, in blocks of rows.
+"""What each row says about a fitted network: indicators and residuals, in blocks of rows.
 
-In the coordinates of ``Contrasts``: with x_i the indicator of the state of variable i, p_i its
-conditional given all others and S_i = diag(p_i) - p_i p_i', a row gives K_i' x_i, K_i' (x_i - p_i)
-and K_i' S_i K_i (its upper triangle). Rows need not be complete.
+In the coordinates of ``Contrasts``: with x_i the indicator of the state of variable i and p_i its
+conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows need not be complete.
 """
 
 from __future__ import annotations
@@ -29,27 +28,19 @@ LEAST_ROWS, MOST_ROWS = 64, 8192
 class RowBlock:
     """Some rows, as they look from a fitted network.
 
-    The lines of variable i start at ``Rows.places[i]``, or at ``Rows.triangles[i]`` among spreads
-    and moments. What a row says of a variable that is missing in it is zero, but for indicators:
-    there it counts as what it counts as for its neighbours.
+    The lines of variable i start at ``Rows.places[i]``. Where it is missing, its residuals are zero
+    and its indicators what it counts as for its neighbours.
 
     Attributes
     ----------
     weights : (rows,) float64
     indicators, residuals : (k, rows) float64
         K' x and K' (x - p) of each variable, one after the other.
-    spreads : (t, rows) float64
-        Upper triangles of K' S K.
-    moments : (t, rows) float64
-        Of K' (m m' + 2 S) K with m = p - f, f being the frequencies; empty if not asked for. Where
-        the variable's state was drawn, of m m' + S.
     """
 
     weights: Floats
     indicators: Floats
     residuals: Floats
-    spreads: Floats
-    moments: Floats
 
     def strip(self, part: slice) -> RowBlock:
         """Return some of the rows."""
@@ -57,8 +48,6 @@ class RowBlock:
             self.weights[part],
             self.indicators[:, part],
             self.residuals[:, part],
-            self.spreads[:, part],
-            self.moments[:, part],
         )
 
 
@@ -88,10 +77,9 @@ class Rows:
         return offsets(self.contrasts.sizes)
 
     @property
-    def triangles(self) -> Ints:
-        """Where each variable's lines start among spreads and moments."""
-        sizes = self.contrasts.sizes
-        return offsets(sizes * (sizes + 1) // 2)
+    def conditionals(self) -> RowConditionals:
+        """The conditionals of the network's variables."""
+        return RowConditionals.of(self.potentials, self.sample)
 
     def some(self, most: int) -> Rows:
         """Return about so many of the rows, or all where there are fewer.
@@ -118,11 +106,11 @@ class Rows:
             return 1.0
         return float(len(self.chosen) if weights is None else weights[self.chosen].sum()) / total
 
-    def blocks(self, *, moments: bool = False) -> Iterator[RowBlock]:
+    def blocks(self) -> Iterator[RowBlock]:
         """Yield all rows, block by block."""
-        width = max(1, int(self.triangles[-1]), int(self.sample.cards.sum()))
+        width = max(1, int(self.sample.cards.sum()))
         size = int(np.clip(BLOCK_SIZE // width, LEAST_ROWS, MOST_ROWS))
-        filler = _Filler.of(self, moments)
+        filler = _Filler.of(self)
         count = self.sample.n_rows if self.chosen is None else len(self.chosen)
         for start in range(0, count, size):
             part = slice(start, min(start + size, count))
@@ -133,31 +121,19 @@ class Rows:
 class _Filler:
     """What all blocks of rows have in common.
 
-    ``seen[i]`` has what each code of variable i counts as, in contrasts, shape (k, codes);
-    ``average[i]`` the contrasts of its frequencies, shape (k, 1).
+    ``seen[i]`` has what each code of variable i counts as, in contrasts, shape (k, codes).
     """
 
     rows: Rows
     conditionals: RowConditionals
-    moments: bool
     places: Ints
-    triangles: Ints
     seen: list[Floats]
-    average: list[Floats]
 
     @staticmethod
-    def of(rows: Rows, moments: bool) -> _Filler:
+    def of(rows: Rows) -> _Filler:
         sample, bases = rows.sample, rows.contrasts.bases
-        parts = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
-        return _Filler(
-            rows,
-            RowConditionals.of(rows.potentials, sample),
-            moments,
-            rows.places,
-            rows.triangles,
-            [(sample.indicators(i) @ basis).T.copy() for i, basis in enumerate(bases)],
-            [(basis.T @ part)[:, None] for basis, part in zip(bases, parts, strict=True)],
-        )
+        seen = [(sample.indicators(i) @ basis).T.copy() for i, basis in enumerate(bases)]
+        return _Filler(rows, rows.conditionals, rows.places, seen)
 
     def block(self, where: slice | Ints) -> RowBlock:
         """Return some rows."""
@@ -167,9 +143,7 @@ class _Filler:
         weights = np.ones(count) if sample.weights is None else sample.weights[where]
         conditionals = self.conditionals.fill(codes, rows.n_threads)
         indicators = np.empty((int(self.places[-1]), count))
-        residuals, spreads = np.empty_like(indicators), np.empty((int(self.triangles[-1]), count))
-        moments = np.empty_like(spreads) if self.moments else np.zeros((0, count))
-        block = RowBlock(weights, indicators, residuals, spreads, moments)
+        block = RowBlock(weights, indicators, np.empty_like(indicators))
         slots = self.conditionals.slots
 
         def fill(part: slice) -> None:
@@ -183,45 +157,10 @@ class _Filler:
 
     def _fill(self, block: RowBlock, i: int, codes: Any, p: Floats) -> None:
         """Fill the lines of one variable, given its conditionals (all states but the last)."""
-        basis = self.rows.contrasts.bases[i]
+        basis, sample = self.rows.contrasts.bases[i], self.rows.sample
         own = slice(self.places[i], self.places[i + 1])
-        square = slice(self.triangles[i], self.triangles[i + 1])
-        means = (basis[:-1] - basis[-1]).T @ p + basis[-1][:, None]
-        spread = spread_of(basis, p, means)
         block.indicators[own] = self.seen[i][:, codes]
-        block.residuals[own] = block.indicators[own] - means
-        block.spreads[square] = spread
-        if self.moments:
-            first, second = np.triu_indices(basis.shape[1])
-            off = means - self.average[i]
-            block.moments[square] = off[first] * off[second] + 2.0 * spread
-        sample = self.rows.sample
-        if sample.extended[i] == sample.cards[i]:
-            return
-        gone = codes >= sample.cards[i]
-        block.residuals[own, gone] = 0.0
-        block.spreads[square, gone] = 0.0
-        if self.moments:  # an average does not vary; a drawn state does, but answers nothing
-            averaged = sample.extended[i] == sample.cards[i] + 1
-            block.moments[square, gone] -= spread[:, gone]
-            if averaged:
-                block.moments[square, gone] = 0.0
-
-
-def spread_of(basis: Floats, conditionals: Floats, means: Floats) -> Floats:
-    """Return the upper triangle of K' (diag(p) - p p') K in each row.
-
-    ``conditionals`` hold all states but the last.
-
-    Examples
-    --------
-    >>> half = np.array([[0.5]])
-    >>> basis = np.array([[1.0], [-1.0]])
-    >>> spread_of(basis, half, basis.T @ np.array([[0.5], [0.5]]))
-    array([[1.]])
-    """
-    first, second = np.triu_indices(basis.shape[1])
-    products = (basis[:, first] * basis[:, second]).T
-    spread: Floats = (products[:, :-1] - products[:, -1:]) @ conditionals + products[:, -1:]
-    spread -= means[first] * means[second]
-    return spread
+        means = (basis[:-1] - basis[-1]).T @ p + basis[-1][:, None]
+        np.subtract(block.indicators[own], means, out=block.residuals[own])
+        if sample.extended[i] > sample.cards[i]:
+            block.residuals[own, codes >= sample.cards[i]] = 0.0

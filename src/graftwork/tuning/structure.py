@@ -23,7 +23,7 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
-from graftwork.tuning.edge_tests import Findings, examine_edges
+from graftwork.tuning.edge_tests import Cut, Findings, examine_edges
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.newton import newton
@@ -149,15 +149,18 @@ class _Search:
         self._walk.check_time()
         self._fit(self._outcome.potentials)
         self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
-        for turn in range(MOST_ROUNDS):
-            self._note(f"testing all pairs, round {turn + 1}", 1)
-            if not self._change(absent=True, enter=True):
-                break
+        turns, changed = 0, True
+        while changed and turns < MOST_ROUNDS:
+            turns += 1
+            self._note(f"testing all pairs, round {turns}", 1)
+            changed = self._change(absent=True, enter=True)
         while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-            if not self._change(absent=True, enter=False, final=True):
+            # pairs that a quick look missed may still come in
+            if not self._change(absent=True, enter=turns < MOST_ROUNDS, final=True):
                 break
+            turns += 1
             while self._change(absent=False, enter=False):
                 pass
         assert self._fitted is not None
@@ -219,11 +222,14 @@ class _Search:
         assert self._fitted is not None
         point, pseudo = self._fitted.point, self._problem.objective
         rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
-        others = examine_absent(rows, point, self._problem) if absent else Findings.none(0)
-        edges = examine_edges(rows, FINAL_ROWS if final else ROWS)
-        evidence = Evidence(edges, others, self._problem.space.size, self._fdr)
+        size, most = self._problem.space.size, self._walk.budget.max_edges
+        # With a limit on their number, the order of all p-values matters.
+        cut = None if final or most is not None else Cut(self._fdr, size)
+        others = examine_absent(rows, point, self._problem, cut) if absent else Findings.none(0)
+        edges = examine_edges(rows, FINAL_ROWS if final else ROWS, cut=cut)
+        evidence = Evidence(edges, others, size, self._fdr)
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
+        kept, entering = evidence.choose(required, most, enter=enter)
         self._evidence = evidence
         if kept.all() and not len(entering):
             return False

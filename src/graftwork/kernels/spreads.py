@@ -1,0 +1,138 @@
+"""Sums over rows of products of what variables' conditionals say, by configurations.
+
+A *configuration* is what a variable's conditional depends on; rows that share it are looked at
+once. What is said of one is a line of numbers, padded to whole lanes (see ``kernels.vectors``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from graftwork.kernels.vectors import add_scaled, load, store
+
+# Neighbours that share one pass over the configurations: their sums stay in the nearest cache.
+TOGETHER = 8
+# With at most this many combinations of two variables' configurations, those are counted first.
+MOST_COMBINATIONS = 2**14
+
+
+@njit(cache=True, nogil=True)
+def _add(lanes, target, at, source, start, scale):
+    """Add ``scale`` times a line of ``source`` to one of ``target``."""
+    store(add_scaled(load(lanes, target, at), scale, source, start), target, at)
+
+
+@njit(cache=True, nogil=True)
+def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
+    """Fill sum_c s_c z_u z_v' of all neighbours u and v of a variable.
+
+    ``codes[u]`` are the codes of neighbour u in each configuration, ``lines`` (flat) the ``width``
+    numbers s_c, and z_u the row ``seen[starts[u, 0] + code]``, of which the first columns count:
+    those of u are ``starts[u, 1]`` to ``starts[u + 1, 1]`` of ``total``, shape (q, q, width).
+    """
+    largest = cards.max()
+    sums = np.empty(TOGETHER * largest * largest * width)
+    half = np.empty(seen.shape[1] * largest * width)
+    for u in range(len(codes)):
+        for first in range(u, len(codes), TOGETHER):
+            last = min(first + TOGETHER, len(codes))
+            sums[:] = 0.0
+            for c in range(codes.shape[1]):
+                own = np.int64(codes[u, c]) * largest
+                for v in range(first, last):
+                    place = (((v - first) * largest * largest) + own + codes[v, c]) * width
+                    for q in range(0, width, len(lanes)):
+                        _add(lanes, sums, place + q, lines, c * width + q, 1.0)
+            for v in range(first, last):
+                base = (v - first) * largest * largest * width
+                _project(u, v, width, largest, cards, seen, starts, sums[base:], half, total)
+
+
+@njit(cache=True, nogil=True)
+def _project(u, v, width, largest, cards, seen, starts, sums, half, total):
+    """Turn the sums by two neighbours' codes into sums by what their codes count as."""
+    n_u, n_v = starts[u + 1, 1] - starts[u, 1], starts[v + 1, 1] - starts[v, 1]
+    for a in range(n_u):
+        for y in range(cards[v]):
+            for q in range(width):
+                value = 0.0
+                for x in range(cards[u]):
+                    value += seen[starts[u, 0] + x, a] * sums[(x * largest + y) * width + q]
+                half[(a * largest + y) * width + q] = value
+    for a in range(n_u):
+        for b in range(n_v):
+            row, column = starts[u, 1] + a, starts[v, 1] + b
+            for q in range(width):
+                value = 0.0
+                for y in range(cards[v]):
+                    value += seen[starts[v, 0] + y, b] * half[(a * largest + y) * width + q]
+                total[row, column, q] = value
+                total[column, row, q] = value
+
+
+@njit(cache=True, nogil=True)
+def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weights, sums):
+    """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair.
+
+    ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are. From
+    ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many of M,
+    and zeros. ``weights`` are the rows', or empty.
+    """
+    for k in range(len(pairs)):
+        i, j = pairs[k]
+        few, many = (i, j) if counts[i] <= counts[j] else (j, i)
+        n_few, n_many, height, width = counts[few], counts[many], sizes[few], sizes[many]
+        own = lines[starts[few] : starts[few + 1]]
+        other = lines[starts[many] : starts[many + 1]]
+        if n_few * n_many <= MOST_COMBINATIONS:
+            gathered = _count_and_gather(
+                lanes, widths[many], ids[few], n_few, ids[many], n_many, other, weights
+            )
+        else:
+            gathered = _gather(lanes, widths[many], ids[few], n_few, ids[many], other, weights)
+        across = -(-width // len(lanes)) * len(lanes)
+        out = np.zeros(height * across)
+        for c in range(n_few):
+            source, place = widths[few] * c, widths[many] * c
+            for a in range(height):
+                spread, moment = own[source + a], own[source + height + a]
+                for q in range(0, across, len(lanes)):
+                    at = a * across + q  # lanes may end in the next numbers: those are not used
+                    _add(lanes, out, at, gathered, place + width + q, spread)
+                    _add(lanes, out, at, gathered, place + q, moment)
+        for a in range(height):
+            for b in range(width):
+                if few == i:
+                    sums[k, a, b] = out[a * across + b]
+                else:
+                    sums[k, b, a] = out[a * across + b]
+
+
+@njit(cache=True, nogil=True)
+def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights):
+    """Return the sum of the other variable's lines in each configuration: by counting both."""
+    combinations = np.zeros(count * n_others)
+    for r in range(len(ids)):
+        weight = weights[r] if weights.size else 1.0
+        combinations[np.int64(ids[r]) * n_others + others[r]] += weight
+    gathered = np.zeros(width * count + len(lanes))
+    for c in range(count):
+        for d in range(n_others):
+            weight = combinations[c * n_others + d]
+            if weight != 0.0:
+                for q in range(0, width, len(lanes)):
+                    _add(lanes, gathered, width * c + q, lines, width * d + q, weight)
+    return gathered
+
+
+@njit(cache=True, nogil=True)
+def _gather(lanes, width, ids, count, others, lines, weights):
+    """Return the sum of the other variable's lines in each configuration, row by row."""
+    gathered = np.zeros(width * count + len(lanes))
+    for r in range(len(ids)):
+        weight = weights[r] if weights.size else 1.0
+        target, place = width * np.int64(ids[r]), width * np.int64(others[r])
+        for q in range(0, width, len(lanes)):
+            _add(lanes, gathered, target + q, lines, place + q, weight)
+    return gathered

@@ -1,0 +1,154 @@
+"""Single edges among the parameters at their two variables.
+
+Let A_i be the Hessian of the parameters at variable i. Of the parameters at i and those at j only
+the table of the edge (i, j) is in both; apart from it the two sets meet where i and j share a
+neighbour u, whose conditional links the tables (i, u) and (j, u). So what is left of the Hessian of
+both for the edge, once all other parameters follow, comes from the inverses of A_i and A_j, each of
+which serves all edges at its variable, and a small system for the shared neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag, cho_factor, cho_solve
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.tuning.hessian import Hessian, Parameters, within
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Local:
+    """One edge among the parameters at its two variables.
+
+    Attributes
+    ----------
+    precision : (df, df) float64
+        How the pseudo-likelihood bends in the edge's parameters where all others follow.
+    shares : two of (p, df) float64
+        How the slope in each parameter at the first, and at the second variable, adds to the slope
+        in the edge's. The edge's own parameters are in the first alone.
+    """
+
+    precision: Floats
+    shares: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """An edge among the parameters at one of its variables.
+
+    ``follow`` says how the others follow it (with signs turned), ``shared`` are the places of the
+    tables to neighbours shared with the other variable, ``free`` the columns of the inverse there
+    if the edge stays as it is.
+    """
+
+    own: slice
+    left: Floats
+    follow: Floats
+    shared: Ints
+    free: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """The Hessians of the parameters at each variable, and their inverses."""
+
+    bend: Hessian
+    parameters: Parameters
+    matrices: list[Floats]
+    inverses: list[Floats]
+    edge_of: list[dict[int, int]]
+
+    @staticmethod
+    def of(bend: Hessian, parameters: Parameters, ridge: Floats, n_threads: int) -> Around:
+        """Return them for a Hessian plus a diagonal matrix."""
+        matrices = bend.around(parameters, ridge)
+        costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices])
+
+        def invert(part: slice) -> list[Floats]:
+            return [inverse(matrix) for matrix in matrices[part]]
+
+        groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
+        edge_of: list[dict[int, int]] = [{} for _ in matrices]
+        for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
+            edge_of[i][j] = edge_of[j][i] = e
+        inverses = [one for group in groups for one in group]
+        return Around(bend, parameters, matrices, inverses, edge_of)
+
+    def localise_all(self, n_threads: int) -> list[Local]:
+        """Return all edges."""
+        edges = self.parameters.layout.edges
+        sizes = np.array([len(matrix) for matrix in self.matrices], dtype=np.float64)
+
+        def place(part: slice) -> list[Local]:
+            return [self.localise(e) for e in range(part.start, part.stop)]
+
+        cuts = cut_evenly(sizes[edges].sum(axis=1), n_threads)
+        return [one for group in run_chunks(place, cuts, n_threads) for one in group]
+
+    def localise(self, e: int) -> Local:
+        """Return one edge."""
+        i, j = self.parameters.layout.edges[e].tolist()
+        shared = sorted(self.edge_of[i].keys() & self.edge_of[j].keys())
+        first, second = (self._half(e, k, shared) for k in (i, j))
+        precision = first.left + second.left - self.matrices[i][first.own, first.own]
+        shares = first.follow, second.follow
+        if shared:
+            gained, moved = _linked(first, second, self._link(i, j, shared))
+            precision = precision + gained
+            shares = first.follow + first.free @ moved[0], second.follow + second.free @ moved[1]
+        shares[1][second.own] = 0.0
+        return Local(0.5 * (precision + precision.T), shares)
+
+    def _half(self, e: int, centre: int, shared: list[int]) -> _Half:
+        places, inverse_ = self.bend.places[centre], self.inverses[centre]
+        own = within(places, self.parameters.of_edge(e))
+        columns = inverse_[:, own]
+        left = np.asarray(np.linalg.inv(columns[own]), dtype=np.float64)
+        follow = columns @ left
+        at = [np.zeros(0, dtype=np.int64)]
+        for other in shared:
+            part = within(places, self.parameters.of_edge(self.edge_of[centre][other]))
+            at.append(np.arange(part.start, part.stop))
+        joined = np.concatenate(at)
+        free = inverse_[:, joined] - follow @ columns[joined].T
+        return _Half(own, left, follow, joined, free)
+
+    def _link(self, i: int, j: int, shared: list[int]) -> Floats:
+        """Return the Hessian between i's and j's tables to the neighbours they share."""
+        blocks = []
+        for other in shared:
+            places = self.bend.places[other]
+            first, second = (
+                within(places, self.parameters.of_edge(self.edge_of[other][k])) for k in (i, j)
+            )
+            blocks.append(self.bend.blocks[other][first, second])
+        return block_diag(*blocks)
+
+
+def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+    """Return what links between the tables at two variables add to the edge's precision.
+
+    And how they move those tables: the Woodbury formula for the inverse of a matrix of two blocks,
+    given the inverses of both, when something is added between them.
+    """
+    here, there = (-half.follow[half.shared] for half in (first, second))
+    cut = len(here)
+    system = np.eye(cut + len(there))
+    system[:cut, cut:] = link @ second.free[second.shared]
+    system[cut:, :cut] = link.T @ first.free[first.shared]
+    pulled = np.vstack([link @ there, link.T @ here])
+    moved = np.asarray(np.linalg.solve(system, pulled), dtype=np.float64)
+    return here.T @ moved[:cut] + there.T @ moved[cut:], (moved[:cut], moved[cut:])
+
+
+def inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix, made a little more so."""
+    if not len(matrix):
+        return matrix
+    raised = matrix.copy()
+    raised[np.diag_indices_from(raised)] += 1e-10 * np.trace(matrix) / len(matrix)
+    return np.asarray(cho_solve(cho_factor(raised, overwrite_a=True), np.eye(len(matrix))))

@@ -1,0 +1,109 @@
+"""The variances of the slopes of absent pairs' tables: sums over rows, from configurations.
+
+If a pair is no edge its residuals are independent given all other variables, and the slope of its
+table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``tuning.pair_tests``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.ragged import offsets
+from graftwork.kernels import spreads as kernel
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.tuning.configurations import Said, lanes_for, padded
+from graftwork.tuning.hessian import unfold
+from graftwork.tuning.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """What the conditionals of some variables say in each of their configurations.
+
+    Attributes
+    ----------
+    rows : Rows
+    place : (n,) int64
+        Where each variable stands among them; -1 if it does not.
+    ids : (k, rows) int32
+        The configuration of each row.
+    counts, widths, starts : (k,) or (k + 1,) int64
+        Number of configurations, length of the line of each, and where each variable's start.
+    lines : float64
+        The upper triangles of S and M in each configuration, filled up to whole lanes.
+    """
+
+    rows: Rows
+    place: Ints
+    ids: NDArray[np.int32]
+    counts: Ints
+    widths: Ints
+    starts: Ints
+    lines: Floats
+
+    @staticmethod
+    def of(rows: Rows, variables: Ints) -> Lines:
+        """Return those of some variables."""
+        conditionals, lanes = rows.conditionals, _lanes(rows)
+
+        def tell(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
+            found = []
+            for i in variables[part].tolist():
+                said = Said.of(rows.sample, conditionals, rows.contrasts, i)
+                both = np.vstack([said.spreads, said.moments(*average(rows, i))])
+                found.append((said.configurations.ids, padded(both, lanes)))
+            return found
+
+        cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
+        told = [one for group in run_chunks(tell, cuts, rows.n_threads) for one in group]
+        place = np.full(len(rows.sample.cards), -1)
+        place[variables] = np.arange(len(variables))
+        ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
+        counts, widths = np.array([part.shape for part in lines]).T
+        joined = np.concatenate([part.ravel() for part in lines])
+        starts = offsets(counts * widths)
+        return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
+
+    def variances(self, pairs: Ints) -> Floats:
+        """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
+        rows, here = self.rows, self.place[pairs]
+        weights = np.zeros(0) if rows.sample.weights is None else rows.sample.weights
+        sizes = np.zeros(len(self.counts), dtype=np.int64)
+        sizes[self.place[self.place >= 0]] = _triangles(rows)[self.place >= 0]
+        sums = np.empty((len(pairs), *sizes[here[0]].tolist()))
+
+        def add(part: slice) -> None:
+            kernel.sum_products(
+                _lanes(rows), here[part], self.ids, self.counts, sizes, self.widths, self.lines,
+                self.starts, weights, sums[part],
+            )  # fmt: skip
+
+        costs = self.counts[here].min(axis=1) + 0.1 * rows.sample.n_rows
+        run_chunks(add, cut_evenly(costs, rows.n_threads), rows.n_threads)
+        first, second = rows.contrasts.sizes[pairs[0]].tolist()
+        row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
+        square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
+        return square
+
+
+def average(rows: Rows, i: int) -> tuple[Floats, bool]:
+    """Return the contrasts of a variable's frequencies, and whether missing cells count as them."""
+    sample = rows.sample
+    start = int(sample.cards[:i].sum())
+    frequencies = sample.frequencies[start : start + int(sample.cards[i])]
+    return rows.contrasts.bases[i].T @ frequencies, bool(sample.extended[i] == sample.cards[i] + 1)
+
+
+def _lanes(rows: Rows) -> tuple[int, ...]:
+    """Return how many numbers of all variables' lines to add at once."""
+    return lanes_for(int(_triangles(rows).max(initial=0)))
+
+
+def _triangles(rows: Rows) -> Ints:
+    """Return how many numbers the upper triangle of each variable's spread has."""
+    sizes = rows.contrasts.sizes
+    return sizes * (sizes + 1) // 2
