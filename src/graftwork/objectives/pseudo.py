@@ -34,7 +34,7 @@ from graftwork.objectives.stars import FEW, MANY, StarBook, Stars, lanes_for, pa
 # Rows of one matrix product, and variables of one task: fixed, so that threads change nothing.
 STRIP, PART = 2048, 48
 # From so many pairs on, and this share of all pairs among their variables, products are quicker.
-MANY_PAIRS, DENSE = 512, 0.25
+MANY_PAIRS, DENSE = 512, 0.12
 
 
 Bools = NDArray[np.bool_]
