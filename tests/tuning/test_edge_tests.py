@@ -16,7 +16,7 @@ from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 from graftwork.tuning.contrasts import Contrasts, all_states, basis_of, frequent_states
 from graftwork.tuning.discoveries import log_q_values
-from graftwork.tuning.edge_tests import examine_edges, log_tail
+from graftwork.tuning.edge_tests import Cut, examine_edges, log_tail
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import _soberly, examine_absent, examine_pairs
@@ -277,3 +277,31 @@ def test_some_rows_are_chosen_by_what_is_in_them():
         kept.append({tuple(row) for row in sample.codes[:, some.chosen].T.tolist()})
         assert 0.2 < some.share < 0.5
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
+def test_a_quick_look_finds_what_exact_tests_would(kind, monkeypatch):
+    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
+    monkeypatch.setattr("graftwork.tuning.pair_screen.TILE", 3)
+    problem, sample, solution = fitted(kind)
+    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
+    cut = Cut(0.05, 5)
+    every = examine_absent(rows, solution.point, problem)
+    quick = examine_absent(rows, solution.point, problem, cut)
+    sure = every.some(every.log_p <= np.log(cut.level))
+    assert len(sure.pairs)
+    assert {tuple(pair) for pair in sure.pairs} <= {tuple(pair) for pair in quick.pairs}
+    shared = [k for k, pair in enumerate(every.pairs.tolist()) if pair in quick.pairs.tolist()]
+    assert np.array_equal(every.log_p[shared], quick.log_p)
+
+
+def test_rough_p_values_of_clear_edges_change_no_decision():
+    _, sample, solution = fitted("complete", rows=700)
+    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    exact = examine_edges(rows, 1000)
+    rough = examine_edges(rows, 1000, cut=Cut(0.05, 15))
+    for found in (exact, rough):
+        assert np.array_equal(found.rises, exact.rises)
+    kept = [log_q_values(found.log_p, 15) <= np.log(0.05) for found in (exact, rough)]
+    assert np.array_equal(*kept)
+    assert np.array_equal(exact.log_p[~kept[0]], rough.log_p[~kept[0]])

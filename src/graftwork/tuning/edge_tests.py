@@ -30,8 +30,6 @@ from graftwork.tuning.localise import Around
 from graftwork.tuning.rows import Rows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
-# Degrees of freedom are seldom below this share of an edge's parameters.
-FEWEST_DEGREES = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +95,8 @@ def examine_edges(
     prior : float
         Precision of the normal prior of table entries in the refit.
     cut : Cut, optional
-        Where only decisions matter: edges about which there is no doubt get rough p-values.
+        Where only decisions matter: edges that are so whatever their stretch
+        get the p-value of the largest.
     """
     layout = rows.potentials.layout
     parameters = Parameters.of(layout, rows.contrasts)
@@ -111,9 +110,8 @@ def examine_edges(
     own = [weights[parameters.of_edge(e)] for e in range(layout.n_edges)]
     rises = np.array([w @ one.precision @ w for w, one in zip(own, locals_, strict=True)])
     degrees = np.array([float(len(w)) for w in own])
-    stretches, unclear = np.ones(len(rises)), np.arange(len(rises))
-    if cut is not None:
-        stretches, unclear = cut.guess(rises, degrees)
+    stretches = np.full(len(rises), MOST_STRETCH)
+    unclear = np.arange(len(rises)) if cut is None else cut.unclear(rises, degrees)
     some = rows.some(most_rows)
     for e, variation in zip(unclear, variations(some, parameters, locals_, unclear), strict=True):
         covariance = np.linalg.solve(locals_[e].precision, variation / some.share)
@@ -129,18 +127,13 @@ class Cut:
     level: float
     n_tests: int
 
-    def guess(self, rises: Floats, degrees: Floats) -> tuple[Floats, Ints]:
-        """Return stretches that do for clear cases, and which edges are not clear.
+    def unclear(self, rises: Floats, degrees: Floats) -> Ints:
+        """Return the edges that would not be discoveries alone with the largest stretch.
 
-        An edge is clearly one if its p-value is so small, with the largest stretch, that it would
-        be a discovery alone; and clearly none if its p-value exceeds the rate with the least.
+        All others are edges whatever their stretch is, so it need not be known.
         """
-        alone = np.log(self.level / max(1, self.n_tests))
-        clear = log_tail(rises / MOST_STRETCH, degrees) <= alone
-        fewest = np.maximum(1.0, FEWEST_DEGREES * degrees)
-        hopeless = log_tail(rises / LEAST_STRETCH, fewest) > np.log(self.level)
-        stretches = np.where(clear, MOST_STRETCH, LEAST_STRETCH)
-        return stretches, np.flatnonzero(~clear & ~hopeless)
+        log_p = log_tail(rises / MOST_STRETCH, degrees)
+        return np.flatnonzero(log_p > np.log(self.level / max(1, self.n_tests)))
 
 
 def log_tail(statistics: Floats, degrees: Floats) -> Floats:
