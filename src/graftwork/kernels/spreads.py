@@ -76,14 +76,8 @@ def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weight
     """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair.
 
         ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are.
-    <<<<<<< HEAD
-        From ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many of
-        M,
-        and zeros. ``weights`` are the rows', or empty.
-    =======
         From ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many of
         M, and zeros. ``weights`` are the rows', or empty.
-    >>>>>>> wip-tests
     """
     for k in range(len(pairs)):
         i, j = pairs[k]
