@@ -179,8 +179,20 @@ class Growth:
         """Return the scores of inactive blocks.
 
         Those of many are first computed in single precision, where the loss can; what is near lam
-        is then computed exactly.
+        is then computed exactly. Of blocks that cannot violate it may be an earlier point's score.
         """
+        if len(keys) < MANY:
+            return self._score_counted(keys)
+        screen, lam = self._screen(), self.problem.penalty.lam
+        doubtful = None if screen is None else screen.doubtful(self.solution.point, lam)
+        if screen is None or doubtful is None:
+            return self._score_counted(keys)
+        scores, open_question = screen.scores[keys], np.isin(keys, doubtful)
+        scores[open_question] = self._score_counted(keys[open_question])
+        return scores
+
+    def _score_counted(self, keys: Ints) -> Floats:
+        """Return the scores of inactive blocks, all of them looked at."""
         if not len(keys):
             return np.zeros(0)
         rough = len(keys) >= MANY

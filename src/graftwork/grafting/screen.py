@@ -8,7 +8,7 @@ this is exact, and makes most full passes cheap, the last one above all.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Screen:
     def __init__(self, space: PairSpace, scales: Floats) -> None:
         self._pairs, self._scales = space.pairs(np.arange(space.size)), scales
         self._snapshot: Any = None
+        self._asked: tuple[Any, float, Ints | None] | None = None  # the last question and answer
         self.scores: Floats = np.zeros(0)
 
     def doubtful(self, point: Any, limit: float) -> Ints | None:
@@ -37,7 +38,12 @@ class Screen:
         if self._snapshot is None:
             return None
         here: Any = evaluated(point)
-        drift = here.drift(self._snapshot)
+        if self._asked is None or self._asked[0]() is not here or self._asked[1] != limit:
+            self._asked = ref(here), limit, self._find_doubtful(here, limit)
+        return self._asked[2]
+
+    def _find_doubtful(self, point: Any, limit: float) -> Ints | None:
+        drift = point.drift(self._snapshot)
         first, second = drift[self._pairs[:, 0]], drift[self._pairs[:, 1]]
         moved = first[:, 0] * second[:, 1] + first[:, 1] * second[:, 0]
         found = np.flatnonzero(~(self.scores + moved / self._scales + ROUGH <= limit))
@@ -46,7 +52,7 @@ class Screen:
     def renew(self, point: Any, scores: Floats) -> None:
         """Take the scores of all pairs at this point; infinite ones are not known."""
         here: Any = evaluated(point)
-        self._snapshot, self.scores = here.snapshot(), scores
+        self._snapshot, self.scores, self._asked = here.snapshot(), scores, None
 
 
 _SCREENS: WeakKeyDictionary[Any, dict[Any, Screen]] = WeakKeyDictionary()

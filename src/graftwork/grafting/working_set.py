@@ -11,6 +11,7 @@ from graftwork.grafting.exhaustive import score_all
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.space import TableSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.settings import check_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class WorkingSet:
     """
 
     per_variable: int = 2
+
+    def __post_init__(self) -> None:
+        check_whole("per_variable", self.per_variable, 1)
 
     def begin(self, space: Any, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
         """Return a fresh selection."""

@@ -75,9 +75,9 @@ def _project(u, v, width, largest, cards, seen, starts, sums, half, total):
 def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weights, sums):
     """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair.
 
-        ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are.
-        From ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many of
-        M, and zeros. ``weights`` are the rows', or empty.
+    ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are.
+    From ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many
+    of M, and zeros. ``weights`` are the rows', or empty.
     """
     for k in range(len(pairs)):
         i, j = pairs[k]

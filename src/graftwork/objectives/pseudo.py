@@ -214,20 +214,23 @@ class PseudoPoint:
 
     def rough_pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the same, of many pairs in single precision: right to about 1e-6."""
-        expectations = self._expect(pairs, _dense(pairs))
+        expectations = self._expect(pairs, np.float32)
         return expectations.gradients, expectations.offsets, True
 
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
-        return self._expect(pairs, False)
+        return self._expect(pairs, np.float64)
 
-    def _expect(self, pairs: Ints, rough: bool) -> Expectations:
+    def _expect(self, pairs: Ints, precision: type[np.floating]) -> Expectations:
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         sample = self.objective.sample
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        (self._multiply_pairs if rough else self._sum_pairs)(pairs, offsets[:-1], sums)
+        if _dense(pairs):
+            self._multiply_pairs(pairs, offsets[:-1], sums, precision)
+        else:
+            self._sum_pairs(pairs, offsets[:-1], sums)
         total = sample.total_weight
         data = np.asarray(counts, dtype=np.float64) / total
         return Expectations(sums / total, (2, 1), data, offsets)
@@ -389,14 +392,16 @@ class PseudoPoint:
         )  # fmt: skip
         return out
 
-    def _multiply_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
-        """Fill the same sums by matrix products in single precision, ``STRIP`` rows at a time."""
+    def _multiply_pairs(
+        self, pairs: Ints, starts: Ints, sums: Floats, precision: type[np.floating]
+    ) -> None:
+        """Fill the same sums by matrix products, ``STRIP`` rows at a time."""
         objective, layout = self.objective, self.potentials.layout
         cards, codes, weights = layout.cards, objective.sample.codes, objective.row_weights
         nodes = np.unique(pairs)
         places, sizes = _stacked(nodes, cards), cards - 1
         total = int(sizes[nodes].sum())
-        own, states = np.zeros((2, total, STRIP), dtype=np.float32)
+        own, states = np.zeros((2, total, STRIP), dtype=precision)
         self._remember(nodes)
         connected = nodes[self._stars.degrees[nodes] > 0]
         blocks = [_Block.of(pairs, part, places, total) for part in _cut(pairs[:, 0])]
@@ -410,7 +415,7 @@ class PseudoPoint:
             for node in connected:
                 spread(node, start, size)
             if weights.size:
-                own[:, :size] *= weights[start : start + size].astype(np.float32)
+                own[:, :size] *= weights[start : start + size].astype(precision)
             row_kernel.fill_one_hot(nodes, places[nodes], codes, cards, start, size, states)
 
             def multiply(block: _Block, size: int = size) -> None:
@@ -502,7 +507,7 @@ class _Block(NamedTuple):
         products = np.zeros(shape), np.zeros(shape[::-1])
         return _Block(members, (first, second), (second, first), products)
 
-    def add(self, own: NDArray[np.float32], states: NDArray[np.float32]) -> None:
+    def add(self, own: NDArray[np.floating], states: NDArray[np.floating]) -> None:
         """Add the products over some rows."""
         for side in range(2):
             rows, columns = self.products[side].shape

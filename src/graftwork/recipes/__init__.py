@@ -15,9 +15,11 @@ from graftwork.recipes.grafting import grafting
 from graftwork.recipes.grafting_light import grafting_light
 from graftwork.recipes.mutual_information import mutual_information
 from graftwork.recipes.priority import priority
+from graftwork.recipes.working_set import working_set
 
 RECIPES: dict[str, Callable[..., Recipe]] = {
     "best-choice": best_choice,
+    "working-set": working_set,
     "edge-grafting": edge_grafting,
     "first-hit": first_hit,
     "grafting": grafting,
@@ -45,4 +47,5 @@ __all__ = [
     "grafting_light",
     "mutual_information",
     "priority",
+    "working_set",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from graftwork.tuning.levels import Levels
 
-STEPS = 7
+STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)

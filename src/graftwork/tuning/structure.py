@@ -43,8 +43,8 @@ LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
 # The stretch of a statistic need not be exact: it is estimated from about so many rows.
 ROWS, FINAL_ROWS = 2048, 8192
-# Rounds in which pairs may enter and edges leave.
-MOST_ROUNDS = 4
+# Rounds in which pairs may enter; none enters twice.
+MOST_ROUNDS = 2
 # Edges may leave together if that costs at most this much more than each alone promised.
 SLACK = 1.25
 
@@ -129,6 +129,7 @@ class _Search:
         self._fitted: Solution | None = None
         self._final: Solution | None = None
         self._evidence: Evidence | None = None
+        self._entered: Ints = np.zeros(0, dtype=np.int64)  # pairs that came in by their test
 
     def screen(self, lams: list[float]) -> None:
         """Walk down to the last lambda, and certify the fit there."""
@@ -154,6 +155,8 @@ class _Search:
             turns += 1
             self._note(f"testing all pairs, round {turns}", 1)
             changed = self._change(absent=True, enter=True)
+            if changed:  # what came in is an edge now, and tested as one
+                self._change(absent=False, enter=False)
         while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
@@ -230,6 +233,9 @@ class _Search:
         evidence = Evidence(edges, others, size, self._fdr)
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
         kept, entering = evidence.choose(required, most, enter=enter)
+        numbers = self._problem.space.keys(entering)
+        entering = entering[~np.isin(numbers, self._entered)]
+        self._entered = np.union1d(self._entered, numbers)
         self._evidence = evidence
         if kept.all() and not len(entering):
             return False

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, WorkingSet, graft
+from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Potentials
+from graftwork.recipes import working_set
 from graftwork.solvers import Memory, Solution
 from graftwork.tuning.refit import refit
 
@@ -18,7 +19,7 @@ from graftwork.tuning.refit import refit
 # larger.
 PATH_ACCURACY = 0.1
 # The optimum at a lambda does not depend on the way there, so the path takes the quickest.
-PATH_RECIPE = Recipe("working-set", WorkingSet())
+PATH_RECIPE = working_set()
 # How a fit may end without ending the walk.
 GOES_ON = ("optimal", "stalled", "edges")
 
