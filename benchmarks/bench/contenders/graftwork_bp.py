@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from graftwork.inference.layout import Layout, Potentials
-from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.messages import attempt, read, ready, warm_messages
+from graftwork.inference.wiring import wire
 
 
 def prepare(data, options):
-    """Return the network and the engine."""
+    """Return the network, and how many sweeps how often."""
     layout = Layout.of(data["cards"].tolist(), [tuple(edge) for edge in data["edges"].tolist()])
-    # Damping keeps it from a second, damped attempt; this much changes no digit.
-    # No change is below a negative tolerance, so no sweep is saved.
-    engine = LoopyBP(max_sweeps=options["sweeps"], tol=-1.0, damping=1e-15)
-    return Potentials(layout, data["weights"]), engine, options["repeats"]
+    return Potentials(layout, data["weights"]), options["sweeps"], options["repeats"]
 
 
 def solve(problem):
-    """Infer from uniform messages each time."""
-    potentials, engine, repeats = problem
+    """Infer from uniform messages each time, as ``LoopyBP`` does, but with every sweep.
+
+    No change is below a negative tolerance, so no sweep is saved; and there is no second attempt.
+    """
+    potentials, sweeps, repeats = problem
+    layout = potentials.layout
     for _ in range(repeats):
-        beliefs = engine.infer(potentials)
-    return beliefs
+        tables = ready(potentials)
+        start = warm_messages(layout, wire(layout), None)
+        done = attempt(layout, tables, start, sweeps, -1.0, 0.0)
+        values, _ = read(layout, tables, done.messages)
+    return values, done.sweeps
 
 
-def answer(problem, beliefs):
+def answer(problem, found):
     """Marginals, and sweeps in all."""
     layout = problem[0].layout
     return {
-        "marginals": beliefs.values[: layout.n_unary].tolist(),
-        "sweeps": beliefs.sweeps * problem[2],
+        "marginals": found[0][: layout.n_unary].tolist(),
+        "sweeps": found[1] * problem[2],
     }

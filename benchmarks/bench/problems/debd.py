@@ -59,7 +59,7 @@ def entries_of(name: str):
     def entries(size: Size) -> tuple[Entry, ...]:
         lam = LAMS[name]
         return (
-            Entry("graftwork", "graftwork_fit", {"lam": lam}),
+            Entry("graftwork", "graftwork_fit", {"method": "working-set", "lam": lam}),
             Entry("skglm l1", "skglm_nodes", {"lam": lam, "tol": 1e-6}),
             *((Entry("pyAgrum greedy", "pyagrum_greedy"),) if size == "full" else ()),
         )

@@ -29,7 +29,12 @@ def entries(size: Size) -> tuple[Entry, ...]:
     """Return ours and the peers; nodes of a sample where one node takes long."""
     lams = LAMS if size == "full" else LAMS[:1]
     own = [
-        Entry(f"graftwork lam={lam}", "graftwork_fit", {"lam": lam, "tol": 1e-4}) for lam in lams
+        Entry(
+            f"graftwork lam={lam}",
+            "graftwork_fit",
+            {"method": "working-set", "lam": lam, "tol": 1e-4},
+        )
+        for lam in lams
     ]
     groups = [
         Entry(f"skglm group lasso {lam}", "skglm_groups", {"lam": lam, "tol": 1e-4}, limit=3600.0)

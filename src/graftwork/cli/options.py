@@ -13,8 +13,9 @@ import typer
 
 #: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
 METHODS = (
-    "best-choice", "edge-grafting", "first-hit", "grafting", "gain", "mutual-information",
-    "grafting-light", "gauss-seidel", "full", "priority", "chow-liu", "forced-pruning",
+    "best-choice", "working-set", "edge-grafting", "first-hit", "grafting", "gain",
+    "mutual-information", "grafting-light", "gauss-seidel", "full", "priority", "chow-liu",
+    "forced-pruning",
 )  # fmt: skip
 #: Those of them that learn chains: ``graftwork.estimators.chain_parts.METHODS``.
 CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")

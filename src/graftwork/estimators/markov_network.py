@@ -50,7 +50,8 @@ class MarkovNetwork(BaseEstimator):
     Parameters
     ----------
     method : str or Recipe
-        "best-choice" (default), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
+        "best-choice" (default), "working-set" (the quickest to the optimum where all pairs can be
+        looked at), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
         "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
         ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
         network; they differ in the way there, which matters for time and when a budget stops them.
