@@ -28,6 +28,7 @@ from graftwork.grafting import (
     Problem,
     Recipe,
     Reservoir,
+    WorkingSet,
 )
 from graftwork.grafting.features import FeatureDomain
 from graftwork.objectives.chain import ChainLikelihood
@@ -97,7 +98,7 @@ def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
 
 def _needs_edges(recipe: Recipe) -> bool:
     """Return whether a part of a recipe works on pairs of variables, which chains do not have."""
-    of_pairs = isinstance(recipe.selector, Reservoir | PriorityQueue | GivenEdges)
+    of_pairs = isinstance(recipe.selector, Reservoir | PriorityQueue | GivenEdges | WorkingSet)
     by_pairs = isinstance(getattr(recipe.selector, "scorer", None), MutualInformation)
     started = recipe.start is not None or recipe.exchange is not None
     return of_pairs or by_pairs or started

@@ -19,7 +19,7 @@ from graftwork.estimators.data_notes import data_notes
 from graftwork.estimators.estimate_rows import ExpectedRows, expected_rows
 from graftwork.estimators.parts import make_objective, make_penalty
 from graftwork.estimators.starts import make_start
-from graftwork.grafting import Everything, Exhaustive, PriorityQueue, Recipe
+from graftwork.grafting import Everything, Exhaustive, PriorityQueue, Recipe, WorkingSet
 from graftwork.grafting.everything import MOST_ENTRIES
 from graftwork.grafting.space import BATCH, MOST_LISTED, PairSpace
 from graftwork.inference import Automatic, JunctionTree
@@ -239,7 +239,9 @@ class _Plan:
         """Return the bytes of what the method keeps for every pair."""
         if self._lists():
             return 8 * pairs
-        return pairs if isinstance(self.recipe.selector, Exhaustive | Everything) else 0
+        return (
+            pairs if isinstance(self.recipe.selector, Exhaustive | Everything | WorkingSet) else 0
+        )
 
     def _lists(self) -> bool:
         return isinstance(self.recipe.selector, PriorityQueue) or self.recipe.exchange is not None

@@ -16,6 +16,7 @@ from graftwork.grafting import (
     PriorityQueue,
     Recipe,
     Reservoir,
+    WorkingSet,
 )
 from graftwork.solvers import GaussSeidel, ToConvergence
 from graftwork.tuning.adaptive import Adaptive
@@ -201,6 +202,8 @@ def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells:
         return Effort(20.0 + 3.2 * edges, 0.65 * edges, rounds, scored, 1.0 * pairs)
     if isinstance(selector, Exhaustive):
         return _exhaustive(recipe, selector, edges, pairs, cells)
+    if isinstance(selector, WorkingSet):
+        return Effort(30.0 + 0.2 * edges, 0.9 * edges, 15.0, 3.5 * pairs, 1.0 * pairs)
     if isinstance(selector, PriorityQueue):
         return Effort(20.0 + 9.0 * edges, 0.65 * edges, 2.0 * edges, 3.0 * pairs, 1.0 * pairs)
     return Effort(20.0 + 2.0 * edges, 0.7 * edges, 10.0, 5.0 * pairs, 1.0 * pairs)
