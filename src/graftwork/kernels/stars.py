@@ -314,18 +314,19 @@ def fill_stars(lanes, nodes, slots, cards, unary, unary_offsets, tables, halves,
 
 @njit(cache=True, nogil=True)
 def fill_configurations(lanes, node, cards, unary, unary_offsets, tables, halves, groups, stars,
-                        codes, out):  # fmt: skip
-    """Write a variable's conditionals in each of its configurations, padded to whole lanes."""
+                        codes, first, out):  # fmt: skip
+    """Write a variable's conditionals in its configurations from ``first`` on, in whole lanes."""
     peaks, totals, star = np.empty(BLOCK), np.empty(BLOCK), stars[node]
     width = -(-cards[node] // len(lanes)) * len(lanes)
     looked_up, _, in_logs = _prepare(
         width, node, cards, unary, unary_offsets, tables, halves, groups, stars
     )
     none, squares = np.zeros(0), np.zeros(width)
-    for start in range(0, star[2], BLOCK):
-        size = min(BLOCK, star[2] - start)
-        rows = out[start * width : (start + size) * width]
-        _weigh(lanes, width, looked_up, in_logs, star, groups, codes, start, size, rows, peaks)
+    count = len(out) // width
+    for start in range(0, count, BLOCK):
+        size = min(BLOCK, count - start)
+        rows, place = out[start * width : (start + size) * width], first + start
+        _weigh(lanes, width, looked_up, in_logs, star, groups, codes, place, size, rows, peaks)
         _normalise(lanes, width, rows, size, none, totals, squares)
 
 

@@ -235,9 +235,14 @@ class PseudoPoint:
         data = np.asarray(counts, dtype=np.float64) / total
         return Expectations(sums / total, (2, 1), data, offsets)
 
-    def snapshot(self) -> Snapshot:
-        """Return what is needed to say later how far the conditionals have moved."""
+    def snapshot(self) -> Snapshot | None:
+        """Return what is needed to say later how far the conditionals have moved.
+
+        None where that would take too much memory.
+        """
         nodes = np.arange(self.potentials.layout.n_variables)
+        if self._bytes(nodes) > self.objective.memory:
+            return None
         self._remember(nodes)
         return Snapshot(self.stamps, [self._conditionals_of(node) for node in nodes.tolist()])
 
@@ -382,15 +387,22 @@ class PseudoPoint:
         n_threads = self.objective.n_threads
         run_chunks(run, cut_evenly(stars.costs[missing], n_threads), n_threads)
 
-    def _fill_configurations(self, node: int) -> Floats:
+    def _fill_configurations(self, node: int, first: int = 0, count: int | None = None) -> Floats:
+        """Return a variable's conditionals in its configurations, or in some of them."""
         layout, stars = self.potentials.layout, self._stars
         unary, tables = _parts(self.potentials)
-        out = np.empty(int(stars.stars[node, 2]) * padded(int(layout.cards[node])))
+        count = int(stars.stars[node, 2]) if count is None else count
+        out = np.empty(count * padded(int(layout.cards[node])))
         kernel.fill_configurations(
             lanes_for(layout.cards[node]), node, layout.cards, unary, layout.unary_offsets, tables,
-            stars.halves, stars.groups, stars.stars, stars.codes.values, out,
+            stars.halves, stars.groups, stars.stars, stars.codes.values, first, out,
         )  # fmt: skip
         return out
+
+    def _bytes(self, nodes: Ints) -> int:
+        """Return the memory that the conditionals of some variables would take."""
+        lanes = [padded(card) for card in self.potentials.layout.cards[nodes].tolist()]
+        return 8 * int(self._stars.stars[nodes, 2] @ np.array(lanes, dtype=np.int64))
 
     def _multiply_pairs(
         self, pairs: Ints, starts: Ints, sums: Floats, precision: type[np.floating]
@@ -402,13 +414,20 @@ class PseudoPoint:
         places, sizes = _stacked(nodes, cards), cards - 1
         total = int(sizes[nodes].sum())
         own, states = np.zeros((2, total, STRIP), dtype=precision)
-        self._remember(nodes)
-        connected = nodes[self._stars.degrees[nodes] > 0]
+        connected = nodes[self._stars.degrees[nodes] > 0].tolist()
+        merged = [node for node in connected if self._stars.ids[node] is not None]
+        all_fit = self._bytes(np.array(connected, dtype=np.int64)) <= objective.memory
+        self._remember(nodes if all_fit else np.array(merged, dtype=np.int64))
         blocks = [_Block.of(pairs, part, places, total) for part in _cut(pairs[:, 0])]
 
         def spread(node: int, start: int, size: int) -> None:
-            values, s, ids = self._conditionals_of(node)
-            kernel.spread_rows(padded(s), s - 1, values, ids, start, size, own[places[node] :])
+            if all_fit or self._stars.ids[node] is not None:
+                values, s, ids = self._conditionals_of(node)
+                first = start
+            else:  # too large to keep: these rows alone
+                values, s, ids = self._fill_configurations(node, start, size), cards[node], _NO_IDS
+                first = 0
+            kernel.spread_rows(padded(s), s - 1, values, ids, first, size, own[places[node] :])
 
         for start in range(0, codes.shape[1], STRIP):
             size = min(STRIP, codes.shape[1] - start)
