@@ -9,6 +9,9 @@ from graftwork.inference.sampling import gibbs_sample
 pytestmark = pytest.mark.slow
 
 SEEDS = range(401, 406)
+# One of ten small networks (402) has a variable that is in one state in 99 % of the rows, and even
+# its true edges, tested, reach .97 and .85 only: five networks would be a matter of luck.
+MORE_SEEDS = range(401, 411)
 
 
 def planted(n, states, rows, seed, edge_sd=1.0):
@@ -38,7 +41,7 @@ def edges_of(net):
 )
 def test_edges_are_found_and_false_ones_are_few(n, states, rows, least):
     f1, false = [], []
-    for seed in SEEDS:
+    for seed in SEEDS if n > 100 else MORE_SEEDS:
         truth, data = planted(n, states, rows, seed)
         found = edges_of(gw.MarkovNetwork(random_state=0).fit(data))
         f1.append(2 * len(truth & found) / (len(truth) + len(found)))
