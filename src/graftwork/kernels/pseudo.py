@@ -196,7 +196,7 @@ def pass_nodes(nodes, codes, cards, weights, unary, unary_offsets, indptr, other
 
     ``log_sums[i]``: weighted sum of log-normalisers. ``unary_sums``, ``square_sums``: of p and p^2
     for each state. ``half_sums``: of p(own state) by the neighbour's state, without the last row
-    (and, for few states, without the last column): ``finish_halves`` completes them.
+    (and, for few states, without the last column): the caller completes them.
     """
     n_rows = codes.shape[1]
     powers = np.empty(BLOCK)
@@ -246,23 +246,6 @@ def complete_table(table, start, s, s_other, row_totals, column_totals):
         table[start + (s - 1) * s_other + b] = rest
 
 
-@njit(cache=True, nogil=True)
-def finish_halves(cards, unary_offsets, indptr, others, half_starts, unary_sums, margins,
-                  half_sums):  # fmt: skip
-    """Complete every half-edge's table of sums."""
-    for node in range(len(cards)):
-        for k in range(indptr[node], indptr[node + 1]):
-            other = others[k]
-            complete_table(
-                half_sums,
-                half_starts[k],
-                cards[node],
-                cards[other],
-                unary_sums[unary_offsets[node] : unary_offsets[node + 1]],
-                margins[unary_offsets[other] : unary_offsets[other + 1]],
-            )
-
-
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def fill_probabilities(nodes, slots, codes, cards, weights, unary, unary_offsets, indptr, others,
                        halves, half_starts, probabilities):  # fmt: skip
@@ -290,44 +273,6 @@ def fill_probabilities(nodes, slots, codes, cards, weights, unary, unary_offsets
                 target = probabilities[slots[t] + a]
                 for r in range(size):
                     target[start + r] = logits[a, r] * total[r]
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def sum_pairs(pairs, offsets, slots, codes, cards, unary_offsets, unary_sums, margins,
-              probabilities, tables):  # fmt: skip
-    """Fill ``tables`` of each pair: [0] sum_m p_i(a) [x_j = b], [1] sum_m p_j(b) [x_i = a].
-
-    ``slots[i]`` is where variable ``i``'s conditionals start, or -1 for a variable without
-    neighbours, whose conditional is the same in every row.
-    """
-    n_rows = codes.shape[1]
-    most = 0
-    for k in range(len(pairs)):
-        most = max(most, cards[pairs[k, 0]] * cards[pairs[k, 1]])
-    half = np.empty(most)
-    for k in range(len(pairs)):
-        for side in range(2):
-            node, other = pairs[k, side], pairs[k, 1 - side]
-            s, s_other = cards[node], cards[other]
-            row_totals = unary_sums[unary_offsets[node] : unary_offsets[node + 1]]
-            column_totals = margins[unary_offsets[other] : unary_offsets[other + 1]]
-            if slots[node] < 0:
-                weight = 0.0
-                for b in range(s_other):
-                    weight += column_totals[b]
-                for a in range(s):
-                    for b in range(s_other):
-                        half[a * s_other + b] = row_totals[a] * column_totals[b] / weight
-            else:
-                half[: s * s_other] = 0.0
-                for start in range(0, n_rows, BLOCK):
-                    states = codes[other, start : min(start + BLOCK, n_rows)]
-                    sum_by_state(probabilities, slots[node], s - 1, start, states, s_other, half, 0)
-                complete_table(half, 0, s, s_other, row_totals, column_totals)
-            for a in range(s):
-                for b in range(s_other):
-                    cell = a * s_other + b if side == 0 else b * s + a
-                    tables[side, offsets[k] + cell] = half[a * s_other + b]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

@@ -21,6 +21,7 @@ from graftwork.kernels import pseudo as row_kernel
 from graftwork.kernels import stars as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
+from graftwork.objectives.products import STRIP, PairBlock, cut_pairs, dense, stacked
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -30,12 +31,6 @@ from graftwork.objectives.protocol import (
 )
 from graftwork.objectives.reshaped import evaluated
 from graftwork.objectives.stars import FEW, MANY, StarBook, Stars, lanes_for, padded
-
-# Rows of one matrix product, and variables of one task: fixed, so that threads change nothing.
-STRIP, PART = 2048, 48
-# From so many pairs on, and this share of all pairs among their variables, products are quicker.
-MANY_PAIRS, DENSE = 512, 0.12
-
 
 Bools = NDArray[np.bool_]
 _NO_IDS = np.zeros(0, dtype=np.int32)
@@ -227,7 +222,7 @@ class PseudoPoint:
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        if _dense(pairs):
+        if dense(pairs):
             self._multiply_pairs(pairs, offsets[:-1], sums, precision)
         else:
             self._sum_pairs(pairs, offsets[:-1], sums)
@@ -411,14 +406,14 @@ class PseudoPoint:
         objective, layout = self.objective, self.potentials.layout
         cards, codes, weights = layout.cards, objective.sample.codes, objective.row_weights
         nodes = np.unique(pairs)
-        places, sizes = _stacked(nodes, cards), cards - 1
+        places, sizes = stacked(nodes, cards), cards - 1
         total = int(sizes[nodes].sum())
         own, states = np.zeros((2, total, STRIP), dtype=precision)
         connected = nodes[self._stars.degrees[nodes] > 0].tolist()
         merged = [node for node in connected if self._stars.ids[node] is not None]
         all_fit = self._bytes(np.array(connected, dtype=np.int64)) <= objective.memory
         self._remember(nodes if all_fit else np.array(merged, dtype=np.int64))
-        blocks = [_Block.of(pairs, part, places, total) for part in _cut(pairs[:, 0])]
+        blocks = [PairBlock.of(pairs, part, places, total) for part in cut_pairs(pairs[:, 0])]
 
         def spread(node: int, start: int, size: int) -> None:
             if all_fit or self._stars.ids[node] is not None:
@@ -437,7 +432,7 @@ class PseudoPoint:
                 own[:, :size] *= weights[start : start + size].astype(precision)
             row_kernel.fill_one_hot(nodes, places[nodes], codes, cards, start, size, states)
 
-            def multiply(block: _Block, size: int = size) -> None:
+            def multiply(block: PairBlock, size: int = size) -> None:
                 block.add(own[:, :size], states[:, :size])
 
             run_chunks(multiply, blocks, objective.n_threads)
@@ -500,61 +495,6 @@ def run_by_lanes(
         for part in cut_evenly(costs[some], n_threads)
     ]
     run_chunks(lambda part: run(*part), parts, n_threads)
-
-
-class _Block(NamedTuple):
-    """The pairs of some first variables, and the products that hold their sums.
-
-    ``members`` are the pairs. Products of side 0 are of the first variables' conditionals with the
-    second ones' states, of side 1 the other way round, rows and columns from the first ones on.
-    """
-
-    members: Ints
-    first_rows: tuple[int, int]
-    first_columns: tuple[int, int]
-    products: tuple[Floats, Floats]
-
-    @staticmethod
-    def of(pairs: Ints, members: Ints, places: Ints, total: int) -> _Block:
-        """Return the block of some pairs whose first variables lie together."""
-        here = pairs[members]
-        low, high = int(here[:, 0].min()), int(here[:, 0].max())
-        ends = np.append(places[places >= 0], total)
-        stop = int(ends[np.searchsorted(ends, places[high], side="right")])
-        first, second = int(places[low]), int(places[here[:, 1].min()])
-        shape = stop - first, total - second
-        products = np.zeros(shape), np.zeros(shape[::-1])
-        return _Block(members, (first, second), (second, first), products)
-
-    def add(self, own: NDArray[np.floating], states: NDArray[np.floating]) -> None:
-        """Add the products over some rows."""
-        for side in range(2):
-            rows, columns = self.products[side].shape
-            first, second = self.first_rows[side], self.first_columns[side]
-            left, right = own[first : first + rows], states[second : second + columns]
-            self.products[side][:] += left @ right.T
-
-
-def _cut(firsts: Ints) -> list[Ints]:
-    """Return the places of pairs, grouped by their first variables, ``PART`` of those at a time."""
-    _, which = np.unique(firsts, return_inverse=True)
-    part = which // PART
-    return [np.flatnonzero(part == number) for number in range(int(part.max(initial=-1)) + 1)]
-
-
-def _dense(pairs: Ints) -> bool:
-    """Return whether pairs are many, and most of those among their variables."""
-    if len(pairs) < MANY_PAIRS:
-        return False
-    among = len(np.unique(pairs[:, 0])) * len(np.unique(pairs[:, 1]))
-    return len(pairs) >= DENSE * among
-
-
-def _stacked(nodes: Ints, cards: Ints) -> Ints:
-    """Return where each variable's states but the last lie among those of ``nodes``, or -1."""
-    places = np.full(len(cards), -1)
-    places[nodes] = np.cumsum(cards[nodes] - 1) - (cards[nodes] - 1)
-    return places
 
 
 def _parts(potentials: Potentials) -> tuple[Floats, Floats]:
