@@ -119,7 +119,9 @@ class _Run:
         growth.change(final)
         if self.stop is None:
             self._finish()
-        if self.stop == "edges":
+        if self.stop == "edges" and growth.recipe.exchange is None:
+            self._fill_up()
+        elif self.stop == "edges":
             self._exchange()
         if self.stop not in (None, "stalled", "pruned"):
             self._stop_early()
@@ -203,6 +205,20 @@ class _Run:
                 self.stop = "stalled" if len(chosen) else None
                 return
             growth.accuracy = max(target, growth.accuracy / 10.0)
+
+    def _fill_up(self) -> None:
+        """Grow again where tables of the full network went to zero when it was solved."""
+        growth = self.growth
+        for _ in range(MOST_ENDINGS):
+            growth.accuracy = self.tolerance
+            growth.improve(self.tolerance, None)
+            _, gone = self._clear_up()
+            if not gone or growth.full() or growth.ledger.spent(0) is not None:
+                return
+            growth.record(0, gone)
+            self._finish()
+            if self.stop != "edges":
+                return
 
     def _exchange(self) -> None:
         """Exchange edges of the full network, if the recipe does; keep the best one seen."""

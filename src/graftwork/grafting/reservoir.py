@@ -31,7 +31,7 @@ class Reservoir:
         Most pairs in the reservoir; default the number of variables. 1 with ``tests=1`` is first
         hit.
     tests : int, optional
-        Pairs drawn each round (t_max); default ceil(sqrt(n)).
+        Pairs drawn each round (t_max). Default: until ceil(sqrt(n)) of them violate, but at most n.
     alpha : float
         0 activates every pair of the reservoir scoring above its mean, 1 only the best.
     structure : bool
@@ -80,7 +80,7 @@ class _ReservoirSearch:
         self._keys = np.zeros(0, dtype=np.int64)
         self._scores = np.zeros(0)
         self._unfilled = settings.fill
-        self._fill_limit = 10 * n
+        self._most, self._fill_limit = min(n, LARGEST_BATCH), 10 * n
         self._worst = 0.0
 
     def choose(self, view: View) -> Choice:
@@ -91,7 +91,7 @@ class _ReservoirSearch:
         if self._unfilled:
             self._fill(view)
         else:
-            self._test(view, self._tests)
+            self._draw(view)
         batch = self._tests
         while not len(self._keys) and not view.halted():
             batch = min(2 * batch, LARGEST_BATCH)
@@ -117,17 +117,32 @@ class _ReservoirSearch:
         drawn = 0
         while len(self._keys) < self._size and drawn < self._fill_limit and not view.halted():
             count = min(max(self._size - len(self._keys), self._tests), self._fill_limit - drawn)
-            tested = self._test(view, min(count, LARGEST_BATCH))
-            if not tested:
+            keys, _ = self._test(view, min(count, LARGEST_BATCH))
+            if not len(keys):
                 break
-            drawn += tested
+            drawn += len(keys)
         self._unfilled = False
 
-    def _test(self, view: View, count: int) -> int:
-        """Draw and score up to ``count`` pairs as one batch; return how many there were."""
+    def _draw(self, view: View) -> None:
+        """Test a round's pairs: as many as asked for or, by default, until enough violate."""
+        if self._settings.tests is not None:
+            self._test(view, self._tests)
+            return
+        tested, violators, count = 0, 0, self._tests
+        while tested < self._most and violators < self._tests and not view.halted():
+            keys, scores = self._test(view, min(count, self._most - tested))
+            if not len(keys):
+                return
+            tested += len(keys)
+            violators += int((scores > view.threshold).sum())
+            count = tested  # twice as many in all
+
+    def _test(self, view: View, count: int) -> tuple[Ints, Floats]:
+        """Draw and score up to ``count`` pairs as one batch; return them with their scores."""
         keys = self._stream.draw(count)
-        self._admit(view, keys, view.score(keys))
-        return len(keys)
+        scores = view.score(keys)
+        self._admit(view, keys, scores)
+        return keys, scores
 
     def _test_until_found(self, view: View, batch: int) -> bool:
         """Score a batch ahead, but use it only up to the round in which a violator turns up."""

@@ -20,7 +20,7 @@ def best_choice(
     reservoir : int, optional
         Size of the reservoir; default the number of variables.
     tests : int, optional
-        Pairs drawn each round (t_max); default ceil(sqrt(n)).
+        Pairs drawn each round (t_max). Default: until ceil(sqrt(n)) of them violate, but at most n.
     structure : bool
         Prefer pairs at hubs of the network found so far.
 
