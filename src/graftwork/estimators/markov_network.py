@@ -18,6 +18,7 @@ from graftwork.data.compact import Sample
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.base import Estimator, check_is_fitted
+from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
@@ -188,6 +189,8 @@ class MarkovNetwork(Estimator):
     >>> net.certificate_.converged
     True
     """
+
+    bootstrap_: Bootstrap
 
     def __init__(
         self,
