@@ -23,7 +23,7 @@ import sys
 import numpy as np
 import graftwork as gw
 gw.MarkovNetwork(lam=0.05).fit(np.random.default_rng(0).integers(0, 3, (60, 4)))
-print(sorted({'sklearn', 'scipy.stats', 'pandas', 'matplotlib'} & set(sys.modules)))
+print(sorted({'sklearn', 'scipy.stats', 'pandas', 'networkx', 'matplotlib'} & set(sys.modules)))
 """
 
 

@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,6 +37,9 @@ from graftwork.tuning import (
     Tying,
     tie,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 # How many pairs that are almost edges are listed.
 MOST_NEAR = 20
