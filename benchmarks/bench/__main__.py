@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from bench import ledger as books
 from bench import report
-from bench.harness import Harness, one_line
+from bench.harness import Harness, end_with_signals, one_line
 from bench.ledger import Ledger
 from bench.problems import PROBLEMS
 from bench.runs import NoDataError, Problem, Run
@@ -47,7 +48,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--continue",
         dest="resume",
         action="store_true",
-        help="leave out problems that results.json has complete",
+        help="leave out problems that results.json has complete, whatever code they are from",
     )
     parser.add_argument("--list", action="store_true", help="list problems and contenders")
     chosen = parser.parse_args(arguments)
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = "out/bench-smoke" if chosen.smoke else "benchmarks/results"
     out = chosen.out or ROOT / folder
     ledger = books.read(out / "results.json", size)
-    ledger.machine = books.describe_machine()
+    ledger.machine = books.describe_machine() | books.describe_code(ROOT)
     harness = Harness(size, chosen.data and Path(chosen.data), chosen.peers, chosen.limit)
     code = 0
     try:
@@ -78,9 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run_problem(PROBLEMS[name], harness, ledger, out)
         if not chosen.problems:
             ledger.floors = measure_floors(size)
-    except KeyboardInterrupt:
+            ledger.origins["floors"] = ledger.machine
+    except KeyboardInterrupt as interrupt:
         print("interrupted; what is done is kept, --continue goes on", flush=True)
-        code = 130
+        code = 128 + (interrupt.args or (signal.SIGINT,))[0]
     books.save(ledger, out / "results.json")
     report.write(ledger, out)
     print_targets(ledger)
@@ -149,4 +151,5 @@ def print_list(size: str) -> None:
 
 
 if __name__ == "__main__":
+    end_with_signals()
     sys.exit(main())

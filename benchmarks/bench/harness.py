@@ -81,9 +81,9 @@ class Harness:
         options = {**entry.options_after(before), "threads": entry.threads}
         (place / "options.json").write_text(json.dumps(options))
         limit = min(entry.limit, self.limit)
-        measured = run_script(
-            python, self.contenders / f"{entry.contender}.py", place, limit, entry
-        )
+        env = environment(python, entry.threads, self.size)
+        script = self.contenders / f"{entry.contender}.py"
+        measured = run_script(python, script, place, limit, env)
         if "status" in measured:
             return Run(*who, **measured)
         answer = measured.pop("answer")
@@ -108,11 +108,12 @@ class Harness:
 
 
 def run_script(
-    python: str, script: Path, place: Path, limit: float, entry: Entry
+    python: str, script: Path, place: Path, limit: float, env: dict[str, str]
 ) -> dict[str, Any]:
     """Return what the process measured, or a status with its reason.
 
-    The process has a group of its own, which is ended as a whole when time is up.
+    The process has a group of its own, which is ended as a whole when time is up, or when this
+    process is interrupted.
     """
     out, errors = place / "answer.json", place / "errors.txt"
     for left in (out, Path(f"{out}.begun")):
@@ -123,7 +124,7 @@ def run_script(
     with errors.open("w") as stderr:
         process = subprocess.Popen(
             command,
-            env=environment(python, entry.threads),
+            env=env,
             cwd=place,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -146,15 +147,19 @@ def run_script(
     return {"status": "missing" if code == MISSING else "failed", "reason": reason}
 
 
-def environment(python: str, threads: int) -> dict[str, str]:
+def environment(python: str, threads: int, size: Size) -> dict[str, str]:
     """Return the process's environment: so many threads, and this graftwork or, for peers, none.
 
-    One thread makes CPU time the work done: waiting threads of BLAS and OpenMP spin.
+    One thread makes CPU time the work done: waiting threads of BLAS and OpenMP spin. A small run
+    does not measure peers, so what they compile is not optimised: that halves skglm's compilation,
+    which it cannot keep.
     """
     env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
     env.pop("PYTHONPATH", None)
     if python == sys.executable:
         env["PYTHONPATH"] = str(Path(graftwork.__file__).parents[1])
+    elif size == "smoke":
+        env["NUMBA_OPT"] = "0"
     return env
 
 
@@ -166,6 +171,17 @@ def too_slow(begun: Path, limit: float, cpu: float) -> dict[str, Any]:
     start = json.loads(begun.read_text())
     wall = time.time() - start["time"]
     return {"status": "too slow", "reason": reason, "cpu": cpu - start["cpu"], "wall": wall}
+
+
+def end_with_signals() -> None:
+    """Let the signals that end this process interrupt it, so that it ends its contender first."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, interrupt)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -35,6 +36,9 @@ class Ledger:
     floors : list of dict
         What ``benchmarks/floors.py`` measured.
     machine : dict
+        Where this process runs, with versions and the commit.
+    origins : dict
+        The machine of each problem's runs, and of the floors.
     """
 
     size: str
@@ -44,10 +48,12 @@ class Ledger:
     skipped: dict[str, str] = field(default_factory=dict)
     floors: list[dict[str, Any]] = field(default_factory=list)
     machine: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def begin(self, problem: str, words: str) -> None:
         """Forget what was known about a problem: its runs belong together."""
         self.words[problem], self.runs[problem] = words, []
+        self.origins[problem] = self.machine
         self.complete.pop(problem, None)
         self.skipped.pop(problem, None)
 
@@ -89,6 +95,22 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def describe_code(root: Path) -> dict[str, Any]:
+    """Return the commit of a checkout, and whether code differs from it; nothing elsewhere."""
+    try:
+        commit = git(root, "rev-parse", "--short", "HEAD")
+        changed = git(root, "status", "--porcelain", "--", "src", "benchmarks/*.py")
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return {"commit": f"{commit} and changes" if changed else commit}
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Return what git says."""
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def save(ledger: Ledger, path: Path) -> None:
     """Write everything, in one step so that an interrupt leaves a whole file."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +128,8 @@ def read(path: Path, size: str) -> Ledger:
         name: [Run(**{k: math.nan if v is None else v for k, v in run.items()}) for run in listed]
         for name, listed in known["runs"].items()
     }
-    return Ledger(**{**known, "runs": runs})
+    origins = known.get("origins", dict.fromkeys(runs, known["machine"]))
+    return Ledger(**{**known, "runs": runs, "origins": origins})
 
 
 def plain(value: Any) -> Any:

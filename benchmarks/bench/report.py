@@ -106,13 +106,34 @@ def floors_table(floors: list[dict[str, Any]]) -> list[str]:
     return table(keys, rows)
 
 
+def shared(origins: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return what all origins have in common."""
+    first, *others = origins or ({},)
+    return {
+        key: value
+        for key, value in first.items()
+        if all(other.get(key) == value for other in others)
+    }
+
+
+def listed(items: dict[str, Any]) -> str:
+    """Return names and values in one line."""
+    return ", ".join(f"{key} {value}" for key, value in items.items())
+
+
+def origin(ledger: Ledger, name: str, same: dict[str, Any]) -> str:
+    """Return where one problem's runs are from, as far as not all are from there."""
+    own = {key: v for key, v in ledger.origins.get(name, {}).items() if key not in same}
+    return f" ({listed(own)})" if own else ""
+
+
 def markdown(ledger: Ledger, pictures: Sequence[str]) -> str:
     """Return the whole report."""
-    machine = ", ".join(f"{key} {value}" for key, value in ledger.machine.items())
+    same = shared(ledger.origins.values())
     lines = [
         "# Benchmarks",
         "",
-        f"`make bench{'' if ledger.size == 'full' else '-smoke'}`. {machine}.",
+        f"`make bench{'' if ledger.size == 'full' else '-smoke'}`. {listed(same)}.",
         "",
         "Every contender solves the same arrays in a process of its own, after a tiny problem of "
         "the same kind outside the clock. CPU time is that of all threads and child processes; one "
@@ -128,10 +149,12 @@ def markdown(ledger: Ledger, pictures: Sequence[str]) -> str:
         lines += [f"![{Path(picture).stem}]({picture})", ""]
     for name in (name for name in PROBLEMS if ledger.runs.get(name)):
         over = "" if name in ledger.complete else " (not complete)"
-        lines += [f"## {name}{over}", "", ledger.words.get(name, ""), ""]
+        own = origin(ledger, name, same)
+        lines += [f"## {name}{over}", "", ledger.words.get(name, "") + own, ""]
         lines += [*problem_table(ledger.runs[name]), ""]
     if ledger.floors:
-        lines += ["## Kernels beside their floors", "", *floors_table(ledger.floors), ""]
+        lines += ["## Kernels beside their floors" + origin(ledger, "floors", same), ""]
+        lines += [*floors_table(ledger.floors), ""]
     if ledger.skipped:
         lines += ["## Not run", "", *(f"- {k}: {v}" for k, v in ledger.skipped.items()), ""]
     return "\n".join(lines)

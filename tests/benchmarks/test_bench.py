@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +16,7 @@ from bench import report
 from bench.__main__ import main
 from bench.harness import Harness
 from bench.judging import MET, MISSED, UNKNOWN, faster, run_under
-from bench.ledger import Ledger, read, save
+from bench.ledger import Ledger, describe_code, read, save
 from bench.planted import Planted, score_edges
 from bench.problems import PROBLEMS
 from bench.races import ALL, BEST, grows
@@ -187,6 +192,97 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch):
     known = read(tmp_path / "results.json", "smoke")
     assert known.results()["gibbs-200"]["one"].cpu == 1.0
     assert "gibbs-200" not in known.complete
+
+
+STOPPED = """
+import sys
+from pathlib import Path
+from bench.harness import Harness, end_with_signals
+from bench.runs import Entry, Problem
+import numpy as np
+
+end_with_signals()
+folder = Path(sys.argv[1])
+problem = Problem("toy", "", lambda source: {"x": np.zeros(1)}, lambda size: (Entry("s", "s"),), {})
+list(Harness("smoke", peers=sys.executable, contenders=folder).run(problem))
+"""
+
+# A contender with a child of its own; both say who they are, and wait.
+SLEEPS = """    import os, subprocess, sys, time
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    with open(r"{folder}/part", "w") as file:
+        file.write(f"{{os.getpid()}} {{child.pid}}")
+    os.replace(r"{folder}/part", r"{folder}/pids")
+    time.sleep(60)"""
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def running(pid):
+    """Whether a process is there; one that has ended but was not waited for is not."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_no_contender_outlives_the_harness(tmp_path, number):
+    contender(tmp_path, "s", SLEEPS.format(folder=tmp_path))
+    (tmp_path / "run.py").write_text(STOPPED)
+    command = [sys.executable, str(tmp_path / "run.py"), str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    harness = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
+    try:
+        assert wait_for((tmp_path / "pids").exists)
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+        assert all(running(pid) for pid in pids)
+        harness.send_signal(number)
+        assert harness.wait(30) != 0
+        assert wait_for(lambda: not any(running(pid) for pid in pids))
+    finally:
+        harness.kill()
+        harness.wait()
+
+
+def test_reports_say_where_runs_are_from_if_not_all_are_from_there(tmp_path):
+    ledger = Ledger("full", machine={"cores": 2, "commit": "aaa"})
+    for name, commit in (("start", "aaa"), ("gibbs-200", "bbb")):
+        ledger.machine = {"cores": 2, "commit": commit}
+        ledger.begin(name, f"About {name}.")
+        ledger.runs[name].append(Run(name, "graftwork", "c", "done", "", 1.0, 1.0))
+        ledger.finish(name)
+    save(ledger, tmp_path / "results.json")
+    text = report.markdown(read(tmp_path / "results.json", "full"), [])
+    assert "`make bench`. cores 2.\n" in text
+    assert "About start. (commit aaa)" in text
+    assert "About gibbs-200. (commit bbb)" in text
+    ledger.begin("start", "About start.")
+    ledger.runs["start"].append(Run("start", "graftwork", "c", "done", "", 1.0, 1.0))
+    text = report.markdown(ledger, [])
+    assert "`make bench`. cores 2, commit bbb.\n" in text
+    assert "(commit" not in text
+
+
+def test_results_without_origins_are_from_their_one_machine(tmp_path):
+    ledger = Ledger("full", machine={"cores": 4})
+    ledger.begin("start", "")
+    save(ledger, tmp_path / "results.json")
+    known = json.loads((tmp_path / "results.json").read_text())
+    del known["origins"]
+    (tmp_path / "results.json").write_text(json.dumps(known))
+    assert read(tmp_path / "results.json", "full").origins == {"start": {"cores": 4}}
+
+
+def test_code_outside_a_checkout_has_no_commit(tmp_path):
+    assert describe_code(tmp_path) == {}
 
 
 def test_directed_answers_count_at_their_nodes():

@@ -58,11 +58,12 @@ def entries_of(name: str):
 
     def entries(size: Size) -> tuple[Entry, ...]:
         lam = LAMS[name]
-        return (
-            Entry("graftwork", "graftwork_fit", {"method": "working-set", "lam": lam}),
+        own = Entry("graftwork", "graftwork_fit", {"method": "working-set", "lam": lam})
+        peers = (
             Entry("skglm l1", "skglm_nodes", {"lam": lam, "tol": 1e-6}),
-            *((Entry("pyAgrum greedy", "pyagrum_greedy"),) if size == "full" else ()),
+            Entry("pyAgrum greedy", "pyagrum_greedy"),
         )
+        return (own, *(peers if size == "full" else ()))
 
     return entries
 

@@ -24,14 +24,13 @@ def make(source: Source) -> Arrays:
 def entries(size: Size) -> tuple[Entry, ...]:
     """Return ours with skglm's tolerance and with our own, and the peers on every node."""
     same = {"lam": LAM, "tol": 1e-4}
+    more = (
+        Entry(f"{OWN}, tol=1e-6", "graftwork_fit", {"method": "working-set", "lam": LAM}),
+        Entry('graftwork lam="auto"', "graftwork_fit"),
+    )
     return (
         Entry(OWN, "graftwork_fit", {"method": "working-set", **same}),
-        *(
-            (Entry(f"{OWN}, tol=1e-6", "graftwork_fit", {"method": "working-set", "lam": LAM}),)
-            if size == "full"
-            else ()
-        ),
-        Entry('graftwork lam="auto"', "graftwork_fit"),
+        *(more if size == "full" else ()),
         Entry(LOOP, "skglm_nodes", same),
         Entry(f"scikit-learn l1 {LAM}", "sklearn_nodes", {**same, "max_iter": 1000}),
         Entry("pyAgrum greedy", "pyagrum_greedy"),

@@ -9,7 +9,7 @@ from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
 NAME = "potts-600"
 SIZES = {
     "full": Planted(600, 5, 19_000, nodes=6),
-    "smoke": Planted(40, 5, 1000, nodes=2),
+    "smoke": Planted(16, 5, 600, nodes=2),
     "tiny": Planted(6, 5, 200, nodes=1),
 }
 LAM = 0.01

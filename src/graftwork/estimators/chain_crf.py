@@ -8,13 +8,12 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from graftwork.data.labels import check_weights, encode_labels, with_weight
 from graftwork.data.sequences import as_sequences, count_columns
 from graftwork.data.templates import Template
 from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.chain_parts import (
     chain_options,
     chain_problem,
@@ -32,7 +31,7 @@ from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, find_features
 
 
-class ChainCRF(BaseEstimator):
+class ChainCRF(Estimator):
     """Learns which features of sequences tell their labels: a sparse linear-chain CRF.
 
     A feature is an attribute with a label, or a label with the one before it. They are grafted onto
@@ -210,6 +209,10 @@ class ChainCRF(BaseEstimator):
         """Return the most probable labels of each sequence; unknown attributes are left out."""
         check_is_fitted(self)
         return self.model_.predict(X, lengths, self.n_jobs)
+
+    def set_predict_request(self, **wishes: bool | str | None) -> Self:
+        """Ask for metadata of predict, as in `set_fit_request`."""
+        return self._ask("predict", wishes)
 
     def predict_marginals(self, X: Any, lengths: Any = None) -> list[list[dict[Any, float]]]:
         """Return the probability of each label at each position, as dicts.

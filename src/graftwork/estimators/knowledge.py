@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from graftwork.data import Table
@@ -16,6 +15,7 @@ from graftwork.estimators.pair_weights import read_weights
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import ChowLiu, GivenEdges, PairDomain, PairFactors, Recipe
 from graftwork.inference.layout import Ints
+from graftwork.models.graphs import is_graph
 
 
 def make_domain(net: Any, table: Table, sample: Sample, recipe: Recipe) -> PairDomain:
@@ -72,7 +72,7 @@ def _find(net: Any, parameter: str, names: tuple[Any, ...]) -> Ints:
     given = getattr(net, parameter)
     if given is None:
         return np.zeros((0, 2), dtype=np.int64)
-    if callable(given) and not isinstance(given, nx.Graph):
+    if callable(given) and not is_graph(given):
         return pairs_where(parameter, given, names)
     return find_pairs(parameter, given, names)
 
@@ -115,6 +115,8 @@ def _varying(required: Ints, names: tuple[Any, ...], sample: Sample) -> Ints:
 
 def _check_room(net: Any, recipe: Recipe, required: Ints, names: tuple[Any, ...]) -> None:
     """Refuse more required edges than there may be, and cycles where a tree is wanted."""
+    import networkx as nx
+
     graph = nx.Graph(required.tolist())
     count = graph.number_of_edges()
     if net.max_edges is not None and count > net.max_edges:

@@ -6,18 +6,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import networkx as nx
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.base import Estimator, check_is_fitted
+from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.checks import loop_options
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
@@ -38,13 +38,16 @@ from graftwork.tuning import (
     tie,
 )
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 # How many pairs that are almost edges are listed.
 MOST_NEAR = 20
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
 
 
-class MarkovNetwork(BaseEstimator):
+class MarkovNetwork(Estimator):
     """Learns a sparse pairwise Markov network from categorical data.
 
     Parameters
@@ -189,6 +192,8 @@ class MarkovNetwork(BaseEstimator):
     True
     """
 
+    bootstrap_: Bootstrap
+
     def __init__(
         self,
         method: str | Recipe = "best-choice",
@@ -268,7 +273,7 @@ class MarkovNetwork(BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy; a fitted network to start from stays fitted."""
-        twin: Self = super().__sklearn_clone__()
+        twin = super().__sklearn_clone__()
         twin.start = self.start
         return twin
 
@@ -444,13 +449,11 @@ class MarkovNetwork(BaseEstimator):
         return self.tying_.potentials, False
 
     def _note_feature_names(self, X: Any, table: Table) -> None:
-        """Keep scikit-learn's record of column names, which it has for names of text only."""
-        if any(isinstance(name, str) for name in table.names) and not all(
-            isinstance(name, str) for name in table.names
-        ):
-            self.__dict__.pop("feature_names_in_", None)
-        else:
-            _check_feature_names(self, X, reset=True)
+        """Keep scikit-learn's record of a frame's column names, if all of them are text."""
+        self.__dict__.pop("feature_names_in_", None)
+        named = nw.dependencies.is_into_dataframe(X)
+        if named and all(isinstance(name, str) for name in table.names):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
 
     def _warn_if_stalled(self) -> None:
         certificate = self.certificate_

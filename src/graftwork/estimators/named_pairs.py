@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from graftwork.errors import DataError, TooLargeError
 from graftwork.estimators.parts import ParameterError
 from graftwork.inference.layout import Ints
+from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import find, number
 
 # A function of two names is asked about no more pairs than this.
@@ -31,7 +31,7 @@ def find_pairs(parameter: str, given: Any, names: tuple[Any, ...]) -> Ints:
     >>> find_pairs("required", [("b", "a")], ("a", "b"))
     array([[0, 1]])
     """
-    pairs = list(given.edges()) if isinstance(given, nx.Graph) else given
+    pairs = list(given.edges()) if is_graph(given) else given
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise ParameterError(
             f"{parameter} must be a list of pairs of column names, such as [('a', 'b')]; got "

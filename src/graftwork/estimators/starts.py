@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
@@ -18,6 +17,7 @@ from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import ChowLiu, Given, Start
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import number
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.tuning import Refitted
@@ -50,7 +50,7 @@ def make_start(start: Any, table: Table, sample: Sample) -> Start:
     model = getattr(start, "model_", start)
     if isinstance(model, PairwiseMRF):
         return Given(carry_over(model, table, sample))
-    pairs = list(start.edges()) if isinstance(start, nx.Graph) else list(start)
+    pairs = list(start.edges()) if is_graph(start) else list(start)
     return Refitted(edges_among(pairs, table, sample))
 
 
@@ -61,11 +61,12 @@ def check_start(start: Any) -> None:
     --------
     >>> check_start([("rain", "wet")])
     """
+    network = isinstance(getattr(start, "model_", start), PairwiseMRF) or is_graph(start)
     if isinstance(start, str):
         known("start", start, STARTS)
     elif hasattr(start, "fit") and not hasattr(start, "model_"):
         raise ParameterError(f"start={start!r} is not fitted yet; fit it first, or leave it out.")
-    elif not isinstance(getattr(start, "model_", start), PairwiseMRF | nx.Graph) and (
+    elif not network and (
         isinstance(start, Mapping) or not isinstance(start, Collection | np.ndarray)
     ):
         raise ParameterError(f"start is a {type(start).__name__}; {_KINDS}")
@@ -85,7 +86,7 @@ def words_of_start(start: Any) -> str | None:
     if isinstance(model, PairwiseMRF):
         count, kind = model.n_edges, "edge of a model"
     else:
-        count = start.number_of_edges() if isinstance(start, nx.Graph) else len(start)
+        count = start.number_of_edges() if is_graph(start) else len(start)
         kind = "given edge"
     return f"{count} {kind if count == 1 else kind.replace('edge', 'edges')}"
 

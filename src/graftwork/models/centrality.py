@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
@@ -43,6 +42,8 @@ def centralities(n: int, edges: Ints, strengths: Floats) -> Floats:
     >>> centralities(3, np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])).round(2).tolist()
     [[1.0, 1.5, 0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
     """
+    import networkx as nx
+
     out = np.zeros((len(MEASURES), n))
     if not len(edges):
         return out

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +30,9 @@ from graftwork.models.inputs import (
     number,
 )
 from graftwork.models.parts import Inference, engine_for
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Evidence = Mapping[Any, Any] | None
 
@@ -313,6 +315,8 @@ class PairwiseMRF:
         >>> model.to_networkx().edges["a", "b"]["strength"]
         1.0
         """
+        import networkx as nx
+
         graph = nx.Graph()
         for name, listed in self._states.items():
             graph.add_node(name, states=listed, unary=self.unary(name))

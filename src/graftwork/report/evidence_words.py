@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from graftwork.estimators.edges import near_records
 from graftwork.tuning import Evidence
@@ -104,7 +104,7 @@ def rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> s
     What a statistic exceeds its degrees of freedom by grows with the rows.
     """
     count = len(evidence.edges.pairs) + 1
-    needed = float(chi2.isf(evidence.level * count / max(1, evidence.n_tests), df)) - df
+    needed = float(chdtri(df, evidence.level * count / max(1, evidence.n_tests))) - df
     excess = statistic - df
     if excess <= 0 or needed <= excess:
         return ""

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaln
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.hessian import Parameters, hessian
@@ -145,7 +144,7 @@ def log_tail(statistics: Floats, degrees: Floats) -> Floats:
     [-3.0, -50006.0]
     """
     with np.errstate(divide="ignore"):
-        log_p: Floats = np.asarray(chi2.logsf(statistics, degrees))
+        log_p: Floats = np.asarray(np.log(chdtrc(degrees, statistics)))
     far = np.isneginf(log_p)
     if far.any():
         x, half = statistics[far] / 2.0, degrees[far] / 2.0

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from graftwork.grafting.space import PairSpace
 from graftwork.inference.layout import Floats, Ints
@@ -51,7 +51,7 @@ def promising_pairs(rows: Rows, space: PairSpace, absent: list[Ints], cut: Cut) 
     def look(keys: Ints, p_value: float) -> Floats:
         """Return the quick statistics as shares of what a p-value needs."""
         pairs = space.pairs(keys)
-        needed = np.append(chi2.isf(p_value, tables[tables > 0]), np.inf)
+        needed = np.append(chdtri(tables[tables > 0], p_value), np.inf)
         degrees = sizes[pairs].prod(axis=1)
         place = np.where(degrees > 0, np.searchsorted(tables[tables > 0], degrees), -1)
         shares: Floats = _read(tiles, pairs) / needed[place]

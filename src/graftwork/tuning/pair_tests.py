@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import poisson
+from scipy.special import gammainc
 
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Floats, Ints
@@ -165,6 +165,7 @@ def _soberly(log_p: float, statistic: float, df: int, expected: Floats, seen: Fl
     expected, seen = np.maximum(expected[rare], 1e-12), seen[rare]
     share = ((seen - expected) ** 2 / expected).sum()
     rest = log_tail(np.array([max(0.0, statistic - share)]), np.array([float(df)]))[0]
-    tails = np.asarray(poisson.logsf(np.floor(seen + 1e-9) - 1.0, expected))
+    with np.errstate(divide="ignore"):  # the chance of as many or more
+        tails = np.log(gammainc(np.floor(seen + 1e-9), expected))
     single = min(0.0, float(tails.min()) + float(np.log(len(tails))))
     return float(max(log_p, min(rest, single)))

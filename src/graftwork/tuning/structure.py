@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
@@ -270,7 +270,7 @@ class _Search:
 
 def _price(evidence: Evidence, degrees: Floats) -> float:
     """Return the statistic that the largest of some tables would need to be the only edge."""
-    return float(chi2.isf(evidence.level / max(1, evidence.n_tests), degrees.max()))
+    return float(chdtri(degrees.max(), evidence.level / max(1, evidence.n_tests)))
 
 
 def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels, n_required: int) -> str:
