@@ -7,7 +7,7 @@ from problems import all_pairs, dense_pseudo
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.inference import Layout, Potentials
-from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives import PseudoLikelihood, products
 from graftwork.objectives.stars import MOST_ENTRIES, StarBook, Stars
 
 
@@ -132,10 +132,22 @@ def test_products_give_the_sums_of_single_pairs(weighted):
     few = [point.pair_gradients(part)[0] for part in np.array_split(pairs, 20)]
     exact = np.concatenate(few)
     assert np.allclose(point.pair_gradients(pairs)[0], exact, atol=1e-13)
-    rough = point.rough_pair_gradients(pairs)[0]
-    assert 0 < np.abs(rough - exact).max() < 2e-6
     other = PseudoLikelihood(objective.sample, n_jobs=2).at(here)
-    assert np.array_equal(other.rough_pair_gradients(pairs)[0], rough)
+    assert np.array_equal(other.pair_gradients(pairs)[0], point.pair_gradients(pairs)[0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_however_they_are_cut(weighted, monkeypatch):
+    objective, here = large(weighted)
+    point, pairs = objective.at(here), all_pairs(40)
+    whole = point.pair_gradients(pairs)[0]
+    for name, value in (("PART", 7), ("MOST_CELLS", 100), ("SPAN", 999), ("MOST_COMBINED", 1)):
+        monkeypatch.setattr(products, name, value)
+        assert np.allclose(point.pair_gradients(pairs)[0], whole, rtol=0, atol=1e-13)
+    tall = pairs[pairs[:, 0] < 20]  # few with many: rectangles
+    single = np.concatenate([point.pair_gradients(part)[0] for part in np.array_split(tall, 20)])
+    assert len(tall) >= products.MANY_PAIRS
+    assert np.allclose(point.pair_gradients(tall)[0], single, atol=1e-13)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -162,8 +174,6 @@ def test_little_memory_changes_no_score(weighted):
     small = PseudoLikelihood(objective.sample, memory=10_000)
     pairs = all_pairs(40)
     plenty, scarce = objective.at(here), small.at(here)
-    assert np.array_equal(
-        plenty.rough_pair_gradients(pairs)[0], scarce.rough_pair_gradients(pairs)[0]
-    )
+    assert np.array_equal(plenty.pair_gradients(pairs)[0], scarce.pair_gradients(pairs)[0])
     assert np.array_equal(plenty.pair_gradients(pairs[:9])[0], scarce.pair_gradients(pairs[:9])[0])
     assert scarce.snapshot() is None

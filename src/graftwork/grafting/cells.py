@@ -93,13 +93,13 @@ class CellSpace:
         places: Ints = layout.edge_offsets[find_edges(layout, self.pairs(keys))] + self.cells(keys)
         return places, np.arange(len(keys) + 1)
 
-    def gradients(self, point: Point, keys: Ints, rough: bool = False) -> tuple[Floats, Ints, bool]:
+    def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient of each cell, where each block's part starts, and if exact."""
         i, j, cells = self._locate(keys)
         n = len(self.variables)
         numbers, which = np.unique(i * n + j, return_inverse=True)
         pairs = self.variables[np.stack(np.divmod(numbers, n), axis=1)]
-        tables, starts, exact = table_gradients(point, pairs, rough)
+        tables, starts, exact = table_gradients(point, pairs)
         return tables[starts[which] + cells], np.arange(len(keys) + 1), exact
 
     def scales(self, declared: Ints, keys: Ints) -> Floats:

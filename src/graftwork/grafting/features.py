@@ -67,9 +67,7 @@ class FeatureSpace:
         shift = np.repeat(layout.offsets[places] - starts[:-1], sizes)
         return np.arange(len(shift)) + shift, starts
 
-    def gradients(
-        self, point: ChainPoint, keys: Ints, rough: bool = False
-    ) -> tuple[Floats, Ints, bool]:
+    def gradients(self, point: ChainPoint, keys: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradients of the blocks' features, where each starts, and that they are exact.
 
         They are known: one evaluation gives those of every feature.

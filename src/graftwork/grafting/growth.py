@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.grafting.admission import admitted
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem, Recipe
-from graftwork.grafting.screen import ROUGH, Screen, screen_for
+from graftwork.grafting.screen import Screen, screen_for
 from graftwork.grafting.selection import Choice, View
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
@@ -20,9 +20,8 @@ from graftwork.solvers import Solution
 from graftwork.solvers.coordinates import searchable
 
 _EMPTY = np.zeros(0, dtype=np.int64)
-# So many blocks at once may be scored in single precision; what comes within this share of lam (or
-# within ``ROUGH``) is scored exactly.
-MANY, NEAR = 512, 0.001
+# From so many blocks on it is asked first which of them may violate.
+MANY = 512
 NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
 
 
@@ -178,8 +177,7 @@ class Growth:
     def score(self, keys: Ints) -> Floats:
         """Return the scores of inactive blocks.
 
-        Those of many are first computed in single precision, where the loss can; what is near lam
-        is then computed exactly. Of blocks that cannot violate it may be an earlier point's score.
+        Of blocks that cannot violate it may be an earlier point's score.
         """
         if len(keys) < MANY:
             return self._score_counted(keys)
@@ -195,19 +193,8 @@ class Growth:
         """Return the scores of inactive blocks, all of them looked at."""
         if not len(keys):
             return np.zeros(0)
-        rough = len(keys) >= MANY
-        scores = self._score(keys, rough)
-        self.ledger.count_scores(len(keys), True, self.space.size)
-        if rough:
-            lam = self.problem.penalty.lam
-            near = np.flatnonzero(np.abs(scores - lam) <= max(NEAR * lam, ROUGH))
-            if len(near):
-                scores[near] = self._score(keys[near], False)
-        return scores
-
-    def _score(self, keys: Ints, rough: bool) -> Floats:
-        gradients, offsets, exact = self.space.gradients(self.solution.point, keys, rough)
-        self.ledger.scores_exact &= exact
+        gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
+        self.ledger.count_scores(len(keys), exact, self.space.size)
         domain, penalty = self.problem.domain, self.problem.penalty
         scores = penalty.scores(gradients, offsets, domain.scales(self.space, keys))
         factors = domain.factors_of(self.space, keys)

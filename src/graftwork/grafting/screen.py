@@ -16,8 +16,8 @@ from graftwork.grafting.space import PairSpace, Space
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.reshaped import evaluated
 
-# Scores may have been computed in single precision, which errs by much less than this.
-ROUGH = 1e-5
+# Bounds are computed with rounding errors, much less than this.
+ROUNDING = 1e-9
 # Scores of more pairs than this are not kept.
 MOST_PAIRS = 5_000_000
 # Where more than this share of the pairs may violate, all are scored anew.
@@ -46,7 +46,7 @@ class Screen:
         drift = point.drift(self._snapshot)
         first, second = drift[self._pairs[:, 0]], drift[self._pairs[:, 1]]
         moved = first[:, 0] * second[:, 1] + first[:, 1] * second[:, 0]
-        found = np.flatnonzero(~(self.scores + moved / self._scales + ROUGH <= limit))
+        found = np.flatnonzero(~(self.scores + moved / self._scales + ROUNDING <= limit))
         return found if len(found) <= DOUBTFUL * len(self.scores) else None
 
     def renew(self, point: Any, scores: Floats) -> None:

@@ -69,11 +69,8 @@ class Space(Protocol):
         """
         ...
 
-    def gradients(self, point: Any, keys: Ints, rough: bool = False) -> tuple[Floats, Ints, bool]:
-        """Return the gradient of each block, where each starts, and whether it is exact.
-
-        ``rough``: single precision will do.
-        """
+    def gradients(self, point: Any, keys: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the gradient of each block, where each starts, and whether it is exact."""
         ...
 
 
@@ -164,9 +161,9 @@ class PairSpace:
         edges = find_edges(layout, self.pairs(keys))
         return layout.entries(edges), offsets(layout.edge_sizes[edges])
 
-    def gradients(self, point: Point, keys: Ints, rough: bool = False) -> tuple[Floats, Ints, bool]:
+    def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient of each pair's table, where each starts, and whether it is exact."""
-        return table_gradients(point, self.pairs(keys), rough)
+        return table_gradients(point, self.pairs(keys))
 
     def scales(self, declared: Ints, keys: Ints) -> Floats:
         """Return d_g of each pair."""

@@ -336,18 +336,6 @@ def removal_sums(edges, offsets, slots, codes, cards, weights, probabilities, sh
 
 
 @njit(cache=True, nogil=True)
-def fill_one_hot(nodes, places, codes, cards, start, size, out):
-    """Write which state each variable has: a row for each but the last, for some of the rows."""
-    for t in range(len(nodes)):
-        last = cards[nodes[t]] - 1
-        out[places[t] : places[t] + last, :size] = 0.0
-        own = codes[nodes[t], start : start + size]
-        for r in range(size):
-            if own[r] < last:
-                out[places[t] + own[r], r] = 1.0
-
-
-@njit(cache=True, nogil=True)
 def sum_alone(pairs, offsets, degrees, cards, unary_offsets, unary_sums, margins, tables):
     """Fill ``tables`` of each pair for variables without neighbours: no row need be looked at."""
     for k in range(len(pairs)):
@@ -366,32 +354,23 @@ def sum_alone(pairs, offsets, degrees, cards, unary_offsets, unary_sums, margins
 
 
 @njit(cache=True, nogil=True)
-def place_products(pairs, side, offsets, degrees, rows, columns, products, cards, unary_offsets,
-                   unary_sums, margins, tables):  # fmt: skip
-    """Fill ``tables[side]`` of each pair from products of all conditionals with all states.
+def place_products(pairs, side, offsets, degrees, lines, columns, products, cards, unary_offsets,
+                   margins, tables):  # fmt: skip
+    """Fill ``tables[side]`` of each pair from products of conditionals with others' states.
 
-    ``rows`` and ``columns`` say where each variable's conditionals and states start among them; a
-    variable without neighbours has the same conditional in every row.
+    ``lines`` and ``columns`` say where each variable's conditionals (all states but the last) and
+    states start among them; variables without neighbours are left out.
     """
     for k in range(len(pairs)):
         node, other = pairs[k, side], pairs[k, 1 - side]
+        if degrees[node] == 0:
+            continue
         s, s_other, start = cards[node], cards[other], offsets[k]
-        row_totals = unary_sums[unary_offsets[node] : unary_offsets[node + 1]]
-        column_totals = margins[unary_offsets[other] : unary_offsets[other + 1]]
-        weight = column_totals.sum()
         for b in range(s_other):
-            rest = column_totals[b]
+            line = products[columns[other] + b]
+            rest = margins[unary_offsets[other] + b]
             for a in range(s):
-                if degrees[node] == 0:
-                    value = row_totals[a] / weight * column_totals[b]
-                elif a == s - 1:
-                    value = rest
-                elif b < s_other - 1:
-                    value = products[rows[node] + a, columns[other] + b]
-                else:
-                    value = row_totals[a]
-                    for c in range(s_other - 1):
-                        value -= products[rows[node] + a, columns[other] + c]
+                value = line[lines[node] + a] if a < s - 1 else rest
                 rest -= value
                 cell = a * s_other + b if side == 0 else b * s + a
                 tables[side, start + cell] = value

@@ -370,15 +370,6 @@ def sum_by_others(lanes, conditionals, s, ids, masses, others, codes, cards, sta
 
 
 @njit(cache=True, nogil=True)
-def spread_rows(width, states, conditionals, ids, start, size, out):
-    """Write the conditionals of some rows in single precision, a line for each state."""
-    for r in range(size):
-        place = np.int64(ids[start + r]) * width if ids.size else (start + r) * width
-        for a in range(states):
-            out[a, r] = conditionals[place + a]
-
-
-@njit(cache=True, nogil=True)
 def squared_distance(lanes, width, now, now_ids, before, before_ids, masses, n_rows):
     """Return the weighted sum, over the rows, of squared differences of two conditionals.
 

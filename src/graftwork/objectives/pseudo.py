@@ -18,10 +18,11 @@ from graftwork.data.counts import table_offsets
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import pseudo as row_kernel
+from graftwork.kernels import scatter
 from graftwork.kernels import stars as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
-from graftwork.objectives.products import STRIP, PairBlock, cut_pairs, dense, stacked
+from graftwork.objectives.products import LANES, Product, cut_pairs, dense, one_square
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -207,23 +208,15 @@ class PseudoPoint:
         expectations = self.pair_expectations(pairs)
         return expectations.gradients, expectations.offsets, True
 
-    def rough_pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
-        """Return the same, of many pairs in single precision: right to about 1e-6."""
-        expectations = self._expect(pairs, np.float32)
-        return expectations.gradients, expectations.offsets, True
-
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
-        return self._expect(pairs, np.float64)
-
-    def _expect(self, pairs: Ints, precision: type[np.floating]) -> Expectations:
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         sample = self.objective.sample
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
         if dense(pairs):
-            self._multiply_pairs(pairs, offsets[:-1], sums, precision)
+            self._multiply_pairs(pairs, offsets[:-1], sums)
         else:
             self._sum_pairs(pairs, offsets[:-1], sums)
         total = sample.total_weight
@@ -328,10 +321,7 @@ class PseudoPoint:
         """Fill the sums of both variables' conditionals by the other one's states, exactly."""
         objective, layout = self.objective, self.potentials.layout
         cards, codes = layout.cards, objective.sample.codes
-        row_kernel.sum_alone(
-            pairs, starts, self._stars.degrees, cards, layout.unary_offsets, self._sums.states,
-            objective.margins, sums,
-        )  # fmt: skip
+        self._sum_alone(pairs, starts, sums)
         flat, size = sums.reshape(-1), sums.shape[1]
         owner, other = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
         goals = np.concatenate([starts, starts + size])
@@ -355,6 +345,14 @@ class PseudoPoint:
 
         costs = (ends - firsts).astype(np.float64)
         run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
+
+    def _sum_alone(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
+        """Fill the sums of variables without neighbours."""
+        objective, layout = self.objective, self.potentials.layout
+        row_kernel.sum_alone(
+            pairs, starts, self._stars.degrees, layout.cards, layout.unary_offsets,
+            self._sums.states, objective.margins, sums,
+        )  # fmt: skip
 
     def _conditionals_of(self, node: int) -> tuple[Floats, int, NDArray[np.int32]]:
         """Return conditionals by configuration, the number of states, each row's configuration."""
@@ -399,51 +397,44 @@ class PseudoPoint:
         lanes = [padded(card) for card in self.potentials.layout.cards[nodes].tolist()]
         return 8 * int(self._stars.stars[nodes, 2] @ np.array(lanes, dtype=np.int64))
 
-    def _multiply_pairs(
-        self, pairs: Ints, starts: Ints, sums: Floats, precision: type[np.floating]
-    ) -> None:
-        """Fill the same sums by matrix products, ``STRIP`` rows at a time."""
-        objective, layout = self.objective, self.potentials.layout
-        cards, codes, weights = layout.cards, objective.sample.codes, objective.row_weights
-        nodes = np.unique(pairs)
-        places, sizes = stacked(nodes, cards), cards - 1
-        total = int(sizes[nodes].sum())
-        own, states = np.zeros((2, total, STRIP), dtype=precision)
-        connected = nodes[self._stars.degrees[nodes] > 0].tolist()
-        merged = [node for node in connected if self._stars.ids[node] is not None]
-        all_fit = self._bytes(np.array(connected, dtype=np.int64)) <= objective.memory
-        self._remember(nodes if all_fit else np.array(merged, dtype=np.int64))
-        blocks = [PairBlock.of(pairs, part, places, total) for part in cut_pairs(pairs[:, 0])]
-
-        def spread(node: int, start: int, size: int) -> None:
-            if all_fit or self._stars.ids[node] is not None:
-                values, s, ids = self._conditionals_of(node)
-                first = start
-            else:  # too large to keep: these rows alone
-                values, s, ids = self._fill_configurations(node, start, size), cards[node], _NO_IDS
-                first = 0
-            kernel.spread_rows(padded(s), s - 1, values, ids, first, size, own[places[node] :])
-
-        for start in range(0, codes.shape[1], STRIP):
-            size = min(STRIP, codes.shape[1] - start)
-            for node in connected:
-                spread(node, start, size)
-            if weights.size:
-                own[:, :size] *= weights[start : start + size].astype(precision)
-            row_kernel.fill_one_hot(nodes, places[nodes], codes, cards, start, size, states)
-
-            def multiply(block: PairBlock, size: int = size) -> None:
-                block.add(own[:, :size], states[:, :size])
-
-            run_chunks(multiply, blocks, objective.n_threads)
-        for block in blocks:
+    def _multiply_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
+        """Fill the same sums from products of many conditionals with many variables' states."""
+        self._sum_alone(pairs, starts, sums)
+        for members in cut_pairs(pairs):
+            here, first = pairs[members], starts[members]
+            both = np.unique(here)
+            square = self._multiply(both, both) if one_square(here) else None
             for side in range(2):
+                own, other = np.unique(here[:, side]), np.unique(here[:, 1 - side])
+                product = square or self._multiply(own, other)
                 row_kernel.place_products(
-                    pairs[block.members], side, starts[block.members], self._stars.degrees,
-                    places - block.first_rows[side], places - block.first_columns[side],
-                    block.products[side], cards, layout.unary_offsets, self._sums.states,
-                    objective.margins, sums,
+                    here, side, first, self._stars.degrees, product.lines, product.columns,
+                    product.values, self.potentials.layout.cards,
+                    self.potentials.layout.unary_offsets, self.objective.margins, sums,
                 )  # fmt: skip
+
+    def _multiply(self, owners: Ints, others: Ints) -> Product:
+        """Return the sums of some variables' conditionals by the states of others."""
+        objective, stars, cards = self.objective, self._stars, self.potentials.layout.cards
+        owners = owners[stars.degrees[owners] > 0]
+        all_fit = self._bytes(owners) <= objective.memory
+        merged = np.array([stars.ids[node] is not None for node in owners.tolist()], dtype=bool)
+        self._remember(owners if all_fit else owners[merged])
+
+        def take(node: int, first: int, last: int, start: int, place: int, out: Floats) -> None:
+            masses = objective.row_weights
+            if all_fit or stars.ids[node] is not None:
+                values, s, ids = self._conditionals_of(node)
+            else:  # too large to keep: these rows alone
+                count = len(out) // len(LANES)
+                values, s, ids = self._fill_configurations(node, start, count), cards[node], _NO_IDS
+                masses, start = masses[start:], 0
+            scatter.take_states(
+                padded(s), first, last, values, ids, masses, start, place, len(LANES), out
+            )
+
+        codes = objective.sample.codes
+        return Product.of(owners, others, cards, codes, take, objective.n_threads)
 
     def _removal_sums(
         self, edges: Ints, starts: Ints, slots: Ints, conditionals: Floats, shrunk: Floats

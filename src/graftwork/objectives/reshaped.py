@@ -75,28 +75,22 @@ def evaluated(point: Point) -> Point:
     return point.base if isinstance(point, Reshaped) else point
 
 
-def table_gradients(point: Point, pairs: Ints, rough: bool = False) -> tuple[Floats, Ints, bool]:
+def table_gradients(point: Point, pairs: Ints) -> tuple[Floats, Ints, bool]:
     """Return the gradient tables of any pairs, edges or not, and if those of non-edges are exact.
 
     Parameters
     ----------
     pairs : (k, 2) int64
         ``i < j`` in each row.
-    rough : bool
-        Single precision will do.
     """
     if isinstance(point, Reshaped):
-        return table_gradients(point.base, pairs, rough)
-    ask = getattr(point, "rough_pair_gradients", point.pair_gradients) if rough else (
-        point.pair_gradients
-    )  # fmt: skip
+        return table_gradients(point.base, pairs)
     layout = point.potentials.layout
     edges = find_edges(layout, pairs)
     absent = edges < 0
     if absent.all():
-        answer: tuple[Floats, Ints, bool] = ask(pairs)
-        return answer
-    gradients, _, exact = ask(pairs[absent])
+        return point.pair_gradients(pairs)
+    gradients, _, exact = point.pair_gradients(pairs[absent])
     starts = offsets(layout.cards[pairs[:, 0]] * layout.cards[pairs[:, 1]])
     out = np.empty(starts[-1])
     missing = np.repeat(absent, np.diff(starts))
