@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 # Scores of more pairs than this are not kept.
 MOST_PAIRS = 5_000_000
 # Where more than this share of the pairs may violate, all are scored anew.
-DOUBTFUL = 0.2
+DOUBTFUL = 0.08
 
 
 class Screen:
@@ -47,7 +47,8 @@ class Screen:
         first, second = drift[self._pairs[:, 0]], drift[self._pairs[:, 1]]
         moved = first[:, 0] * second[:, 1] + first[:, 1] * second[:, 0]
         found = np.flatnonzero(~(self.scores + moved / self._scales + ROUNDING <= limit))
-        return found if len(found) <= DOUBTFUL * len(self.scores) else None
+        known = np.isfinite(self.scores[found]).sum()  # those of active blocks were not
+        return found if known <= DOUBTFUL * len(self.scores) else None
 
     def renew(self, point: Any, scores: Floats) -> None:
         """Take the scores of all pairs at this point; infinite ones are not known."""

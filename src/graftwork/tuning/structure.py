@@ -20,6 +20,7 @@ from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, R
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
 from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
@@ -149,22 +150,24 @@ class _Search:
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials)
-        self._change(absent=False, enter=False)  # most noise goes before absent pairs are tested
-        turns, changed = 0, True
-        while changed and turns < MOST_ROUNDS:
+        turns, edges = 0, self._look()
+        self._change(edges, enter=False)  # most noise goes before absent pairs are tested
+        while turns < MOST_ROUNDS:
             turns += 1
             self._note(f"testing all pairs, round {turns}", 1)
-            changed = self._change(absent=True, enter=True)
-            if changed:  # what came in is an edge now, and tested as one
-                self._change(absent=False, enter=False)
+            if not self._change(self._look(edges), enter=True):
+                break
+            edges = self._look()  # what came in is an edge now, and tested as one
+            self._change(edges, enter=False)
         while True:  # to the last digits, so that nothing depends on the way here
             self._note("final tests", 0)
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+            self._evidence = self._look(final=True)
             # pairs that a quick look missed may still come in
-            if not self._change(absent=True, enter=turns < MOST_ROUNDS, final=True):
+            if not self._change(self._evidence, enter=turns < MOST_ROUNDS):
                 break
             turns += 1
-            while self._change(absent=False, enter=False):
+            while self._change(self._look(), enter=False):
                 pass
         assert self._fitted is not None
         self._final = self._fitted
@@ -215,11 +218,10 @@ class _Search:
             start = self._fitted.point.potentials
             self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
 
-    def _change(self, *, absent: bool, enter: bool, final: bool = False) -> bool:
-        """Test, drop edges and take in pairs; return whether anything changed.
+    def _look(self, known: Evidence | None = None, final: bool = False) -> Evidence:
+        """Test the edges or, where tests of them are ``known``, the absent pairs; finally both.
 
-        ``absent`` says whether to look at the absent pairs too, ``enter`` whether they may come in,
-        ``final`` whether these numbers are to be kept.
+        Of what is known only the edges that are still there count.
         """
         self._walk.check_time()
         assert self._fitted is not None
@@ -228,21 +230,28 @@ class _Search:
         size, most = self._problem.space.size, self._walk.budget.max_edges
         # With a limit on their number, the order of all p-values matters.
         cut = None if final or most is not None else Cut(self._fdr, size)
-        others = examine_absent(rows, point, self._problem, cut) if absent else Findings.none(0)
-        edges = examine_edges(rows, FINAL_ROWS if final else ROWS, cut=cut)
-        evidence = Evidence(edges, others, size, self._fdr)
+        others = Findings.none(0)
+        if final or known is not None:
+            others = examine_absent(rows, point, self._problem, cut)
+        if known is None:
+            edges = examine_edges(rows, FINAL_ROWS if final else ROWS, cut=cut)
+        else:
+            there = find_edges(point.potentials.layout, known.edges.pairs) >= 0
+            edges = known.edges.some(there)
+        return Evidence(edges, others, size, self._fdr)
+
+    def _change(self, evidence: Evidence, *, enter: bool) -> bool:
+        """Drop edges and, if they may ``enter``, take in pairs; return whether anything changed."""
+        assert self._fitted is not None
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        kept, entering = evidence.choose(required, most, enter=enter)
+        kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
         numbers = self._problem.space.keys(entering)
         entering = entering[~np.isin(numbers, self._entered)]
         self._entered = np.union1d(self._entered, numbers)
-        self._evidence = evidence
-        if kept.all() and not len(entering):
-            return False
         self._drop(evidence, np.flatnonzero(~kept))
         if len(entering):
             self._fit(with_pairs(self._fitted.point.potentials, entering))
-        return True
+        return not kept.all() or len(entering) > 0
 
     def _drop(self, evidence: Evidence, leaving: Ints) -> None:
         """Refit without these edges, or without the least sure of them.

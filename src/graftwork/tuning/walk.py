@@ -133,9 +133,14 @@ class Walk:
         return outcome
 
     def settle(self, recipe: Recipe, lam: float, start: Potentials, tolerance: float) -> Outcome:
-        """Return the fit at a lambda solved to the tolerance, and certified by a recipe."""
+        """Return the fit at a lambda solved to the tolerance, and certified.
+
+        A recipe with other blocks, or another idea of which may stay, has the last word.
+        """
         quick = self.graft(PATH_RECIPE, lam, start, tolerance)
-        if quick.certificate.stop not in ("optimal", "stalled"):
+        alike = recipe.pruner == PATH_RECIPE.pruner and not recipe.features
+        certified = quick.certificate.converged and alike
+        if certified or quick.certificate.stop not in ("optimal", "stalled"):
             return quick
         return self.graft(recipe, lam, quick.potentials, tolerance)
 
