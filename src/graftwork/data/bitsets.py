@@ -70,7 +70,7 @@ def digits_of(weights: NDArray[np.float64]) -> Ints | None:
 
 
 def digit_masks(digits: Ints) -> Words:
-    """Return which rows have each binary digit, a bit for each; rows that fill no word are left out.
+    """Return which rows have each binary digit, one bit a row; what fills no word is left out.
 
     Examples
     --------

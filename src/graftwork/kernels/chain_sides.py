@@ -114,10 +114,13 @@ def exponentiate_scores(length, n_states, n_first, scores, tops, apart):
 
 @njit(cache=True, nogil=True)
 def _block_size(count):
-    """Return how many sums are made at once, of so many: few blocks that hardly overlap."""
-    best, least = 1, 2 * count
+    """Return how many sums are made at once, of so many: few blocks that hardly overlap.
+
+    Fewer than eight at once wait for each other.
+    """
+    best, least = 1, 8 * count
     for size in BLOCKS:
-        cost = (count + size - 1) // size * (size + 1)
+        cost = (count + size - 1) // size * max(8, size + 1)
         if size <= count and cost <= least:
             best, least = size, cost
     return best

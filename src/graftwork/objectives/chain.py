@@ -137,7 +137,9 @@ class ChainLikelihood:
         mean = weights @ log_partitions if len(weights) else log_partitions.sum()
         found = self.seen.sums[potentials.layout.features]
         value = float(mean - found @ potentials.weights) / self.total
-        gradients = (self._expected(marginals, sums) - self.seen.sums) / self.total
+        gradients = self._expected(marginals, sums)
+        gradients -= self.seen.sums
+        gradients /= self.total
         return ChainPoint(self, potentials, value, gradients)
 
     def infer(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
