@@ -53,11 +53,16 @@ class Rows:
     moves: Floats
 
     @staticmethod
-    def of(features: ChainFeatures, chosen: Ints, weights: Floats) -> Rows:
-        """Return the weights of some features."""
-        slots = np.empty(len(features.starts) - 1, dtype=np.int32)
+    def of(
+        features: ChainFeatures, chosen: Ints, weights: Floats, known: Rows | None = None
+    ) -> Rows:
+        """Return the weights of some features, written over known ones of the same features."""
         about = features.n_votes, features.attributes
-        rows = features.shape.lines(number_rows(chosen, *about, slots))
+        if known is None:
+            slots = np.empty(len(features.starts) - 1, dtype=np.int32)
+            rows = features.shape.lines(number_rows(chosen, *about, slots))
+        else:
+            slots, rows = known.slots, known.rows
         fill_weights(chosen, weights, *about, features.columns, slots, rows)
         return Rows(slots, rows, *features.shape.moves(*features.moves(chosen, weights)))
 
@@ -123,6 +128,8 @@ class ChainLikelihood:
         self._columns = cut_evenly(np.diff(data.col_starts) + 1.0, self.n_threads)
         self._marginals = data.shape.lines(data.sequences.n_positions)
         self._active: Active | None = None
+        self._rows: Rows | None = None
+        self._chosen: Ints | None = None
 
     def describe(self) -> str:
         """Return in plain words how it is computed."""
@@ -131,8 +138,7 @@ class ChainLikelihood:
     def at(self, potentials: FeatureWeights, warm: object = None) -> ChainPoint:
         """Return the loss evaluated there, with the gradient of every candidate."""
         self.evaluations += 1
-        rows = Rows.of(self.features, potentials.layout.features, potentials.weights)
-        log_partitions, marginals, sums = self.infer(rows)
+        log_partitions, marginals, sums = self.infer(potentials)
         weights = self.data.weights
         mean = weights @ log_partitions if len(weights) else log_partitions.sum()
         found = self.seen.sums[potentials.layout.features]
@@ -142,12 +148,15 @@ class ChainLikelihood:
         gradients /= self.total
         return ChainPoint(self, potentials, value, gradients)
 
-    def infer(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+    def infer(self, potentials: FeatureWeights) -> tuple[Floats, Floats, Floats]:
         """Return log-partition functions, marginals of outputs and expected moves.
 
         The marginals lie in an array that the next call fills anew.
         """
-        data, marginals = self.data, self._marginals
+        data, marginals, chosen = self.data, self._marginals, potentials.layout.features
+        known = self._rows if chosen is self._chosen else None
+        rows = Rows.of(self.features, chosen, potentials.weights, known)
+        self._rows, self._chosen = rows, chosen
         sequences, shape = data.sequences, data.shape
         log_partitions = np.empty(sequences.n_sequences)
         if self._active is None or not np.array_equal(self._active.slots, rows.slots):
