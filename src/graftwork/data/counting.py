@@ -91,7 +91,10 @@ class Counter:
             self._count_by_rows(pairs[many], offsets[:-1][many], values)
             few = ~many
             self._count_by_bitsets(pairs[few], offsets[:-1][few], free_cells[few], values)
-        return values.astype(self.dtype, copy=False), offsets
+        if self.dtype is not self._own_dtype:
+            whole, values = values, values.view(self.dtype)
+            kernel.convert(whole, values)
+        return values, offsets
 
     @cached_property
     def _price(self) -> float:

@@ -178,6 +178,13 @@ def complete_tables(cards, margins, margin_offsets, pairs, offsets, tables):
 
 
 @njit(cache=True, nogil=True)
+def convert(whole, numbers):
+    """Fill numbers with whole ones, which may be in the same memory."""
+    for k in range(len(whole)):
+        numbers[k] = whole[k]
+
+
+@njit(cache=True, nogil=True)
 def count_by_rows(codes, cards, weights, pairs, offsets, tables):
     """Fill ``tables`` by a histogram over the rows; ``weights`` is empty for unit weights."""
     for k in range(len(pairs)):
