@@ -258,5 +258,5 @@ def cut_chains(starts: Ints) -> list[Ints]:
     chains = np.argsort(lengths, kind="stable")
     ends = np.cumsum(lengths[chains])
     count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, len(chains))))
-    cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count)
+    cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count) + 1
     return [part for part in np.split(chains, np.unique(cuts)) if len(part)]
