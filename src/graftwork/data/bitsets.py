@@ -133,7 +133,8 @@ def pack(
     def run(part: slice) -> None:
         pack_states(part.start, part.stop, codes, order, offsets, bits)
 
-    run_chunks(run, cut_evenly(np.ones(len(counts)), n_threads), n_threads)
+    if n_rows:  # an empty order would mean all rows as they are, and there is no room for them
+        run_chunks(run, cut_evenly(np.ones(len(counts)), n_threads), n_threads)
     if digits is None:
         return Bitsets(bits, offsets, (Plane(bits, 0),))
     ordered = digits[order]
