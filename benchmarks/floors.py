@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rates import Rates, best_seconds, measure
+from rates import LANES, Rates, best_seconds, measure
 from threadpoolctl import threadpool_limits
 
 import graftwork as gw
@@ -234,9 +234,9 @@ def gibbs(problem: Problem, rates: Rates) -> Floor:
     )
 
 
-def forward_backward(problem: Problem, rates: Rates, n_sequences: int) -> Floor:
-    """Value and gradients of a chain model with 22 labels, attributes included."""
-    labels, length, attributes, each = 22, 24, 5_000, 10
+def forward_backward(problem: Problem, rates: Rates, labels: int, n_sequences: int) -> Floor:
+    """Value and gradients of a chain model, attributes included."""
+    length, attributes, each = 24, 5_000, 10
     rng = np.random.default_rng(3)
     positions = n_sequences * length
     names = tuple(f"a{k}" for k in range(attributes))
@@ -251,10 +251,10 @@ def forward_backward(problem: Problem, rates: Rates, n_sequences: int) -> Floor:
     weights = FeatureWeights(layout, 0.1 * rng.standard_normal(len(chosen)))
     measured = problem.seconds(lambda: objective.at(weights))
     products = 3.0 * positions * labels**2
-    entries = 2.0 * positions * each * labels
+    entries = 2.0 * positions * each * (-(-labels // LANES) * LANES)
     exponentials = float(positions * labels)
     return Floor(
-        "forward-backward, 22 labels",
+        f"forward-backward, {labels} labels",
         measured,
         products / rates.products64
         + entries / rates.entries64
@@ -262,7 +262,7 @@ def forward_backward(problem: Problem, rates: Rates, n_sequences: int) -> Floor:
         3.0,
         f"{products / 1e6:.0f} M multiply-adds (forward, backward, expected moves), "
         f"{entries / 1e6:.1f} M entries of attributes' rows to look up and add (scores and "
-        f"expectations), {exponentials / 1e6:.2f} M exponentials; float64",
+        f"expectations; registers of {LANES}), {exponentials / 1e6:.2f} M exponentials; float64",
     )
 
 
@@ -275,7 +275,7 @@ def measure_all(rates: Rates, rows: int, repeats: int) -> list[Floor]:
     floors.append(scoring(problem, rates))
     floors.append(belief_propagation(problem, rates))
     floors.append(gibbs(problem, rates))
-    floors.append(forward_backward(problem, rates, rows // 20))
+    floors += [forward_backward(problem, rates, n, rows // 20) for n in (3, 9, 22, 26, 45, 50)]
     return floors
 
 

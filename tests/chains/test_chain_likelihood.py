@@ -14,8 +14,7 @@ from graftwork.grafting import Problem
 from graftwork.grafting.features import FeatureDomain
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.features import FeatureLayout, FeatureWeights
-from graftwork.kernels.chain_logs import NEVER, pass_in_logs
-from graftwork.kernels.chains import fill_states
+from graftwork.kernels.chain_logs import NEVER, fill_states, pass_in_logs
 from graftwork.models.chain import ChainModel
 from graftwork.objectives.chain import ChainLikelihood, Rows, cut_chains
 from graftwork.objectives.chain_data import ChainData

@@ -69,6 +69,22 @@ def digits_of(weights: NDArray[np.float64]) -> Ints | None:
     return whole if np.array_equal(whole, weights) else None
 
 
+def digit_masks(digits: Ints) -> Words:
+    """Return which rows have each binary digit, one bit a row; what fills no word is left out.
+
+    Examples
+    --------
+    >>> digit_masks(np.repeat([2, 3], [63, 2]))
+    array([[ 9223372036854775808],
+           [18446744073709551615]], dtype=uint64)
+    """
+    n_planes = int(digits.max(initial=0)).bit_length()
+    whole = digits[: len(digits) // 64 * 64]
+    bits = [(whole >> p & 1).astype(np.uint8) for p in range(n_planes)]
+    packed = [np.packbits(rows, bitorder="little").view("<u8") for rows in bits]
+    return np.array(packed, dtype=np.uint64).reshape(n_planes, len(whole) // 64)
+
+
 def plane_words(digits: Ints) -> Ints:
     """Return how many words each plane has when rows lie in the order of falling weights.
 
@@ -111,19 +127,28 @@ def pack(
     n_rows = codes.shape[1]
     if digits is not None:
         n_rows = int(np.count_nonzero(digits))
-        order = np.argsort(-digits, kind="stable")[:n_rows]
+        order = _falling(digits)[:n_rows]
     bits = _aligned(int(offsets[-1]), _words(n_rows))
 
     def run(part: slice) -> None:
         pack_states(part.start, part.stop, codes, order, offsets, bits)
 
-    run_chunks(run, cut_evenly(np.ones(len(counts)), n_threads), n_threads)
+    if n_rows:  # an empty order would mean all rows as they are, and there is no room for them
+        run_chunks(run, cut_evenly(np.ones(len(counts)), n_threads), n_threads)
     if digits is None:
         return Bitsets(bits, offsets, (Plane(bits, 0),))
     ordered = digits[order]
     words = plane_words(ordered)
     planes = [_plane(bits, ordered, p, int(n)) for p, n in enumerate(words) if n]
     return Bitsets(bits, offsets, tuple(planes))
+
+
+def _falling(digits: Ints) -> Ints:
+    """Return the order of falling weights; numpy is quick with keys of 16 bits."""
+    keys = digits.max(initial=0) - digits
+    return np.argsort(
+        keys.astype(np.uint16) if keys.max(initial=0) < 2**16 else keys, kind="stable"
+    )
 
 
 def _plane(bits: Words, ordered: Ints, shift: int, n_words: int) -> Plane:

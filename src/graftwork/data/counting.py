@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.bitsets import Bitsets, digits_of, pack, plane_words
+from graftwork.data.bitsets import Bitsets, digit_masks, digits_of, pack, plane_words
 from graftwork.kernels import counts as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 
@@ -27,8 +27,12 @@ def table_offsets(cards: Ints, pairs: Ints) -> Ints:
     >>> table_offsets(np.array([2, 3, 2]), np.array([[0, 1], [0, 2]]))
     array([ 0,  6, 10])
     """
-    offsets = np.zeros(len(pairs) + 1, dtype=np.int64)
-    np.cumsum(cards[pairs[:, 0]] * cards[pairs[:, 1]], out=offsets[1:])
+    return _offsets_of(cards[pairs[:, 0]] * cards[pairs[:, 1]])
+
+
+def _offsets_of(sizes: Ints) -> Ints:
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
     return offsets
 
 
@@ -74,9 +78,10 @@ class Counter:
 
     def count(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs, flat one after the other, and where each starts."""
-        offsets = table_offsets(self._cards, pairs)
+        rows, columns = self._cards[pairs].T
+        offsets = _offsets_of(rows * columns)
         values: Numbers = np.zeros(int(offsets[-1]), dtype=self._own_dtype)
-        free_cells = (self._cards[pairs[:, 0]] - 1) * (self._cards[pairs[:, 1]] - 1)
+        free_cells = (rows - 1) * (columns - 1)
         if not self._whole:
             self._count_by_rows(pairs, offsets[:-1], values)
         elif free_cells.max(initial=0) * self._price <= kernel.MOST_BITSET_CELLS:
@@ -86,7 +91,10 @@ class Counter:
             self._count_by_rows(pairs[many], offsets[:-1][many], values)
             few = ~many
             self._count_by_bitsets(pairs[few], offsets[:-1][few], free_cells[few], values)
-        return values.astype(self.dtype, copy=False), offsets
+        if self.dtype is not self._own_dtype:
+            whole, values = values, values.view(self.dtype)
+            kernel.convert(whole, values)
+        return values, offsets
 
     @cached_property
     def _price(self) -> float:
@@ -104,15 +112,17 @@ class Counter:
     @cached_property
     def _margins(self) -> Numbers:
         margins: Numbers = np.zeros(int(self._margin_offsets[-1]), dtype=self._own_dtype)
+        out, digits = (self._margin_offsets, margins), self._digits
+        masks = None if digits is None else digit_masks(digits)
 
         def count(part: slice) -> None:
-            places = part.start, part.stop
-            if self._weights.size:
-                kernel.weigh_states(
-                    *places, self._codes, self._weights, self._margin_offsets, margins
-                )
+            given = part.start, part.stop, self._codes
+            if masks is not None:
+                kernel.weigh_states_by_digits(*given, masks, digits, *out)
+            elif self._weights.size:
+                kernel.weigh_states(*given, self._weights, *out)
             else:
-                kernel.count_states(*places, self._codes, self._margin_offsets, margins)
+                kernel.count_states(*given, *out)
 
         self._run(count, np.ones(len(self._cards)))
         return margins

@@ -2,7 +2,7 @@
 
 An *output* is what an attribute at a position can vote for: the label there or, in chains of second
 order, also the pair of the label before and the label there. Outputs have numbers: labels first,
-then pairs. Kernels want them in columns, padded to the widths they are compiled for.
+then pairs. Kernels want them in columns, each block of labels padded to whole cache lines.
 
 References
 ----------
@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
+from graftwork.kernels.row_sums import BLOCK, cache_lines
 
 Codes = NDArray[np.int32]
-
-#: How many labels kernels take at once; all are multiples of four.
-LANES = (4, 8, 16, 24, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +38,16 @@ class ChainShape:
     >>> shape.n_outputs, shape.n_pairs, shape.n_triples
     (12, 9, 27)
     >>> shape.columns(np.array([0, 2, 3, 11]))
-    array([ 0,  2,  4, 14])
+    array([ 0,  2,  8, 26])
     """
 
     n_labels: int
     order: int = 1
 
     @property
-    def lanes(self) -> tuple[int, ...]:
-        """How many labels kernels take at once, as the length of a tuple: they are compiled for it.
-
-        Few different lengths are worth their compilation.
-        """
-        return (0,) * next((n for n in LANES if n >= self.n_labels), LANES[-1])
-
-    @property
     def reach(self) -> int:
-        """The padded number of labels."""
-        lanes = len(self.lanes)
-        return -(-self.n_labels // lanes) * lanes
+        """The padded number of labels: rows of weights fill whole cache lines."""
+        return -(-self.n_labels // BLOCK) * BLOCK
 
     @property
     def n_outputs(self) -> int:
@@ -69,6 +58,11 @@ class ChainShape:
     def n_columns(self) -> int:
         """Number of columns that outputs lie in."""
         return self.reach * (1 if self.order == 1 else 1 + self.n_labels)
+
+    def lines(self, count: int) -> Floats:
+        """Return so many rows of columns, all zero, that begin at cache lines."""
+        lines: Floats = cache_lines(count * self.n_columns)
+        return lines.reshape(count, self.n_columns)
 
     @property
     def n_pairs(self) -> int:
@@ -91,7 +85,7 @@ class ChainShape:
 
         Examples
         --------
-        >>> ChainShape(3, 2).outputs(np.array([0, 2, 4, 14]))
+        >>> ChainShape(3, 2).outputs(np.array([0, 2, 8, 26]))
         array([ 0,  2,  3, 11])
         """
         block, label = np.divmod(columns, self.reach)

@@ -1,4 +1,4 @@
-"""One chain in logarithms throughout: slow, for scores that exponentials cannot hold.
+"""Chains in logarithms throughout: slow, for scores that exponentials cannot hold.
 
 States and outputs are those of `graftwork.kernels.chains`.
 """
@@ -10,8 +10,36 @@ import math
 import numpy as np
 from numba import njit
 
+from graftwork.kernels.row_sums import sum_rows
+
 #: Log-scores of labels that only pad: their probability is zero.
 NEVER = -1e30
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(first, last, indptr, places, values, rows, out):
+    """Fill ``out[t]`` with the summed weights of the active attributes at positions first + t."""
+    for t in range(last - first):
+        sum_rows(rows.shape[1], indptr[first + t], indptr[first + t + 1], places, values,
+                 rows.ravel(), out.ravel(), t * rows.shape[1])  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def fill_states(w, order, n_labels, length, outputs, pairs, states):
+    """Fill the log-scores of states from those of outputs and the weights of pairs (g, c)."""
+    for t in range(length):
+        if order == 1:
+            for c in range(w):
+                states[t, c] = outputs[t, c] if c < n_labels else NEVER
+            continue
+        for g in range(states.shape[1] // w):
+            for c in range(w):
+                if c >= n_labels or g >= n_labels or (t == 0 and g > 0):
+                    states[t, g * w + c] = NEVER
+                elif t == 0:
+                    states[t, c] = outputs[t, c]
+                else:
+                    states[t, g * w + c] = outputs[t, c] + outputs[t, (1 + g) * w + c] + pairs[g, c]
 
 
 @njit(cache=True, nogil=True)
@@ -104,3 +132,22 @@ def pass_in_logs(w, order, n_labels, length, weight, states, log_moves, forward,
             shares[s] = math.exp(forward[t, s] + backward[t, s] - value)
         write_marginals(w, order, n_labels, weight, t == 0, shares, one, marginals[t])
     return value
+
+
+@njit(cache=True, nogil=True)
+def pass_over_logs(order, n_labels, chains, starts, weights, indptr, places, values, rows, pairs,
+                   log_moves, marginals, sums, log_partitions, want_marginals):  # fmt: skip
+    """Do what `graftwork.kernels.chains.infer_chains` does, with logarithms throughout."""
+    reach, _, w = log_moves.shape
+    n_states = w if order == 1 else reach * w
+    for k in chains:
+        start, stop = starts[k], starts[k + 1]
+        outputs = np.empty((stop - start, rows.shape[1]))
+        states = np.full((stop - start, n_states), NEVER)
+        forward, backward = np.zeros(states.shape), np.empty(states.shape)
+        fill_rows(start, stop, indptr, places, values, rows, outputs)
+        fill_states(w, order, n_labels, stop - start, outputs, pairs, states)
+        log_partitions[k] = pass_in_logs(
+            w, order, n_labels, stop - start, weights[k] if weights.size else 1.0, states,
+            log_moves, forward, backward, marginals[start:stop], sums, want_marginals,
+        )  # fmt: skip

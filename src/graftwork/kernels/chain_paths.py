@@ -8,30 +8,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.chain_logs import NEVER, reached
-from graftwork.kernels.chains import fill_rows, fill_states
+from graftwork.kernels.chain_logs import NEVER, fill_rows, fill_states, reached
 
 
 @njit(cache=True, nogil=True)
-def best_paths(lanes, order, n_labels, first, last, starts, indptr, indices, values, slots,
-               rows, pairs, log_moves, labels, scores):  # fmt: skip
-    """Fill the most probable labels of the chains first:last, and their scores (Viterbi).
+def best_paths(order, n_labels, chains, starts, indptr, places, values, rows, pairs,
+               log_moves, labels, scores):  # fmt: skip
+    """Fill the most probable labels of some chains, and their scores (Viterbi).
 
     Of equally good labels the first wins.
     """
     reach, _, w = log_moves.shape
     n_states = w if order == 1 else reach * w
     longest = 0
-    for k in range(first, last):
+    for k in chains:
         longest = max(longest, starts[k + 1] - starts[k])
     outputs, states = np.empty((longest, rows.shape[1])), np.full((longest, n_states), NEVER)
-    n_blocks = rows.shape[1] // len(lanes)
-    row_blocks = rows.reshape(rows.shape[0], n_blocks, len(lanes))
     best, came = np.empty((longest, n_states)), np.zeros((longest, n_states), dtype=np.int32)
-    for k in range(first, last):
+    for k in chains:
         start, length = starts[k], starts[k + 1] - starts[k]
-        fill_rows(lanes, start, start + length, indptr, indices, values, slots, row_blocks,
-                   outputs.reshape(longest, n_blocks, len(lanes)))  # fmt: skip
+        fill_rows(start, start + length, indptr, places, values, rows, outputs)
         fill_states(w, order, n_labels, length, outputs, pairs, states)
         for s in range(n_states):
             best[0, s] = states[0, s]

@@ -5,30 +5,66 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.row_sums import add_row
+from graftwork.kernels.row_sums import cache_lines, sum_rows
 
 
 @njit(cache=True, nogil=True)
-def expected_features(lanes, first, last, col_starts, positions, values, marginals, feature_starts,
-                      outputs, out):  # fmt: skip
+def expected_features(n_columns, first, last, col_starts, positions, values, marginals,
+                      feature_starts, outputs, out):  # fmt: skip
     """Fill the expected value of each feature of the attributes first:last.
 
     Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
-    ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers.
+    ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers. The marginals
+    are flat, with ``n_columns`` a position.
     """
-    n_blocks = marginals.shape[1] // len(lanes)
-    sums = np.empty(marginals.shape[1])
+    sums = cache_lines(n_columns)
     for a in range(first, last):
         if feature_starts[a] == feature_starts[a + 1]:
             continue
-        for c in range(sums.size):
-            sums[c] = 0.0
-        for k in range(col_starts[a], col_starts[a + 1]):
-            value = values[k] if values.size else 1.0
-            for b in range(n_blocks):
-                add_row(lanes, value, marginals, positions[k] * n_blocks + b, sums, b)
+        sum_rows(n_columns, col_starts[a], col_starts[a + 1], positions, values, marginals, sums,
+                 np.int64(0))  # fmt: skip
         for f in range(feature_starts[a], feature_starts[a + 1]):
             out[f] = sums[outputs[f]]
+
+
+@njit(cache=True, nogil=True)
+def number_rows(chosen, n_votes, attributes, slots):
+    """Number the attributes of some features, -1 for all others; return how many there are."""
+    slots[:] = -1
+    for f in chosen:
+        if f < n_votes:
+            slots[attributes[f]] = 0
+    count = 0
+    for a in range(len(slots)):
+        if slots[a] == 0:
+            slots[a] = count
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_weights(chosen, weights, n_votes, attributes, columns, slots, rows):
+    """Write the weights of some features to the rows of their attributes."""
+    for k in range(len(chosen)):
+        f = chosen[k]
+        if f < n_votes:
+            rows[slots[attributes[f]], columns[f]] = weights[k]
+
+
+@njit(cache=True, nogil=True)
+def keep_active(indptr, indices, values, slots, starts, places, factors):
+    """Fill the compressed rows of those attributes that have weights, by the place of these."""
+    count = 0
+    starts[0] = 0
+    for t in range(len(indptr) - 1):
+        for k in range(indptr[t], indptr[t + 1]):
+            slot = slots[indices[k]]
+            places[count] = slot  # written over if there is none: no branch to mispredict
+            if values.size:
+                factors[count] = values[k]
+            count += slot >= 0
+        starts[t + 1] = count
+    return count
 
 
 @njit(cache=True, nogil=True)

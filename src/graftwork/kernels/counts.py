@@ -47,13 +47,41 @@ def count_states(first, stop, codes, offsets, margins):
     for i in range(first, stop):
         values, start, n_states = codes[i], offsets[i], offsets[i + 1] - offsets[i]
         whole = len(values) >> 6 if n_states <= MOST_COMPARED else 0
-        for a in range(n_states if whole else 0):
+        rest = np.uint64(whole << 6)  # in the last state
+        for a in range(n_states - 1 if whole else 0):
             total = np.uint64(0)
             for w in range(whole):
                 total += count_bits(equal_bits(values, w << 6, a))
             margins[start + a] += total
+            rest -= total
+        margins[start + n_states - 1] += rest
         for r in range(whole << 6, len(values)):
             margins[start + values[r]] += 1
+
+
+@njit(cache=True, nogil=True)
+def weigh_states_by_digits(first, stop, codes, masks, digits, offsets, margins):
+    """Add up whole weights in each state of variables ``first`` to ``stop``.
+
+    Bit r of ``masks[p]`` says whether the weight of row r has the binary digit p.
+    """
+    n_planes, whole = masks.shape
+    all_compared = digits[: whole << 6].sum()
+    for i in range(first, stop):
+        values, start, n_states = codes[i], offsets[i], offsets[i + 1] - offsets[i]
+        compared = whole if n_states <= MOST_COMPARED else 0
+        rest = all_compared if compared else 0  # in the last state
+        for a in range(n_states - 1 if compared else 0):
+            for p in range(n_planes):
+                total = np.uint64(0)
+                for w in range(compared):
+                    total += count_bits(equal_bits(values, w << 6, a) & masks[p, w])
+                weight = np.int64(total) << p
+                margins[start + a] += weight
+                rest -= weight
+        margins[start + n_states - 1] += rest
+        for r in range(compared << 6, len(values)):
+            margins[start + values[r]] += digits[r]
 
 
 @njit(cache=True, nogil=True)
@@ -147,6 +175,13 @@ def complete_tables(cards, margins, margin_offsets, pairs, offsets, tables):
                 tables[last + b] -= count
             tables[cell + width - 1] = rest
             tables[last + width - 1] -= rest
+
+
+@njit(cache=True, nogil=True)
+def convert(whole, numbers):
+    """Fill numbers with whole ones, which may be in the same memory."""
+    for k in range(len(whole)):
+        numbers[k] = whole[k]
 
 
 @njit(cache=True, nogil=True)

@@ -1,135 +1,103 @@
 """Sums of table rows that stay in vector registers.
 
-A row has as many numbers as the tuple ``lanes`` is long. Plain loops give the same sums, but store
-and load them again after each row. Arrays are C-contiguous and addressed by the number of the row.
+Plain loops give the same sums, but store and load them again after each row. Rows are padded to
+whole blocks of `BLOCK` numbers; they are best where they begin at cache lines (`cache_lines`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
+from numpy.typing import NDArray
 
-_NUMBER, _INDEX = ir.DoubleType(), ir.IntType(64)
-#: So many sums are under way at once, if registers allow: an addition takes about four cycles.
-_UNDER_WAY = 8
-_FLAGS = ("contract", "reassoc", "nsz")
+from graftwork.kernels.vectors import for_each_size, load_at, spread, store_at
 
+#: Rows have a multiple of so many numbers: those of a cache line.
+BLOCK = 8
 
-def register_width(context: Any, n_lanes: int) -> int:
-    """Return how many numbers a register has, of those that the processor has and rows fill."""
-    features = context.codegen().magic_tuple()[2].split(",")
-    widest = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
-    return min(widest, n_lanes)
+_INDEX = ir.IntType(64)
+_FLAGS = ("contract",)
 
-
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    return context.make_array(kind)(context, builder, array).data
+#: So many blocks may stay in registers.
+_AT_ONCE = (1, 2, 3, 4)
 
 
-class _Row:
-    """A row of numbers in registers."""
+@register_jitable
+def cache_lines(size: int) -> NDArray[np.float64]:
+    """Return so many zeros that begin at a cache line.
 
-    def __init__(self, context: Any, builder: Any, n_lanes: int) -> None:
-        self.builder, self.n_lanes = builder, n_lanes
-        self.kind = ir.VectorType(_NUMBER, register_width(context, n_lanes))
-        self.starts = range(0, n_lanes, self.kind.count)
-
-    def addresses(self, data: Any, row: Any) -> list[Any]:
-        """Return where the parts of a row of an array are."""
-        start = self.builder.mul(row, _INDEX(self.n_lanes))
-        places = [self.builder.add(start, _INDEX(k)) for k in self.starts]
-        found = [self.builder.gep(data, [place]) for place in places]
-        return [self.builder.bitcast(address, self.kind.as_pointer()) for address in found]
-
-    def load(self, data: Any, row: Any) -> list[Any]:
-        """Return a row of an array."""
-        return [self.builder.load(a, align=8) for a in self.addresses(data, row)]
-
-    def store(self, values: list[Any], data: Any, row: Any) -> None:
-        """Write a row of an array."""
-        for value, address in zip(values, self.addresses(data, row), strict=True):
-            self.builder.store(value, address, align=8)
-
-    def spread(self, number: Any) -> Any:
-        """Return a register full of one number."""
-        nothing = ir.Constant(self.kind, ir.Undefined)
-        one = self.builder.insert_element(nothing, number, ir.IntType(32)(0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.kind.count), None)
-        return self.builder.shuffle_vector(one, nothing, zeros)
-
-    def add_product(self, total: Any, factor: Any, value: Any) -> Any:
-        """Return ``total + factor * value``."""
-        product = self.builder.fmul(factor, value, flags=_FLAGS)
-        return self.builder.fadd(total, product, flags=_FLAGS)
+    Examples
+    --------
+    >>> cache_lines(3)
+    array([0., 0., 0.])
+    >>> int(cache_lines(3).ctypes.data) % 64
+    0
+    """
+    room = np.zeros(size + BLOCK)
+    start = -(room.ctypes.data // 8) % BLOCK
+    return room[start : start + size]
 
 
 @intrinsic
-def sum_rows(
-    typing_context: Any, lanes: Any, factors: Any, first_factor: Any, factor_step: Any, table: Any,
-    first_row: Any, row_step: Any, count: Any, out: Any, place: Any,
+def _sum_blocks(
+    typing_context: Any, size: Any, first: Any, last: Any, places: Any, values: Any, source: Any,
+    width: Any, column: Any, out: Any, at: Any,
 ) -> Any:  # fmt: skip
-    """Fill row ``place`` of ``out`` with sum_k factors[first + k step] table[first + k step]."""
+    """Sum ``size`` blocks, one of `_AT_ONCE`, of the columns from ``column`` on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row = _Row(context, builder, len(lanes))
-        numbers = _data(context, builder, factors, arguments[1])
-        rows = _data(context, builder, table, arguments[4])
-        n_sets = max(1, _UNDER_WAY // len(row.starts))
-        zero = ir.Constant(row.kind, None)
-        sums = [[cgutils.alloca_once(builder, row.kind) for _ in row.starts] for _ in range(n_sets)]
-        for one in sums:
-            for part in one:
-                builder.store(zero, part)
+        size, first, last, numbers, factors, table, width, column, target, at = arguments
+        chosen = context.make_array(places)(context, builder, numbers).data
+        weights = context.make_array(values)(context, builder, factors)
+        plain = builder.icmp_signed("==", weights.nitems, _INDEX(0))
+        zero = ir.Constant(ir.VectorType(ir.DoubleType(), BLOCK), None)
 
-        def add(k: Any, into: list[Any]) -> None:
-            number = builder.add(arguments[2], builder.mul(k, arguments[3]))
-            factor = row.spread(builder.load(builder.gep(numbers, [number])))
-            values = row.load(rows, builder.add(arguments[5], builder.mul(k, arguments[6])))
-            for part, value in zip(into, values, strict=True):
-                builder.store(row.add_product(builder.load(part), factor, value), part)
+        def rows(n: int, weighted: bool) -> None:
+            starts = [_INDEX(BLOCK * b) for b in range(n)]
+            sums = [cgutils.alloca_once_value(builder, zero) for _ in starts]
+            with cgutils.for_range_slice(builder, first, last, _INDEX(1)) as (k, _):
+                row = builder.sext(builder.load(builder.gep(chosen, [k])), _INDEX)
+                begin = builder.add(builder.mul(row, width), column)
+                for start, total in zip(starts, sums, strict=True):
+                    here = builder.add(begin, start)
+                    value = load_at(context, builder, source, table, here, BLOCK)
+                    if weighted:
+                        factor = builder.load(builder.gep(weights.data, [k]))
+                        value = builder.fmul(spread(builder, factor, BLOCK), value, flags=_FLAGS)
+                    added = builder.fadd(builder.load(total), value, flags=_FLAGS)
+                    builder.store(added, total)
+            begin = builder.add(at, column)
+            for start, total in zip(starts, sums, strict=True):
+                place = builder.add(begin, start)
+                store_at(context, builder, out, target, place, builder.load(total))
 
-        whole = builder.sub(arguments[7], builder.srem(arguments[7], _INDEX(n_sets)))
-        with cgutils.for_range_slice(builder, _INDEX(0), whole, _INDEX(n_sets)) as (k, _):
-            for q, one in enumerate(sums):
-                add(builder.add(k, _INDEX(q)), one)
-        with cgutils.for_range_slice(builder, whole, arguments[7], _INDEX(1)) as (k, _):
-            add(k, sums[0])
-        totals = [builder.load(part) for part in sums[0]]
-        for one in sums[1:]:
-            totals = [
-                builder.fadd(t, builder.load(p), flags=_FLAGS)
-                for t, p in zip(totals, one, strict=True)
-            ]
-        row.store(totals, _data(context, builder, out, arguments[8]), arguments[9])
+        with builder.if_else(plain) as (ones, others):
+            with ones:
+                for_each_size(builder, size, _AT_ONCE, lambda n: rows(n, False))
+            with others:
+                for_each_size(builder, size, _AT_ONCE, lambda n: rows(n, True))
         return context.get_dummy_value()
 
     whole = types.int64
     return (
-        types.void(lanes, factors, whole, whole, table, whole, whole, whole, out, whole),
+        types.void(whole, whole, whole, places, values, source, whole, whole, out, whole),
         generate,
     )
 
 
-@intrinsic
-def add_row(
-    typing_context: Any, lanes: Any, factor: Any, source: Any, row: Any, out: Any, place: Any
-) -> Any:
-    """Add ``factor`` times a row of ``source`` to row ``place`` of ``out``."""
+@njit(inline="always")
+def sum_rows(width, first, last, places, values, source, out, at):
+    """Write the sum of the rows of ``source`` that places[first:last] say to ``out[at:]``.
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        of = _Row(context, builder, len(lanes))
-        many = of.spread(arguments[1])
-        values = of.load(_data(context, builder, source, arguments[2]), arguments[3])
-        target = _data(context, builder, out, arguments[4])
-        sums = zip(of.load(target, arguments[5]), values, strict=True)
-        of.store([of.add_product(t, many, value) for t, value in sums], target, arguments[5])
-        return context.get_dummy_value()
-
-    return (
-        types.void(lanes, types.float64, source, types.int64, out, types.int64),
-        generate,
-    )
+    Each row, ``width`` numbers, is multiplied by its value; no values are ones. Arrays are flat.
+    """
+    column = 0
+    while column < width:
+        size = min(_AT_ONCE[-1], (width - column) // BLOCK)
+        _sum_blocks(size, first, last, places, values, source, width, column, out, at)
+        column += size * BLOCK

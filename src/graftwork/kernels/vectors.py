@@ -7,6 +7,8 @@ a function takes ``sizes``, the length of that tuple is the number of lanes.
 
 from __future__ import annotations
 
+from math import factorial
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -18,6 +20,14 @@ _KINDS = {"float32": ir.FloatType(), "float64": ir.DoubleType(), "int32": INT32}
 
 #: Bits of a float64: where the exponent begins, what it is for 1, and 1 itself.
 _SHIFT, _BIAS, _ONE = 52, 1023, 1023 << 52
+
+#: log2(e); log(2) in two parts; what added to a float64 leaves a whole number in its low bits.
+_LOG2_E = 1.4426950408889634
+_LOG_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+_TO_WHOLE = 1.5 * 2.0**52
+
+#: Coefficients of exp(t) for |t| <= log(2) / 2, highest first.
+_EXPONENTIAL = [1.0 / factorial(k) for k in range(12, -1, -1)]
 
 
 class Lanes(types.Type):  # type: ignore[misc]
@@ -83,6 +93,13 @@ def call(builder, name, result, *values):
     """Call an LLVM intrinsic by its name."""
     kind = ir.FunctionType(result, [value.type for value in values])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+def for_each_size(builder, size, sizes, emit):
+    """Write the code of ``emit(n)`` for each of these sizes: the number ``size`` chooses one."""
+    for n in sizes:
+        with builder.if_then(builder.icmp_signed("==", size, _INT64(n))):
+            emit(n)
 
 
 def _greater(builder, left, right):
@@ -209,6 +226,35 @@ def root(typingctx, value):
 
     def build(context, builder, signature, values):
         return call(builder, f"llvm.sqrt.v{value.count}f64", values[0].type, values[0])
+
+    return value(value), build
+
+
+@intrinsic
+def exponential(typingctx, value):
+    """Return exp of numbers up to 0, to about one unit in the last place; below -700 as of -700."""
+
+    def build(context, builder, signature, values):
+        def number(x):
+            return constant(ir.DoubleType(), value.count, x)
+
+        def add_product(left, right, more):
+            return builder.fadd(builder.fmul(left, right, flags=("contract",)), more,
+                                flags=("contract",))  # fmt: skip
+
+        held = _greater(builder, values[0], number(-700.0))
+        shifted = add_product(held, number(_LOG2_E), number(_TO_WHOLE))
+        whole = builder.fsub(shifted, number(_TO_WHOLE))
+        rest = held
+        for part_of_log in _LOG_2:
+            rest = add_product(whole, number(-part_of_log), rest)
+        result = number(_EXPONENTIAL[0])
+        for coefficient in _EXPONENTIAL[1:]:
+            result = add_product(result, rest, number(coefficient))
+        bits = builder.bitcast(shifted, ir.VectorType(_INT64, value.count))
+        power = builder.add(bits, constant(_INT64, value.count, _BIAS))
+        power = builder.shl(power, constant(_INT64, value.count, _SHIFT))
+        return builder.fmul(result, builder.bitcast(power, held.type))
 
     return value(value), build
 

@@ -16,7 +16,7 @@ from graftwork.errors import DataError
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chain_paths import best_paths
-from graftwork.kernels.chains import pass_over_chains
+from graftwork.kernels.chains import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.chain_checks import check_chain
 from graftwork.models.chain_file import write_chain
@@ -85,11 +85,11 @@ class ChainModel:
         scores = np.empty(sequences.n_sequences)
         rows, shape = self._rows, self.shape
 
-        def run(part: slice) -> None:
+        def run(part: Ints) -> None:
             best_paths(
-                shape.lanes, shape.order, shape.n_labels, part.start, part.stop,
-                sequences.starts, sequences.indptr, sequences.indices, sequences.values,
-                rows.slots, rows.rows, rows.pairs, rows.moves, codes, scores,
+                shape.order, shape.n_labels, part, sequences.starts, sequences.indptr,
+                sequences.indices, sequences.values, rows.rows, rows.pairs, rows.moves, codes,
+                scores,
             )  # fmt: skip
 
         _each_part(run, sequences, n_jobs)
@@ -180,7 +180,7 @@ class ChainModel:
     @cached_property
     def _rows(self) -> Rows:
         shape = self.shape
-        rows = np.zeros((len(self.attributes), shape.n_columns))
+        rows = shape.lines(len(self.attributes))
         rows[self.vote_attributes, shape.columns(self.vote_outputs)] = self.vote_weights
         slots = np.arange(len(self.attributes), dtype=np.int32)
         return Rows(slots, rows, *shape.moves(self.pairs.ravel(), self.triples.ravel()))
@@ -191,13 +191,12 @@ class ChainModel:
         """Return log-partition functions and, if wanted, marginals of outputs."""
         rows, shape = self._rows, self.shape
         log_partitions = np.empty(sequences.n_sequences)
-        found = np.empty((sequences.n_positions if marginals else 0, shape.n_columns))
+        found = shape.lines(sequences.n_positions if marginals else 0)
 
-        def run(part: slice) -> None:
-            pass_over_chains(
-                shape.lanes, shape.order, shape.n_labels, part.start, part.stop,
-                sequences.starts, np.zeros(0), sequences.indptr, sequences.indices,
-                sequences.values, rows.slots, rows.rows, rows.pairs, rows.moves, found,
+        def run(part: Ints) -> None:
+            infer_chains(
+                shape.order, shape.n_labels, part, sequences.starts, np.zeros(0), sequences.indptr,
+                sequences.indices, sequences.values, rows.rows, rows.pairs, rows.moves, found,
                 np.zeros_like(rows.moves), log_partitions, marginals,
             )  # fmt: skip
 
@@ -226,6 +225,6 @@ class ChainModel:
         return sums
 
 
-def _each_part(run: Callable[[slice], None], sequences: Sequences, n_jobs: int | None) -> None:
+def _each_part(run: Callable[[Ints], None], sequences: Sequences, n_jobs: int | None) -> None:
     """Call a function for parts of the sequences, on threads."""
     run_chunks(run, cut_chains(sequences.starts), count_threads(n_jobs))

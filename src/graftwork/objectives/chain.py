@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -17,8 +16,13 @@ from graftwork.errors import TooLargeError
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.chain_sums import expected_features
-from graftwork.kernels.chains import pass_over_chains
+from graftwork.kernels.chain_sums import (
+    expected_features,
+    fill_weights,
+    keep_active,
+    number_rows,
+)
+from graftwork.kernels.chains import infer_chains
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, Seen, find_features
@@ -49,16 +53,45 @@ class Rows:
     moves: Floats
 
     @staticmethod
-    def of(features: ChainFeatures, chosen: Ints, weights: Floats) -> Rows:
-        """Return the weights of some features."""
-        votes = chosen < features.n_votes
-        attributes = features.attributes[chosen[votes]]
-        slots = np.full(len(features.starts) - 1, -1, dtype=np.int32)
-        used = np.flatnonzero(np.bincount(attributes))
-        slots[used] = np.arange(len(used))
-        rows = np.zeros((len(used), features.shape.n_columns))
-        rows[slots[attributes], features.columns[chosen[votes]]] = weights[votes]
+    def of(
+        features: ChainFeatures, chosen: Ints, weights: Floats, known: Rows | None = None
+    ) -> Rows:
+        """Return the weights of some features, written over known ones of the same features."""
+        about = features.n_votes, features.attributes
+        if known is None:
+            slots = np.empty(len(features.starts) - 1, dtype=np.int32)
+            rows = features.shape.lines(number_rows(chosen, *about, slots))
+        else:
+            slots, rows = known.slots, known.rows
+        fill_weights(chosen, weights, *about, features.columns, slots, rows)
         return Rows(slots, rows, *features.shape.moves(*features.moves(chosen, weights)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Active:
+    """The attributes of positions that have weights, for as long as these are the same ones.
+
+    Attributes
+    ----------
+    slots : (attributes,) int32
+        The row of each attribute, -1 for none.
+    starts, places, values
+        Compressed rows of positions: the rows of their attributes, and values; none are ones.
+    """
+
+    slots: Codes
+    starts: Ints
+    places: Codes
+    values: Floats
+
+    @staticmethod
+    def of(sequences: Sequences, slots: Codes) -> Active:
+        """Return those of all positions."""
+        starts, places = np.empty_like(sequences.indptr), np.empty_like(sequences.indices)
+        values = np.empty_like(sequences.values)
+        given = sequences.indptr, sequences.indices, sequences.values
+        keep_active(*given, slots, starts, places, values)
+        return Active(slots, starts, places, values)
 
 
 class ChainLikelihood:
@@ -93,7 +126,10 @@ class ChainLikelihood:
         self.total = max(data.total_weight, 1e-300)
         self._chunks = cut_chains(data.sequences.starts)
         self._columns = cut_evenly(np.diff(data.col_starts) + 1.0, self.n_threads)
-        self._marginals = np.empty((data.sequences.n_positions, data.shape.n_columns))
+        self._marginals = data.shape.lines(data.sequences.n_positions)
+        self._active: Active | None = None
+        self._rows: Rows | None = None
+        self._chosen: Ints | None = None
 
     def describe(self) -> str:
         """Return in plain words how it is computed."""
@@ -102,30 +138,36 @@ class ChainLikelihood:
     def at(self, potentials: FeatureWeights, warm: object = None) -> ChainPoint:
         """Return the loss evaluated there, with the gradient of every candidate."""
         self.evaluations += 1
-        rows = Rows.of(self.features, potentials.layout.features, potentials.weights)
-        log_partitions, marginals, sums = self.infer(rows)
+        log_partitions, marginals, sums = self.infer(potentials)
         weights = self.data.weights
         mean = weights @ log_partitions if len(weights) else log_partitions.sum()
         found = self.seen.sums[potentials.layout.features]
         value = float(mean - found @ potentials.weights) / self.total
-        gradients = (self._expected(marginals, sums) - self.seen.sums) / self.total
+        gradients = self._expected(marginals, sums)
+        gradients -= self.seen.sums
+        gradients /= self.total
         return ChainPoint(self, potentials, value, gradients)
 
-    def infer(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+    def infer(self, potentials: FeatureWeights) -> tuple[Floats, Floats, Floats]:
         """Return log-partition functions, marginals of outputs and expected moves.
 
         The marginals lie in an array that the next call fills anew.
         """
-        data, marginals = self.data, self._marginals
+        data, marginals, chosen = self.data, self._marginals, potentials.layout.features
+        known = self._rows if chosen is self._chosen else None
+        rows = Rows.of(self.features, chosen, potentials.weights, known)
+        self._rows, self._chosen = rows, chosen
         sequences, shape = data.sequences, data.shape
         log_partitions = np.empty(sequences.n_sequences)
+        if self._active is None or not np.array_equal(self._active.slots, rows.slots):
+            self._active = Active.of(sequences, rows.slots)
+        active = self._active
 
-        def run(part: slice) -> Floats:
+        def run(part: Ints) -> Floats:
             sums = np.zeros_like(rows.moves)
-            pass_over_chains(
-                shape.lanes, shape.order, shape.n_labels, part.start, part.stop,
-                sequences.starts, data.weights, sequences.indptr, sequences.indices,
-                sequences.values, rows.slots, rows.rows, rows.pairs, rows.moves, marginals, sums,
+            infer_chains(
+                shape.order, shape.n_labels, part, sequences.starts, data.weights, active.starts,
+                active.places, active.values, rows.rows, rows.pairs, rows.moves, marginals, sums,
                 log_partitions, True,
             )  # fmt: skip
             return sums
@@ -141,8 +183,8 @@ class ChainLikelihood:
 
         def run(part: slice) -> None:
             expected_features(
-                shape.lanes, part.start, part.stop, data.col_starts, data.positions,
-                data.col_values, marginals, features.starts, features.columns, out,
+                shape.n_columns, part.start, part.stop, data.col_starts, data.positions,
+                data.col_values, marginals.ravel(), features.starts, features.columns, out,
             )  # fmt: skip
 
         run_chunks(run, self._columns, self.n_threads)
@@ -202,16 +244,19 @@ def compile_kernels(shape: ChainShape) -> None:
     objective.at(FeatureWeights(FeatureLayout.of(one, np.zeros(0, dtype=np.int64)), np.zeros(0)))
 
 
-def cut_chains(starts: Ints) -> list[slice]:
-    """Return parts of about equal numbers of positions, whatever the number of threads.
+def cut_chains(starts: Ints) -> list[Ints]:
+    """Return the chains by length, in parts of about equal numbers of positions.
+
+    Parts do not depend on the number of threads. Chains of about the same length go side by side.
 
     Examples
     --------
-    >>> cut_chains(np.array([0, 3000, 6000, 9000]))
-    [slice(0, 2, None), slice(2, 3, None)]
+    >>> cut_chains(np.array([0, 3000, 7000, 10000]))
+    [array([0, 2]), array([1])]
     """
-    n_chains = len(starts) - 1
-    count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, n_chains)))
-    ends = np.searchsorted(starts, starts[-1] * np.arange(1, count) / count)
-    bounds = np.unique(np.concatenate([[0], ends, [n_chains]])).astype(np.int64)
-    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]
+    lengths = np.diff(starts)
+    chains = np.argsort(lengths, kind="stable")
+    ends = np.cumsum(lengths[chains])
+    count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, len(chains))))
+    cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count) + 1
+    return [part for part in np.split(chains, np.unique(cuts)) if len(part)]

@@ -7,7 +7,7 @@ import numpy as np
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chain_gains import move_gains, vote_gains
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.chain import ChainPoint, Rows
+from graftwork.objectives.chain import ChainPoint
 
 
 def feature_gains(point: ChainPoint, lam: float, l2: float, chosen: Ints) -> Floats:
@@ -32,9 +32,7 @@ def feature_gains(point: ChainPoint, lam: float, l2: float, chosen: Ints) -> Flo
     voting = chosen < features.n_votes
     own = chosen[voting]
     attributes, columns = features.attributes[own], features.columns[own]
-    _, marginals, _ = objective.infer(
-        Rows.of(features, point.potentials.layout.features, point.potentials.weights)
-    )
+    _, marginals, _ = objective.infer(point.potentials)
     found = np.empty(len(own))
     wanted = seen[voting]
 
