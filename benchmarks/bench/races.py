@@ -1,7 +1,7 @@
 """Best-choice against exhaustive edge grafting, with the paper's budget of three edges a variable.
 
 Captions of the paper say "200 nodes and 600 edges": 3 n is how many edges are added, the true
-networks have 2 n - 4. LAM is small enough that the budget ends both runs, and above the noise.
+networks have 2 n - 4. With LAM the optimum has nearly as many for 600 variables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import operator
 from bench.judging import MET, MISSED, UNKNOWN, compare, faster, figure, find
 from bench.runs import Entry, Results, Target
 
-LAM = 0.005
+LAM = 0.0038
 TOL = 1e-4
 BEST, ALL = "best-choice, 3n edges", "exhaustive, 3n edges"
 
@@ -21,7 +21,7 @@ def race(variables: int) -> tuple[Entry, Entry]:
     options = {"lam": LAM, "max_edges": 3 * variables, "tol": TOL}
     return (
         Entry(BEST, "graftwork_fit", {**options, "method": "best-choice"}, limit=3600.0),
-        Entry(ALL, "graftwork_fit", {**options, "method": "edge-grafting"}, limit=7200.0),
+        Entry(ALL, "graftwork_fit", {**options, "method": "edge-grafting"}, limit=4800.0),
     )
 
 

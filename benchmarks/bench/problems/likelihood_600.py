@@ -11,7 +11,7 @@ from graftwork.inference.sampling import gibbs_sample
 
 NAME = "likelihood-600"
 SIZES = {
-    "full": Planted(600, 5, 1_000_000),
+    "full": Planted(600, 5, 1_000_000, edge_sd=0.5),
     "smoke": Planted(12, 5, 2000),
     "tiny": Planted(6, 5, 200),
 }
@@ -55,8 +55,8 @@ def targets(results: Results) -> list[Target]:
 
 PROBLEM = Problem(
     NAME,
-    "Scale-free Potts network, n=600, five states, a million rows, three edges a variable at most, "
-    "l2=1. The likelihood is also learned from a fiftieth of the rows: the difference is counting.",
+    "Scale-free Potts network, n=600, five states, couplings with sd .5, a million rows, three "
+    "edges a variable at most, l2=1. The likelihood is also learned from a fiftieth of the rows: the difference is counting.",
     make,
     entries,
     score_edges,

@@ -11,7 +11,7 @@ from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
 
 NAME = "potts-200"
 SIZES = {
-    "full": Planted(200, 5, 19_000, nodes=10),
+    "full": Planted(200, 5, 19_000, nodes=10, edge_sd=0.7),
     "smoke": Planted(12, 5, 600, nodes=3),
     "tiny": Planted(6, 5, 200, nodes=1),
 }
@@ -72,8 +72,9 @@ def targets(results: Results) -> list[Target]:
 
 PROBLEM = Problem(
     NAME,
-    "Scale-free Potts network, n=200, five states, N=19,000. Node-wise peers solve a sample of the "
-    "nodes; their times are scaled to all. The last two stop at three edges a variable.",
+    "Scale-free Potts network, n=200, five states, couplings with sd .7 (chains mix), N=19,000. "
+    "Node-wise peers solve a sample of the nodes; their times are scaled to all. The last two stop "
+    "at three edges a variable.",
     make,
     entries,
     score_edges,

@@ -8,7 +8,7 @@ from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
 
 NAME = "potts-600"
 SIZES = {
-    "full": Planted(600, 5, 19_000, nodes=6),
+    "full": Planted(600, 5, 19_000, nodes=6, edge_sd=0.5),
     "smoke": Planted(16, 5, 600, nodes=2),
     "tiny": Planted(6, 5, 200, nodes=1),
 }
@@ -29,7 +29,8 @@ def entries(size: Size) -> tuple[Entry, ...]:
         Entry("pyAgrum greedy", "pyagrum_greedy"),
         Entry(f"skglm group lasso {LAM}", "skglm_groups", same, limit=3600.0),
     )
-    return (*race(SIZES[size].variables), *(others if size == "full" else ()))
+    quick, slow = race(SIZES[size].variables)
+    return (quick, *(others if size == "full" else ()), slow)  # the longest last
 
 
 def targets(results: Results) -> list[Target]:
@@ -39,8 +40,8 @@ def targets(results: Results) -> list[Target]:
 
 PROBLEM = Problem(
     NAME,
-    "Scale-free Potts network, n=600, five states, N=19,000. The first two stop at three edges a "
-    "variable.",
+    "Scale-free Potts network, n=600, five states, couplings with sd .5 (chains mix), N=19,000. The "
+    "first and the last stop at three edges a variable.",
     make,
     entries,
     score_edges,
