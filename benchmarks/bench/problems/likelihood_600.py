@@ -56,7 +56,8 @@ def targets(results: Results) -> list[Target]:
 PROBLEM = Problem(
     NAME,
     "Scale-free Potts network, n=600, five states, couplings with sd .5, a million rows, three "
-    "edges a variable at most, l2=1. The likelihood is also learned from a fiftieth of the rows: the difference is counting.",
+    "edges a variable at most, l2=1. The likelihood is also learned from a fiftieth of the rows: "
+    "the difference is counting.",
     make,
     entries,
     score_edges,

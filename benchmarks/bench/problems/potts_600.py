@@ -40,8 +40,8 @@ def targets(results: Results) -> list[Target]:
 
 PROBLEM = Problem(
     NAME,
-    "Scale-free Potts network, n=600, five states, couplings with sd .5 (chains mix), N=19,000. The "
-    "first and the last stop at three edges a variable.",
+    "Scale-free Potts network, n=600, five states, couplings with sd .5 (chains mix), N=19,000. "
+    "The first and the last stop at three edges a variable.",
     make,
     entries,
     score_edges,
