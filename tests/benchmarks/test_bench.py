@@ -19,7 +19,7 @@ from bench.judging import MET, MISSED, UNKNOWN, faster, run_under
 from bench.ledger import Ledger, describe_code, read, save
 from bench.planted import Planted, score_edges
 from bench.problems import PROBLEMS
-from bench.races import ALL, BEST, grows
+from bench.races import ALL, BEST, close, grows
 from bench.runs import Entry, NoDataError, Problem, Run, Source
 
 
@@ -145,6 +145,17 @@ def test_a_race_may_end_by_a_time_out():
         large = {BEST: timed(2.0), ALL: last}
         assert grows({"small": small, "large": large}, "large", "small").verdict == verdict
     assert grows({"small": small}, "large", "small").verdict == UNKNOWN
+
+
+def test_a_certified_optimum_is_close_to_any_other():
+    slow = Run("large", ALL, "graftwork_fit", "too slow", cpu=9.0)
+    for converged, verdict in ((True, MET), (False, UNKNOWN)):
+        figures = {"objective": 2.0, "converged": converged}
+        best = Run("large", BEST, "graftwork_fit", "done", figures=figures)
+        assert close("large", best, slow).verdict == verdict
+        for objective, known in ((1.99, MET), (1.9, MISSED)):
+            full = Run("large", ALL, "graftwork_fit", "done", figures={"objective": objective})
+            assert close("large", best, full).verdict == known
 
 
 def test_reports_judge_what_was_measured(tmp_path):
