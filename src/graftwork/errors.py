@@ -11,6 +11,10 @@ class DataError(GraftworkError, ValueError):
     """The table given cannot be used as it is."""
 
 
+class DataMissingError(GraftworkError, FileNotFoundError):
+    """A data set is not where it was looked for."""
+
+
 class ModelFileError(GraftworkError, ValueError):
     """A model file is corrupt, foreign or of a newer format."""
 

@@ -1,0 +1,103 @@
+"""What a study leaves behind: JSON, CSV, pictures, and a page of verdicts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from graftwork.report.plot import new_figure
+from graftwork.reproduce.study import Claim, Figure, Report, Study
+
+CLAIMS = ("what", "printed", "ours", "verdict", "because")
+
+
+def write_files(
+    study: Study, report: Report, about: Mapping[str, Any], out: Path, *, pictures: bool
+) -> list[Path]:
+    """Write everything; return the files."""
+    claims = [asdict(claim) for claim in report.claims]
+    whole = {**about, "claims": claims, "tables": {k: list(v) for k, v in report.tables.items()}}
+    files = [out / "results.json"]
+    files[0].write_text(json.dumps(whole, indent=1) + "\n", encoding="utf8")
+    for name, lines in {"claims": claims, **report.tables}.items():
+        if lines:
+            files.append(_write_csv(out / f"{name}.csv", lines))
+    if pictures:
+        files += [_draw(figure, out) for figure in report.figures]
+    page = out / "page.md"
+    page.write_text("\n".join(page_lines(study, report, about, pictures)) + "\n", encoding="utf8")
+    return [*files, page]
+
+
+def page_lines(
+    study: Study, report: Report, about: Mapping[str, Any], pictures: bool = True
+) -> Iterator[str]:
+    """Yield the lines of a page in Markdown: verdicts, tables, pictures, how it was made."""
+    size = " --quick" if about["size"] == "quick" else ""
+    yield f"# {study.paper}"
+    yield ""
+    dates = sorted(step["date"] for step in about["steps"].values())
+    when = f", {dates[-1][:10]}" if dates else ""
+    yield (
+        f"`graftwork reproduce {study.name}{size} --seed {about['seed']}`, graftwork "
+        f"{about['graftwork']}{when}, {about['seconds']:,.0f} s in all."
+    )
+    yield ""
+    yield from claim_table(report.claims)
+    for name, lines in report.tables.items():
+        if lines:
+            yield ""
+            yield f"## {name}"
+            yield ""
+            yield from _table([str(key) for key in lines[0]], [_cells(line) for line in lines])
+    if pictures:
+        for figure in report.figures:
+            yield ""
+            yield f"![{figure.caption}]({figure.name}.png)"
+            yield ""
+            yield f"*{figure.caption}*"
+    for key, reason in about["skipped"].items():
+        yield ""
+        yield f"Not run: {key}. {reason}"
+
+
+def claim_table(claims: Sequence[Claim]) -> Iterator[str]:
+    """Yield a table of what was printed, what was found, and the verdicts."""
+    rows = []
+    for claim in claims:
+        verdict = claim.verdict
+        if claim.because:
+            verdict = f"{verdict} because {claim.because}"
+        rows.append([claim.what, claim.printed, claim.ours, verdict])
+    yield from _table(["what", "printed", "ours", "verdict"], rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for cells in (head, ["---"] * len(head), *rows):
+        yield (
+            "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        )
+
+
+def _cells(line: Mapping[str, Any]) -> list[str]:
+    return [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in line.values()]
+
+
+def _write_csv(path: Path, lines: Sequence[Mapping[str, Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf8") as file:
+        writer = csv.DictWriter(file, list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
+    return path
+
+
+def _draw(figure: Figure, out: Path) -> Path:
+    canvas = new_figure(*figure.size)
+    figure.draw(canvas)
+    path = out / f"{figure.name}.png"
+    canvas.savefig(path, dpi=110)
+    return path

@@ -1,0 +1,148 @@
+"""Runs a study: steps that are done are not done again; files are written when all is known."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from graftwork.errors import DataMissingError
+from graftwork.reproduce.pages import write_files
+from graftwork.reproduce.study import Context, Found, Report, Step, Study
+from graftwork.version import __version__
+
+#: Told before each step: its words, its place, how many there are, and whether it is known.
+Tell = Callable[[str, int, int, bool], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run of a study gives: its report, the files written, and steps that were skipped."""
+
+    report: Report
+    files: tuple[Path, ...]
+    skipped: Mapping[str, str]
+
+
+def reproduce(
+    study: Study,
+    out: Path,
+    context: Context,
+    *,
+    fresh: bool = False,
+    tell: Tell | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    pictures: bool = True,
+) -> Outcome:
+    """Run a study's steps, or go on with them, and write what was found.
+
+    Parameters
+    ----------
+    out : Path
+        A folder of its own for each study and size; ``steps`` in it keeps results.
+    fresh : bool
+        Forget earlier results.
+    tell : function, optional
+        Told before each step.
+    interrupted : function
+        Says whether there was a Ctrl-C that a learner took for the end of its own run: then the
+        step does not count.
+    pictures : bool
+        Draw the figures.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; the steps done are kept.
+    """
+    steps = list(study.steps(context.size))
+    kept = out / "steps"
+    kept.mkdir(parents=True, exist_ok=True)
+    records: dict[str, Found] = {}
+    skipped: dict[str, str] = {}
+    for place, step in enumerate(steps):
+        path, stamp = kept / f"{step.key}.json", _stamp(step, context)
+        record = None if fresh else _read(path, stamp)
+        if tell is not None:
+            tell(step.words, place, len(steps), record is not None)
+        if record is None:
+            before = {key: one["found"] for key, one in records.items()}
+            try:
+                record = _carry_out(step, replace(context, before=before), stamp)
+            except DataMissingError as error:
+                skipped[step.key] = str(error)
+                continue
+            if interrupted():
+                raise KeyboardInterrupt
+            _write(path, record)
+        records[step.key] = record
+    report = study.report({key: record["found"] for key, record in records.items()})
+    about = _about(study, context, records, skipped)
+    files = write_files(study, report, about, out, pictures=pictures)
+    return Outcome(report, tuple(files), skipped)
+
+
+def _carry_out(step: Step, context: Context, stamp: str) -> Found:
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = step.work(context)
+    return {
+        "stamp": stamp,
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": __version__,
+        "found": found,
+    }
+
+
+def _stamp(step: Step, context: Context) -> str:
+    """Return what a result depends on, as a short text."""
+    settings = {"key": step.key, "size": context.size, "seed": context.seed, **step.settings}
+    text = json.dumps(settings, sort_keys=True, default=str)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _read(path: Path, stamp: str) -> Found | None:
+    """Return a kept result, unless it is damaged or of other settings."""
+    try:
+        record: Found = json.loads(path.read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("stamp") == stamp else None
+
+
+def _write(path: Path, record: Found) -> None:
+    text = json.dumps(record, indent=1)
+    whole = path.with_suffix(".part")
+    whole.write_text(text, encoding="utf8")
+    whole.replace(path)
+
+
+def _about(
+    study: Study, context: Context, records: Mapping[str, Found], skipped: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return where, when and with what the results were made."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    return {
+        "study": study.name,
+        "paper": study.paper,
+        "size": context.size,
+        "seed": context.seed,
+        "graftwork": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        **packages,
+        "seconds": sum(record["seconds"] for record in records.values()),
+        "skipped": dict(skipped),
+        "steps": {
+            key: {name: record[name] for name in ("date", "seconds", "cpu_seconds", "version")}
+            for key, record in records.items()
+        },
+    }
