@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graftwork.errors import ApproximationWarning as ApproximationWarning
     from graftwork.errors import ConvergenceWarning as ConvergenceWarning
     from graftwork.errors import DataError as DataError
+    from graftwork.errors import DataMissingError as DataMissingError
     from graftwork.errors import DataWarning as DataWarning
     from graftwork.errors import GraftworkError as GraftworkError
     from graftwork.errors import ModelFileError as ModelFileError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
     from graftwork.estimators.cost import CostEstimate as CostEstimate
+    from graftwork.estimators.presets import preset as preset
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
@@ -53,6 +55,7 @@ _HOMES = {
     "ConvergenceWarning": "graftwork.errors",
     "CostEstimate": "graftwork.estimators.cost",
     "DataError": "graftwork.errors",
+    "DataMissingError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
     "GraftworkError": "graftwork.errors",
     "MarkovNetwork": "graftwork.estimators",
@@ -71,6 +74,7 @@ _HOMES = {
     "label_scores": "graftwork.report",
     "load": "graftwork.models",
     "plot_network": "graftwork.report",
+    "preset": "graftwork.estimators.presets",
     "read_conll": "graftwork.data",
     "read_table": "graftwork.data",
 }
@@ -83,6 +87,7 @@ __all__ = [
     "ConvergenceWarning",
     "CostEstimate",
     "DataError",
+    "DataMissingError",
     "DataWarning",
     "GraftworkError",
     "MarkovNetwork",
@@ -103,6 +108,7 @@ __all__ = [
     "label_scores",
     "load",
     "plot_network",
+    "preset",
     "read_conll",
     "read_table",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from graftwork.grafting import Observer, Silence
+from graftwork.grafting.trace import Observer, Silence
 
 Size = Literal["full", "quick"]
 Verdict = Literal["reproduced", "differs", "cannot be", "not run"]
