@@ -15,7 +15,7 @@ from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
-    from graftwork.reproduce import Study
+    from graftwork.reproduce import Context, Study
     from graftwork.reproduce.runner import Outcome
 
 ALL = "all"
@@ -74,16 +74,27 @@ def reproduce(
         )
         for study in studies:
             place = out / (f"{study.name}-quick" if quick else study.name)
-            code = max(
-                code, _run(study, place, context, interrupts, progress, fresh, no_plot, quiet)
-            )
+            ended = _run(
+                study, place, context, interrupts, progress, fresh=fresh, pictures=not no_plot,
+                quiet=quiet,
+            )  # fmt: skip
+            code = max(code, ended)
             if interrupts.seen:
                 break
     raise typer.Exit(code)
 
 
-def _run(study: Study, out: Path, context, interrupts, progress: Progress, fresh: bool,
-         no_plot: bool, quiet: bool) -> int:  # fmt: skip
+def _run(
+    study: Study,
+    out: Path,
+    context: Context,
+    interrupts: Interrupts,
+    progress: Progress,
+    *,
+    fresh: bool,
+    pictures: bool,
+    quiet: bool,
+) -> int:
     """Run one study, say what was found, and return the exit code."""
     from graftwork.reproduce import reproduce as run
 
@@ -96,7 +107,7 @@ def _run(study: Study, out: Path, context, interrupts, progress: Progress, fresh
     try:
         outcome = run(
             study, out, context, fresh=fresh, tell=tell, interrupted=lambda: interrupts.seen,
-            pictures=not no_plot,
+            pictures=pictures,
         )  # fmt: skip
     except KeyboardInterrupt:
         say(f"interrupted; the steps done are in {out / 'steps'}, and the same command goes on.")

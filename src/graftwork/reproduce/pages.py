@@ -69,9 +69,7 @@ def claim_table(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield a table of what was printed, what was found, and the verdicts."""
     rows = []
     for claim in claims:
-        verdict = claim.verdict
-        if claim.because:
-            verdict = f"{verdict} because {claim.because}"
+        verdict = claim.verdict + (f" because {claim.because}" if claim.because else "")
         rows.append([claim.what, claim.printed, claim.ours, verdict])
     yield from _table(["what", "printed", "ours", "verdict"], rows)
 
