@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import graftwork as gw
-from graftwork.inference import LoopyBP
 from graftwork.recipes import gauss_seidel, grafting, grafting_light, priority
+from graftwork.reproduce.priority import mushroom_halves
+from graftwork.reproduce.priority_report import PRINTED
 
 # ---- L1 against L2 and no penalty (Lee, Ganapathi and Koller) --------------------------------
 
@@ -178,11 +179,10 @@ def print_light() -> None:
 
 # ---- Priority grafting against grafting (Chaabene and Huang, 2016) -----------------------------
 
-PRINTED = {0.7: (12, 32.4519), 0.6: (17, 31.2475)}
 MUSHROOM_ENGINES = {
-    "bp, product rule": LoopyBP(rule="product"),
-    "bp, path rule": LoopyBP(rule="path"),
-    "exact": "auto",
+    "bp, product rule": {"inference": "bp", "pair_rule": "product"},
+    "bp, path rule": {"inference": "bp", "pair_rule": "path"},
+    "exact": {"inference": "auto"},
 }
 MUSHROOM_METHODS = {
     "grafting": grafting(features=False),  # the whole table of the worst feature, as in the paper
@@ -191,35 +191,22 @@ MUSHROOM_METHODS = {
 }
 
 
-def mushroom_halves() -> tuple[gw.Table, gw.Table]:
-    """The halves in file order. Stalk-root has seven states, as in the file: one is "missing"."""
-    table = gw.datasets.load_mushroom()
-    states = tuple(
-        (*listed, "?") if name == "stalk-root" else listed
-        for name, listed in zip(table.names, table.states, strict=True)
-    )
-    table = gw.Table(table.names, states, table.codes)
-    return table[: len(table) // 2], table[len(table) // 2 :]
-
-
-def learn_mushroom(train: gw.Table, method: Any, engine: Any, lam: float, seed: int = 0) -> Any:
+def learn_mushroom(
+    train: gw.Table, method: Any, engine: dict[str, str], lam: float, seed: int = 0
+) -> Any:
     """Learn with the paper's settings: the likelihood, L1 on all weights, unaries included."""
-    return gw.MarkovNetwork(
-        method,
-        loss="likelihood",
-        inference=engine,
-        penalty="l1",
-        penalize_unary=True,
-        lam=lam,
-        random_state=seed,
-    ).fit(train)
+    changes = {"method": method, "method_options": None, "lam": lam, "random_state": seed}
+    return gw.MarkovNetwork(**{**gw.preset("priority-paper"), **engine, **changes}).fit(train)
 
 
 def print_priority() -> None:
     train, test = mushroom_halves()
     for engine_name, engine in MUSHROOM_ENGINES.items():
-        for lam, (edges, nlpl) in PRINTED.items():
-            print(f"\nMushroom, {engine_name}, lambda {lam} (printed: {edges} edges, nll {nlpl})")
+        for lam, printed in PRINTED.items():
+            print(
+                f"\nMushroom, {engine_name}, lambda {lam} (printed: {printed.edges} edges, nll "
+                f"{printed.nll})"
+            )
             baseline = None
             for name, method in MUSHROOM_METHODS.items():
                 seeds = range(1 if name == "grafting" else 10)

@@ -57,6 +57,7 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
         "first-hit-paper": {"method": "first-hit", **_BEST_CHOICE},
         "priority-paper": {
             "method": "priority",
+            "method_options": {"central": 4, "density": 0.05, "epsilon": 1e-4},
             "loss": "likelihood",
             "inference": "bp",
             "pair_rule": "product",

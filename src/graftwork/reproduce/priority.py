@@ -90,7 +90,6 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
         warnings.simplefilter("ignore", ConvergenceWarning)
         net.fit(halves[0])
     strengths = net.graph_.edges(data="strength")
-    curve = sorted({(record.edges, record.blocks_scored) for record in net.trace_})
     return {
         "edges": sorted([*sorted((str(a), str(b))), float(s)] for a, b, s in strengths),
         "nll": -net.score(halves[1]),
@@ -101,7 +100,7 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
         "tests": net.trace_[-1].blocks_scored,
         "selection_tests": searches.mean_tests(),
         "selection_ms": searches.mean_ms(),
-        "tests_by_edges": [list(point) for point in curve],
+        "tests_by_edges": [[record.edges, record.blocks_scored] for record in net.trace_],
         "seconds": time.perf_counter() - began,
     }
 

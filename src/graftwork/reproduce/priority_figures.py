@@ -38,6 +38,7 @@ def _draw_networks(runs: Mapping[str, Found], canvas: Any) -> None:
     import networkx as nx
 
     panels = canvas.subplots(1, len(runs))
+    canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.09, top=0.92, wspace=0.02)
     for ax, (name, run) in zip(panels, runs.items(), strict=True):
         graph = nx.Graph()
         graph.add_weighted_edges_from(run["edges"], weight="strength")
@@ -103,7 +104,6 @@ def _draw_accuracy(
             ax.set_ylabel("edges" if what == "edges" else "test nll")
             dress(ax)
         column[0].set_title(f"lambda {lam}", fontsize=10)
-        column[0].invert_xaxis()
         column[1].set_xlabel("accuracy the run is solved to")
     head(canvas, list(lines.values()), list(lines), "What stopping early does")
 
