@@ -37,7 +37,7 @@ def least_loss(rows: NDArray[Any], sizes: Sequence[int], neighbours: int) -> lis
     Examples
     --------
     >>> rows = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])
-    >>> [abs(round(value / np.log(2), 6)) for value in least_loss(rows, [0, 1], 2)]
+    >>> [float(round(value / np.log(2), 6)) for value in least_loss(rows, [0, 1], 2)]
     [3.0, 1.0]
     """
     different, counts = np.unique(np.asarray(rows, dtype=np.int64), axis=0, return_counts=True)

@@ -91,19 +91,19 @@ def _trees(name: str, more: Sequence[int], context: Context) -> Found:
     return {"tree": found, "added": added}
 
 
-def _bounds(name: str, more: Sequence[int], neighbours: int, context: Context) -> Found:
-    """What no pairwise network can go below on the test rows, at any size and at these."""
+def _bounds(name: str, neighbours: int, context: Context) -> Found:
+    """What no pairwise network can go below on the test rows, at any size and at the paper's."""
     parts = load_debd(name, context.folder)
     settings = {"method": "full", "penalty": "none"}
     net, found = _fit(parts.test, parts.test, settings, context)
     edges = context.before[f"{name}-trees"]["tree"]["edges"]
     rows = np.column_stack([parts.test[variable] for variable in parts.test.names])
-    least = least_loss(rows, [edges + extra for extra in more], neighbours)
+    least = least_loss(rows, [edges + extra for extra in MORE], neighbours)
     return {
         "best": found["nll"],
         "edges": found["edges"],
         "converged": bool(net.certificate_.converged),
-        "least": {str(extra): value for extra, value in zip(more, least, strict=True)},
+        "least": {str(extra): value for extra, value in zip(MORE, least, strict=True)},
     }
 
 
@@ -156,7 +156,7 @@ def _steps_of(name: str, size: Size) -> Iterator[Step]:
         neighbours = NEIGHBOURS[size]
         yield Step(
             f"{name}-bounds", f"{name}: what no pairwise network can do better",
-            partial(_bounds, name, more, neighbours), {"more": more, "neighbours": neighbours},
+            partial(_bounds, name, neighbours), {"neighbours": neighbours},
         )  # fmt: skip
     for extra in more:
         for rule in ("greedy", "rejection"):
