@@ -166,7 +166,7 @@ def _time(where: str, printed: Printed, grafting: Found, priority: Runs) -> Clai
     return judge(
         f"{where}: time to select an edge",
         f"{printed.grafting_ms} -> {printed.priority_ms} ms",
-        f"{grafting['selection_ms']:.2f} -> {ms:.2f} ms, {ratio:.1f} times faster",
+        f"{grafting['selection_ms']:.2f} -> {ms:.2f} ms, {ratio:.1f} times as fast",
         ratio >= SEVERAL, because,
     )  # fmt: skip
 
