@@ -37,7 +37,10 @@ def results(shift=0.0, bound=0.0, tree=None, tied=0.1):
             "added": {str(more): run(9.0) for more in MORE},
         }
         least = {str(more): bound for more in MORE}
-        found[f"{name}-bounds"] = {"best": bound, "converged": True, "edges": 9, "least": least}
+        found[f"{name}-bounds"] = {
+            "best": bound, "converged": True, "edges": 9, "least": least,
+            "elsewhere": {"training": bound + 0.1},
+        }  # fmt: skip
         found[f"{name}-tying"] = {"more": 15, "values": 10, "free": run(5), "tied": run(5 + tied)}
         for more in MORE:
             for rule in ("greedy", "rejection"):
@@ -74,7 +77,7 @@ def test_a_value_below_the_bound_cannot_be():
     found = results(shift=0.5, bound=4.9003)
     claim = claim_about(found, "best of nltcs")
     assert claim.verdict == "cannot be"
-    assert "4.9003" in claim.because
+    assert "4.9003 on them; on training rows, likewise, 5.0003" in claim.because
     cell = Cell("rejection", "nltcs", 60, 10)
     assert PRINTED[cell] == 4.90  # may be 4.9049
     assert judge_cell(cell, found).verdict == "differs"

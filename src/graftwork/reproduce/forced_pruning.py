@@ -96,12 +96,16 @@ def _bounds(name: str, neighbours: int, context: Context) -> Found:
     parts = load_debd(name, context.folder)
     settings = {"method": "full", "penalty": "none"}
     net, found = _fit(parts.test, parts.test, settings, context)
+    others = {"training": parts.train, "validation": parts.valid}
     edges = context.before[f"{name}-trees"]["tree"]["edges"]
     rows = np.column_stack([parts.test[variable] for variable in parts.test.names])
     least = least_loss(rows, [edges + extra for extra in MORE], neighbours)
     return {
         "best": found["nll"],
         "edges": found["edges"],
+        "elsewhere": {
+            part: _fit(rows, rows, settings, context)[1]["nll"] for part, rows in others.items()
+        },
         "converged": bool(net.certificate_.converged),
         "least": {str(extra): value for extra, value in zip(MORE, least, strict=True)},
     }
@@ -156,7 +160,7 @@ def _steps_of(name: str, size: Size) -> Iterator[Step]:
         neighbours = NEIGHBOURS[size]
         yield Step(
             f"{name}-bounds", f"{name}: what no pairwise network can do better",
-            partial(_bounds, name, neighbours), {"neighbours": neighbours},
+            partial(_bounds, name, neighbours), {"neighbours": neighbours, "rows": "all parts"},
         )  # fmt: skip
     for extra in more:
         for rule in ("greedy", "rejection"):

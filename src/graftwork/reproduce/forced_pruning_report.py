@@ -52,6 +52,8 @@ def _headlines(found: Mapping[str, Found]) -> Iterator[Claim]:
                 "the best pairwise network of all, learned from the test rows themselves with "
                 f"all {bounds['edges']} edges, has {bounds['best']:.4f} on them"
             )
+            for part, value in bounds.get("elsewhere", {}).items():
+                because += f"; on {part} rows, likewise, {value:.4f}"
             yield Claim(what, f"{printed:.2f}", ours or "", "cannot be", because)
             continue
         holds = None if known.best is None else known.best <= printed + ROUNDING
@@ -87,11 +89,15 @@ def _whole_table(rule: str, name: str, cells: Mapping[Cell, Claim]) -> Claim:
     ours = f"{min(known):.2f} to {max(known):.2f}" if known else ""
     counts = Counter(claim.verdict for claim in own.values())
     lower = sum(claim.because.startswith("ours is lower") for claim in own.values())
-    words = [f"{count} {verdict}" for verdict, count in counts.items() if verdict != "differs"]
+    names: dict[Verdict, str] = {
+        "cannot be": "impossible", "reproduced": "reproduced", "not run": "not run",
+    }  # fmt: skip
+    words = [f"{counts[key]} {name}" for key, name in names.items() if counts[key]]
     if counts["differs"]:
         words.append(f"{counts['differs']} differ ({lower} of them lower here)")
     what = f"Table {1 if rule == 'greedy' else 2}, {name}: {len(own)} values"
-    return Claim(what, printed, ours, _overall(counts), ", ".join(words) if known else "")
+    verdict = _overall(counts)
+    return Claim(what, printed, ours, verdict, "" if verdict == "not run" else ", ".join(words))
 
 
 def _overall(counts: Mapping[Verdict, int]) -> Verdict:
