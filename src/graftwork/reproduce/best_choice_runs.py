@@ -94,8 +94,8 @@ def read_rows(source: Source, seed: int, folder: Any, n_jobs: int | None) -> Row
     tenth kept, whether they have mixed or not (what the check says is in the record).
     """
     if source.name != "scale-free":
-        load = {"jester": load_jester, "yummly": load_yummly}[source.name]
-        parts = load(folder, random_state=seed)
+        jester = source.name == "jester"
+        parts = (load_jester if jester else load_yummly)(folder, random_state=seed)
         return Rows(parts.train[: source.rows], parts.test[: source.tests], None, {})
     rng = np.random.default_rng(seed)
     model = scale_free_network(source.variables, 5, edge_sd=source.edge_sd, random_state=rng)
