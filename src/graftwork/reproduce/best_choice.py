@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.reproduce.best_choice_report import report
-from graftwork.reproduce.best_choice_runs import Plan, Setting, Source, run
+from graftwork.reproduce.best_choice_runs import OUR_LAM, Plan, Setting, Source, run
 from graftwork.reproduce.study import Context, Found, Size, Step, Study
 
 PAPER = (
@@ -21,15 +21,24 @@ SETTINGS: tuple[Setting, ...] = ("authors", "ours")
 #: The authors' code adds two draws to each entry of a table.
 TWICE = 2**0.5
 
-#: What is changed of the authors' settings, one thing after the other, and then of ours.
-CONTROLS: dict[str, tuple[Setting, dict[str, Any]]] = {
+#: From the authors' settings to ours: each is changed on top of those before, the ridge at last.
+#: The likelihood's gradient is about half the pseudo-likelihood's, so that its lam is half of ours.
+CHAIN: dict[str, dict[str, Any]] = {
+    "lam .005": {"lam": 0.005},
+    "free unaries": {"penalize_unary": False},
+    "path rule": {"pair_rule": "path"},
+    "our draws": {"tests": None},
+    "pseudo-likelihood": {"loss": "pseudolikelihood", "inference": "auto", "lam": OUR_LAM},
+}
+#: What is changed alone.
+ALONE: dict[str, tuple[Setting, dict[str, Any]]] = {
     "free unaries": ("authors", {"penalize_unary": False}),
     "path rule": ("authors", {"pair_rule": "path"}),
-    "free unaries, path rule": ("authors", {"penalize_unary": False, "pair_rule": "path"}),
-    "free unaries, no ridge": ("authors", {"penalize_unary": False, "l2": 0.0}),
+    "no ridge": ("authors", {"l2": 0.0}),
     "our draws": ("authors", {"tests": None}),
     "pseudo-likelihood": ("authors", {"loss": "pseudolikelihood", "inference": "auto"}),
     "penalised unaries": ("ours", {"penalize_unary": True}),
+    "ridge": ("ours", {"l2": 0.75}),
     "penalised unaries, ridge": ("ours", {"penalize_unary": True, "l2": 0.75}),
 }
 
@@ -42,8 +51,8 @@ class Scale:
     ----------
     caps : dict of int to float
         Seconds that a run may take at most, by the number of variables: these are the networks.
-    recorded, converged, heuristics : int
-        The networks of the recorded run, of full convergence and of the structure heuristics.
+    recorded, converged : int
+        The networks of the recorded run and controls, and of convergence and heuristics.
     small : int
         The network on which the authors' settings are run to full convergence.
     rows, tests : int
@@ -98,11 +107,15 @@ def _plans(scale: Scale) -> Iterator[tuple[str, str, Plan]]:
     """Yield a family, a name within it, and a plan for every run."""
     for n in scale.caps:
         yield from _race("race", scale, n, 1.0, scale.methods, SETTINGS)
-    n, middle = scale.recorded, f"alpha {0.5:g}"
+    n, middle = scale.recorded, "alpha 0.5"
     yield from _race("code", scale, n, TWICE, scale.methods, ("authors",))
     yield from _race("code", scale, n, TWICE, (middle, "alpha 1"), ("ours",))
-    for name, (setting, changed) in CONTROLS.items():
-        yield "control", name, _plan(scale, n, 1.0, middle, setting, changed)
+    so_far: dict[str, Any] = {}
+    for name, changed in CHAIN.items():
+        so_far = {**so_far, **changed}
+        yield "chain", name, _plan(scale, n, 1.0, middle, "authors", so_far)
+    for name, (setting, changed) in ALONE.items():
+        yield "alone", f"{setting}, {name}", _plan(scale, n, 1.0, middle, setting, changed)
     n = scale.converged
     for setting in SETTINGS:
         for alpha in (0.0, 0.5, 1.0):

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, head, is_wide
-from graftwork.reproduce.best_choice_groups import Group, groups
+from graftwork.reproduce.best_choice_groups import WHOSE, Group, groups
 from graftwork.reproduce.study import Figure, Found
 
-WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
 HEIGHTS = {"objective": "objective", "test_nlpl": "test NLPL", "recall": "recall"}
 WIDTHS = {
     "seconds": "seconds",
@@ -34,7 +33,7 @@ def figures(found: Mapping[str, Found]) -> list[Figure]:
     made += _convergence_figure(groups(found, "converge"))
     made += _heuristics_figure(groups(found, "heuristics"), races)
     made += _real_figures(groups(found, "real"))
-    made += _recall_figure(found, races)
+    made += _controls_figure(found, races)
     return made
 
 
@@ -116,7 +115,7 @@ def _real_figures(real: Sequence[Group]) -> Iterator[Figure]:
 
 def _grid(name: str, caption: str, rows: Sequence[Sequence[Panel]]) -> Figure:
     """Return a figure of panels; a method has the same line in all of them."""
-    size = (max(9.0, 3.1 * len(rows[0])), 1.3 + 2.6 * len(rows))
+    size = (max(11.0, 3.1 * len(rows[0])), 1.3 + 2.6 * len(rows))
     return Figure(name, caption, partial(_draw_grid, rows), size)
 
 
@@ -145,35 +144,45 @@ def _draw_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> dict[str, Any]:
         across += x[shown].tolist()
     if is_wide(across):
         ax.set_xscale("log")
+        ax.tick_params(axis="x", which="minor", labelbottom=False)
     ax.set_xlabel(WIDTHS[width], color=INK, fontsize=9)
     ax.set_ylabel(HEIGHTS[height], color=INK, fontsize=9)
     dress(ax)
     return lines
 
 
-def _recall_figure(found: Mapping[str, Found], races: Sequence[Group]) -> Iterator[Figure]:
-    """Yield recall with one thing changed after the other, beside both settings as they are."""
-    controls = [one for one in found.values() if one.get("family") == "control"]
-    if not controls:
+def _controls_figure(found: Mapping[str, Found], races: Sequence[Group]) -> Iterator[Figure]:
+    """Yield recall and precision on the way from the authors' settings to ours."""
+    chain = [one for one in found.values() if one.get("family") == "chain"]
+    if not chain:
         return
-    n, method = controls[0]["source"]["variables"], controls[0]["method"]
-    bars = {
-        WHOSE[group.setting]: group.runs[method]["end"]["recall"]
-        for group in races
-        if group.n == n and method in group.runs
-    }
-    for one in controls:
-        bars[f"{WHOSE[one['setting']]}: {one['name']}"] = one["end"]["recall"]
+    n, method = chain[0]["source"]["variables"], chain[0]["method"]
+    bars = {f"+ {one['name']}": one for one in chain}
+    ends = {g.setting: g.runs[method] for g in races if g.n == n and method in g.runs}
+    if "authors" in ends:
+        bars = {WHOSE["authors"]: ends["authors"], **bars}
+    if "ours" in ends:
+        bars[f"+ no ridge: {WHOSE['ours']}"] = ends["ours"]
+    for one in found.values():
+        if one.get("family") == "alone":
+            whose, name = one["name"].split(", ", 1)
+            bars[f"{WHOSE[whose]} but {name}"] = one
+    caption = (
+        f"Recall and precision at n={n}, {method}: from the authors' settings to ours, one change "
+        "on top of the other, and single changes."
+    )
+    yield Figure("controls", caption, partial(_draw_bars, bars), (9.0, 1.0 + 0.42 * len(bars)))
 
-    def draw(canvas: Any) -> None:
-        ax = canvas.subplots()
-        names = sorted(bars)
-        kinds = [colour_of(0 if name.startswith(WHOSE["ours"]) else 1) for name in names]
-        ax.barh(names, [bars[name] for name in names], color=kinds)
-        ax.invert_yaxis()
-        ax.set_xlabel(f"recall, {method}, n={n}", color=INK)
-        dress(ax)
-        canvas.tight_layout()
 
-    caption = f"Recall at n={n} with one thing changed: what makes the difference."
-    yield Figure("controls", caption, draw)
+def _draw_bars(bars: Mapping[str, Found], canvas: Any) -> None:
+    ax = canvas.subplots()
+    places = np.arange(len(bars))
+    for k, name in enumerate(("recall", "precision")):
+        values = [one["end"][name] for one in bars.values()]
+        ax.barh(places + 0.38 * k, values, height=0.36, color=colour_of(k), label=name)
+    ax.set_yticks(places + 0.19, list(bars))
+    ax.invert_yaxis()
+    ax.set_xlabel("share", color=INK)
+    ax.legend(frameon=False, fontsize=9)
+    dress(ax)
+    canvas.tight_layout()

@@ -10,6 +10,17 @@ import numpy as np
 
 from graftwork.reproduce.study import Found
 
+#: Whose settings a run has.
+WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How many times as long the exhaustive method took as best-choice, and until what."""
+
+    times: float
+    until: str
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
@@ -53,16 +64,29 @@ class Group:
         """Return how long a run took, in words."""
         return f"{'> ' if self.capped(method) else ''}{self.runs[method]['end']['seconds']:.1f} s"
 
-    def ratio(self, counter: str = "seconds") -> float | None:
+    def lead(self) -> Lead | None:
         """Return how many times the median of best-choice the exhaustive method took.
 
-        None where it is not known, or where the clock ended best-choice.
+        Until the ends of the runs or, where the clock ended some, until the objective that all of
+        them reached; None where there is nothing to compare.
         """
-        alphas = [one for one in self.by_alpha() if one["stop"] != "seconds"]
+        alphas = self.by_alpha()
         if "exhaustive" not in self.runs or not alphas:
             return None
-        usual = median(float(one["end"][counter]) for one in alphas)
-        return float(self.runs["exhaustive"]["end"][counter]) / max(usual, 1e-9)
+        both = [self.runs["exhaustive"], *alphas]
+        if not any(one["stop"] == "seconds" for one in both):
+            times = [float(one["end"]["seconds"]) for one in both]
+            return Lead(times[0] / median(times[1:]), "until the end")
+        target = max(float(one["end"]["objective"]) for one in both)
+        times = [_reached(one, target) for one in both]
+        return Lead(times[0] / median(times[1:]), f"until objective {target:.4g}, which all reach")
+
+    def scored(self) -> float | None:
+        """Return how many times the pairs of the median of best-choice exhaustive scored."""
+        alphas = [float(one["end"]["blocks_scored"]) for one in self.by_alpha()]
+        if "exhaustive" not in self.runs or not alphas:
+            return None
+        return float(self.runs["exhaustive"]["end"]["blocks_scored"]) / max(median(alphas), 1.0)
 
     def spread(self, runs: Sequence[Found]) -> float:
         """Return how much final objectives differ, as a share of them."""
@@ -78,7 +102,7 @@ class Group:
                 found[method] = float(np.corrcoef(pairs.T)[0, 1])
         return found
 
-    def why_not_slower(self) -> str:
+    def spent(self) -> str:
         """Return what the exhaustive method and best-choice spent, in counters."""
         alphas = self.by_alpha()
         whole = self.runs["exhaustive"]["end"]
@@ -91,6 +115,13 @@ class Group:
             f"evaluation of the loss against {times[1]:.1f} ms, and {whole['evaluations']:,} "
             f"evaluations against {end['evaluations']:,}"
         )
+
+
+def _reached(one: Found, objective: float) -> float:
+    """Return the seconds after which a run was at an objective or below."""
+    least = objective + 1e-9 * abs(objective)
+    reached = (point["seconds"] for point in one["curve"] if point["objective"] <= least)
+    return max(float(next(reached, one["end"]["seconds"])), 1e-6)
 
 
 def groups(found: Mapping[str, Found], family: str) -> list[Group]:

@@ -7,23 +7,15 @@ from itertools import pairwise
 from typing import Any
 
 from graftwork.reproduce.best_choice_figures import figures
-from graftwork.reproduce.best_choice_groups import Group, groups
+from graftwork.reproduce.best_choice_groups import WHOSE, Group, groups
+from graftwork.reproduce.best_choice_races import SAME, correlation, race_claims, speed
 from graftwork.reproduce.best_choice_recorded import recorded_claims
 from graftwork.reproduce.study import Claim, Found, Report, judge
-
-#: Objectives this close, as a share, are the same solution.
-SAME = 1e-3
-#: Nearly ten times: five at least.
-NEARLY_TEN = 5.0
-#: A clear positive correlation.
-CLEAR = 0.9
-
-WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
 
 
 def report(found: Mapping[str, Found]) -> Report:
     """Return claims, tables and figures of whatever was run."""
-    claims = [*_ranks(found), *_races(found), *_convergence(found), *_heuristics(found)]
+    claims = [*_ranks(found), *race_claims(found), *_convergence(found), *_heuristics(found)]
     claims += [*_real(found), *recorded_claims(found)]
     tables = {"runs": [_line(one) for one in found.values() if "end" in one]}
     return Report(claims, tables, figures(found))
@@ -80,116 +72,6 @@ def _ranks(found: Mapping[str, Found]) -> Iterator[Claim]:
     )
 
 
-def _races(found: Mapping[str, Found]) -> Iterator[Claim]:
-    """Yield the claims about Figs. 2 to 4, for each network and setting."""
-    races = groups(found, "race")
-    if not races:
-        yield judge("Figs. 2 to 4: races with a budget of 3n edges", "", None, None)
-    largest = max((group.n for group in races), default=0)
-    for group in races:
-        where = f"n={group.n}, {WHOSE[group.setting]}"
-        yield _speed(f"Fig. 2, {where}", group, nearly_ten=group.n == largest)
-        yield _tradeoff(f"Figs. 2 and 4, {where}", group)
-        yield _correlation(f"Fig. 3, {where}", group)
-        yield _first_hit(f"Figs. 2 and 4, {where}", group)
-    for setting in WHOSE:
-        yield _growth(setting, [group for group in races if group.setting == setting])
-
-
-def _speed(where: str, group: Group, *, nearly_ten: bool = False) -> Claim:
-    what = f"{where}: exhaustive against best-choice, seconds until the end"
-    printed = "nearly ten times as long" if nearly_ten else "best-choice is significantly faster"
-    ratio = group.ratio()
-    if ratio is None:
-        return judge(what, printed, None, None)
-    least = "at least " if group.capped("exhaustive") else ""
-    times = ", ".join(f"{method} {group.seconds(method)}" for method in group.methods)
-    ours = f"{least}{ratio:.1f} times the median of best-choice ({times})"
-    because = group.why_not_slower()
-    if ratio > 1 and nearly_ten:
-        because = f"the factor is {ratio:.1f} here; {because}"
-    holds = ratio >= NEARLY_TEN if nearly_ten else ratio > 1
-    return judge(what, printed, ours, holds, because)
-
-
-def _tradeoff(where: str, group: Group) -> Claim:
-    what = f"{where}: alpha trades quality for speed"
-    printed = "larger alpha: better objective and recall, more seconds"
-    alphas = group.by_alpha()
-    if len(alphas) < 2:
-        return judge(what, printed, None, None)
-    low, high = alphas[0], alphas[-1]
-    ends = [f"{low['method']} to {high['method']}"]
-    for name, form in (("objective", ".2f"), ("recall", ".3f"), ("seconds", ".1f")):
-        if name in low["end"]:
-            ends.append(f"{name} {low['end'][name]:{form}} to {high['end'][name]:{form}}")
-    better = high["end"]["objective"] < low["end"]["objective"] * (1 - SAME / 10)
-    found = high["end"].get("recall", 1.0) >= low["end"].get("recall", 0.0)
-    slower = high["end"]["seconds"] > low["end"]["seconds"]
-    because = "the order of the ends is another one"
-    if group.spread(alphas) < SAME / 10:
-        stops = sorted({one["stop"] for one in alphas})
-        because = (
-            f"every alpha ends at the same objective (they differ by {group.spread(alphas):.1e} "
-            f"of it) with {low['end']['edges']} to {high['end']['edges']} edges, "
-            f"{group.budget} allowed: runs ended by {', '.join(stops)}; alpha decides the way alone"
-        )
-    elif any(one["stop"] == "seconds" for one in alphas):
-        because = "runs were stopped by the clock before they had their edges"
-    elif better and found:
-        because = "quality is as printed, but the seconds are not"
-    return judge(what, printed, "; ".join(ends), better and found and slower, because)
-
-
-def _correlation(where: str, group: Group) -> Claim:
-    what = f"{where}: objective and test NLPL along the runs"
-    printed = "positive correlation; no over-fitting even with small alpha"
-    correlations = group.correlations()
-    if not correlations:
-        return judge(what, printed, None, None)
-    least = min(correlations, key=lambda method: correlations[method])
-    ours = f"correlation {correlations[least]:.4f} at least ({least})"
-    because = f"the correlation is below {CLEAR} for {least}"
-    return judge(what, printed, ours, correlations[least] > CLEAR, because)
-
-
-def _first_hit(where: str, group: Group) -> Claim:
-    what = f"{where}: first hit"
-    printed = "of lower quality than best-choice"
-    one, alphas = group.runs.get("first hit"), group.by_alpha()
-    if one is None or not alphas:
-        return judge(what, printed, None, None)
-    worst = max(alphas, key=lambda other: float(other["end"]["objective"]))
-    name = worst["method"]
-    ours = f"objective {one['end']['objective']:.2f}, {name} {worst['end']['objective']:.2f}"
-    if "recall" in one["end"]:
-        ours += f"; recall {one['end']['recall']:.3f}, {name} {worst['end']['recall']:.3f}"
-    holds = one["end"]["objective"] > worst["end"]["objective"] * (1 + SAME / 10)
-    because = (
-        f"first hit ended by {one['stop']!r} with {one['end']['edges']} edges of {group.budget}, "
-        f"{name} by {worst['stop']!r} with {worst['end']['edges']}; evaluations "
-        f"{one['end']['evaluations']:,} against {worst['end']['evaluations']:,}"
-    )
-    return judge(what, printed, ours, holds, because)
-
-
-def _growth(setting: str, races: list[Group]) -> Claim:
-    what = f"Fig. 2, {WHOSE[setting]}: exhaustive falls behind as n grows"
-    printed = "the gap increases with the number of variables"
-    ratios = [(group.n, group.ratio(), group.capped("exhaustive")) for group in races]
-    known = [(n, ratio, cap) for n, ratio, cap in ratios if ratio is not None]
-    if len(known) < 2:
-        return judge(what, printed, None, None)
-    ours = ", ".join(f"n={n}: {'>= ' if cap else ''}{ratio:.1f} times" for n, ratio, cap in known)
-    scored = [(group.n, group.ratio("blocks_scored")) for group in races]
-    ours += "; pairs scored " + ", ".join(f"{r:.0f} times" for _, r in scored if r is not None)
-    holds = known[-1][1] > known[0][1]
-    because = "the clock stopped exhaustive runs: factors are lower bounds"
-    if not any(cap for _, _, cap in known):
-        because = races[-1].why_not_slower()
-    return judge(what, printed, ours, holds, because)
-
-
 def _convergence(found: Mapping[str, Found]) -> Iterator[Claim]:
     """Yield the claims about Fig. 5."""
     converged = groups(found, "converge")
@@ -214,7 +96,7 @@ def _convergence(found: Mapping[str, Found]) -> Iterator[Claim]:
             else "belief propagation is approximate: where a run ends depends on its way there"
         )
         yield judge(f"{where}: end", "all methods reach a similar solution", ours, holds, because)
-        yield _speed(where, group)
+        yield speed(where, group)
         yield _slowest(where, group)
 
 
@@ -280,8 +162,8 @@ def _real(found: Mapping[str, Found]) -> Iterator[Claim]:
         yield judge("Fig. 7: Jester and Yummly", "best-choice converges faster", None, None)
     for group in real:
         where = f"Fig. 7, {group.data}, {WHOSE[group.setting]}"
-        yield _speed(where, group)
-        yield _correlation(where, group)
+        yield speed(where, group)
+        yield correlation(where, group)
     for setting in WHOSE:
         pair = [group for group in real if group.setting == setting]
         if len(pair) == 2:
@@ -290,9 +172,9 @@ def _real(found: Mapping[str, Found]) -> Iterator[Claim]:
 
 def _dimension(setting: str, narrow: Group, wide: Group) -> Claim:
     what = f"Fig. 7, {WHOSE[setting]}: the advantage grows with dimension"
-    ratios = narrow.ratio(), wide.ratio()
-    if ratios[0] is None or ratios[1] is None:
+    first, second = narrow.lead(), wide.lead()
+    if first is None or second is None:
         return judge(what, "Yummly more than Jester", None, None)
-    ours = f"{narrow.data} {ratios[0]:.1f} times, {wide.data} {ratios[1]:.1f} times"
-    because = wide.why_not_slower()
-    return judge(what, "Yummly more than Jester", ours, ratios[1] > ratios[0], because)
+    ours = f"{narrow.data} {first.times:.1f} times, {wide.data} {second.times:.1f} times"
+    because = wide.spent()
+    return judge(what, "Yummly more than Jester", ours, second.times > first.times, because)
