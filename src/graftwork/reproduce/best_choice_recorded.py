@@ -40,7 +40,7 @@ def recorded_claims(found: Mapping[str, Found]) -> Iterator[Claim]:
         yield _low_recall(f"n={n}, {words}", theirs, ours)
         yield _our_recall(f"n={n}, {words}", ours)
         yield _our_seconds(f"n={n}, {words}", ours)
-    yield from _controls(found, n, races)
+    yield from _controls(found)
 
 
 def _printed_recalls(n: int, group: Group | None) -> Claim:
@@ -119,8 +119,11 @@ def _recalls(group: Group | None) -> list[float]:
     ]
 
 
-def _controls(found: Mapping[str, Found], n: int, races: Mapping[str, Group]) -> Iterator[Claim]:
+def _controls(found: Mapping[str, Found]) -> Iterator[Claim]:
     """Yield how much of the difference in recall each thing makes."""
+    chain = [one for one in found.values() if one.get("family") == "chain"]
+    n = chain[0]["source"]["variables"] if chain else RECORDED_N
+    races = {group.setting: group for group in groups(found, "race") if group.n == n}
     what = f"n={n}, alpha 0.5: from the authors' settings to ours, one change after the other"
     printed = "(not in the paper) penalised unaries and the product rule are why recall is low"
     ends = {
@@ -128,7 +131,6 @@ def _controls(found: Mapping[str, Found], n: int, races: Mapping[str, Group]) ->
         for setting, group in races.items()
         if "alpha 0.5" in group.runs
     }
-    chain = [one for one in found.values() if one.get("family") == "chain"]
     if len(ends) < 2 or not chain:
         yield judge(what, printed, None, None)
         return
@@ -173,7 +175,10 @@ def _alone(found: Mapping[str, Found], n: int, ends: Mapping[str, Found]) -> Ite
             one["name"]: (one["end"]["recall"] - base["end"]["recall"]) / (gap or 1.0)
             for one in runs
         }
-        told = [f"{_short(one)} {_found_of(one)}, {one['end']['edges']} edges" for one in runs]
+        told = [
+            f"{_short(one)} {_found_of(one)}, {one['end']['edges']} edges, ended by {one['stop']!r}"
+            for one in runs
+        ]
         ours = f"recall (precision) {_found_of(base)} as it is; {'; '.join(told)}"
         alone = [moved[one["name"]] for one in runs if _short(one).endswith("unaries")]
         strong = [f"{_short(one)} {moved[one['name']]:.0%}" for one in runs]
