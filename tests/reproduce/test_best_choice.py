@@ -3,6 +3,7 @@
 import pytest
 
 from graftwork.estimators.presets import preset
+from graftwork.grafting.trace import Silence
 from graftwork.reproduce.best_choice import RANKS, SCALES, STUDY, steps
 from graftwork.reproduce.best_choice_groups import groups
 from graftwork.reproduce.best_choice_recorded import RECORDED, shares_of
@@ -30,6 +31,7 @@ def made_up(family, setting="authors", method="alpha 0.5", name="", stop="edges"
         "method": method,
         "source": {"name": data, "variables": n, "edge_sd": 1.0},
         "changed": {},
+        "mixing": {"rhat": 1.2, "ess": 50.0, "ok": False} if n else {},
         "max_edges": 3 * n,
         "max_seconds": 60.0,
         "stop": stop,
@@ -58,6 +60,19 @@ def verdicts(found, *words):
     claims = [c for c in report(found).claims if all(word in c.what for word in words)]
     assert claims, words
     return [claim.verdict for claim in claims]
+
+
+class Listener(Silence):
+    """Counts rounds; a stage would move the bar of the study."""
+
+    def __init__(self):
+        self.rounds = 0
+
+    def on_round(self, record):
+        self.rounds += 1
+
+    def on_stage(self, text, step, steps):
+        raise AssertionError(text)
 
 
 def test_nothing_run_is_said_of_every_claim():
@@ -109,7 +124,9 @@ def test_ranks_are_those_expected():
 @pytest.mark.parametrize("setting", ["authors", "ours"])
 def test_a_run_has_a_curve_with_counters_and_qualities(setting):
     plan = Plan(Source("scale-free", 6, 1.0, 300, 100), "alpha 0.5", setting, 18, 20.0)
-    found = run(plan, Context("quick", n_jobs=1))
+    heard = Listener()
+    found = run(plan, Context("quick", n_jobs=1, observer=heard))
+    assert heard.rounds  # and no stages: those are the study's
     assert found["true_edges"] == 8
     assert found["end"]["edges"] == found["curve"][-1]["edges"] > 0
     objectives = [point["objective"] for point in found["curve"]]
@@ -123,6 +140,14 @@ def test_a_race_that_ended_at_the_optimum_is_not_run_again_to_convergence():
     (step,) = [step for step in steps("quick") if step.key == "converge-ours-20-alpha-0"]
     found = step.work(Context("quick", before={"race-ours-20-alpha-0": known}))
     assert found == {**known, "family": "converge"}
+
+
+def test_chains_are_judged_by_their_check():
+    found = as_printed("race")
+    assert verdicts(found, "do the chains mix") == ["differs"]
+    for one in found.values():
+        one["mixing"] = {"rhat": 1.01, "ess": 5000.0, "ok": True}
+    assert verdicts(found, "do the chains mix") == ["reproduced"]
 
 
 def test_races_as_printed_are_reproduced():

@@ -142,7 +142,7 @@ def _draw_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> dict[str, Any]:
         shown = x > 0
         lines[method] = draw_curve(ax, labels.index(method), x[shown], y[shown])
         across += x[shown].tolist()
-    if is_wide(across):
+    if width != "edges" and is_wide(across):
         ax.set_xscale("log")
         ax.tick_params(axis="x", which="minor", labelbottom=False)
     ax.set_xlabel(WIDTHS[width], color=INK, fontsize=9)

@@ -58,7 +58,8 @@ def _tradeoff(where: str, group: Group) -> Claim:
     better = high["end"]["objective"] < low["end"]["objective"] * (1 - SAME / 10)
     found = high["end"].get("recall", 1.0) >= low["end"].get("recall", 0.0)
     slower = high["end"]["seconds"] > low["end"]["seconds"]
-    because = "the order of the ends is another one"
+    answers = {"objective better": better, "recall as high": found, "seconds more": slower}
+    because = ", ".join(f"{name}: {'yes' if said else 'no'}" for name, said in answers.items())
     if group.spread(alphas) < SAME / 10:
         stops = sorted({one["stop"] for one in alphas})
         because = (
@@ -66,10 +67,8 @@ def _tradeoff(where: str, group: Group) -> Claim:
             f"of it) with {low['end']['edges']} to {high['end']['edges']} edges, "
             f"{group.budget} allowed: runs ended by {', '.join(stops)}; alpha decides the way alone"
         )
-    elif any(one["stop"] == "seconds" for one in alphas):
-        because = "runs were stopped by the clock before they had their edges"
-    elif better and found:
-        because = "quality is as printed, but the seconds are not"
+    elif ended := [one["method"] for one in alphas if one["stop"] == "seconds"]:
+        because += f"; the clock ended {', '.join(ended)}"
     return judge(what, printed, "; ".join(ends), better and found and slower, because)
 
 

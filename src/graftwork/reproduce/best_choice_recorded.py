@@ -165,7 +165,7 @@ def _alone(found: Mapping[str, Found], n: int, ends: Mapping[str, Found]) -> Ite
         runs = [one for one in found.values() if one.get("family") == "alone"]
         runs = [one for one in runs if one["setting"] == setting]
         what = f"n={n}, alpha 0.5, {WHOSE[setting]}: one change alone"
-        printed = "(not in the paper) penalised unaries make recall low"
+        printed = "(not in the paper) penalised unaries alone are why recall is low"
         if not runs:
             yield judge(what, printed, None, None)
             continue

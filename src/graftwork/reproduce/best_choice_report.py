@@ -15,7 +15,8 @@ from graftwork.reproduce.study import Claim, Found, Report, judge
 
 def report(found: Mapping[str, Found]) -> Report:
     """Return claims, tables and figures of whatever was run."""
-    claims = [*_ranks(found), *race_claims(found), *_convergence(found), *_heuristics(found)]
+    claims = [*_ranks(found), *_mixing(found), *race_claims(found)]
+    claims += [*_convergence(found), *_heuristics(found)]
     claims += [*_real(found), *recorded_claims(found)]
     tables = {"runs": [_line(one) for one in found.values() if "end" in one]}
     return Report(claims, tables, figures(found))
@@ -30,6 +31,7 @@ def _line(one: Found) -> dict[str, Any]:
         "data": source["name"],
         "variables": source["variables"] or "",
         "edge_sd": round(source["edge_sd"], 4) if source["variables"] else "",
+        "rhat": one["mixing"].get("rhat", ""),
         "settings": one["setting"],
         "changed": ", ".join(f"{k}={v}" for k, v in one["changed"].items()),
         "method": one["method"],
@@ -70,6 +72,23 @@ def _ranks(found: Mapping[str, Found]) -> Iterator[Claim]:
     yield judge(
         "Fig. 1: a small reservoir against first hit", "significant gains", ours, small > 10
     )
+
+
+def _mixing(found: Mapping[str, Found]) -> Iterator[Claim]:
+    """Yield whether chains as short as the paper's give rows of the network."""
+    drawn = {
+        (one["source"]["variables"], one["source"]["edge_sd"]): one["mixing"]
+        for one in found.values()
+        if one.get("mixing")
+    }
+    printed = "20,000 rows of the network by Gibbs: burn-in 1,000, every tenth kept"
+    if not drawn:
+        yield judge("data: do the chains mix?", printed, None, None)
+    for (n, edge_sd), mixing in sorted(drawn.items()):
+        what = f"data, n={n}, edge sd {edge_sd:.3g}: do the chains mix?"
+        ours = f"largest R-hat {mixing['rhat']:.2f}, fewest effective draws {mixing['ess']:,.0f}"
+        because = "R-hat is above 1.05: chains with different starts are still different"
+        yield judge(what, printed, ours, bool(mixing["ok"]), because)
 
 
 def _convergence(found: Mapping[str, Found]) -> Iterator[Claim]:
