@@ -11,7 +11,7 @@ class DataError(GraftworkError, ValueError):
     """The table given cannot be used as it is."""
 
 
-class DataNotFoundError(GraftworkError, FileNotFoundError):
+class DataMissingError(GraftworkError, FileNotFoundError):
     """A data set that is not part of the package is not in the folder it was looked for in."""
 
 

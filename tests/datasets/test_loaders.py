@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from graftwork import ChainCRF, DataError, DataNotFoundError, GraftworkError
+from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError
 from graftwork.data.conll import write_conll
 from graftwork.datasets import (
     DEBD_NAMES,
@@ -118,11 +118,11 @@ def test_the_folder_may_be_given_or_set_whole_or_the_set_s_own(name, folder, mon
 def test_absent_data_are_explained(name, tmp_path, monkeypatch):
     monkeypatch.delenv("GRAFTWORK_DATA", raising=False)
     file = f"{name}/{FILES[name]}"
-    with pytest.raises(DataNotFoundError, match="GRAFTWORK_DATA is not set") as unset:
+    with pytest.raises(DataMissingError, match="GRAFTWORK_DATA is not set") as unset:
         LOADERS[name]()
-    with pytest.raises(DataNotFoundError, match=r"there is no folder '.*nowhere'") as nowhere:
+    with pytest.raises(DataMissingError, match=r"there is no folder '.*nowhere'") as nowhere:
         LOADERS[name](tmp_path / "nowhere")
-    with pytest.raises(DataNotFoundError, match="it is neither in") as empty:
+    with pytest.raises(DataMissingError, match="it is neither in") as empty:
         LOADERS[name](tmp_path)
     assert str(tmp_path / name) in str(empty.value)
     for caught in (unset, nowhere, empty):

@@ -100,7 +100,7 @@ def load_conll2000(folder: Folder = None, *, np_only: bool = False) -> Corpus:
 
     Raises
     ------
-    DataNotFoundError
+    DataMissingError
         If a file is not there; the message says where to get it.
     DataError
         If a file is damaged.

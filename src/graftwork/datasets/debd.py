@@ -60,7 +60,7 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
 
     Raises
     ------
-    DataNotFoundError
+    DataMissingError
         If a file is not there; the message says where to get it.
     DataError
         If a file is damaged, or there is no data set of that name.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.sources import named_after, opened
-from graftwork.errors import DataError, DataNotFoundError
+from graftwork.errors import DataError, DataMissingError
 
 #: The environment variable that says where data sets lie.
 VARIABLE = "GRAFTWORK_DATA"
@@ -56,7 +56,7 @@ class Origin:
 
         Raises
         ------
-        DataNotFoundError
+        DataMissingError
             If no folder is known, or none of the places has the file.
         """
         given = _given(folder)
@@ -72,8 +72,8 @@ class Origin:
         looked = " nor in ".join(repr(str(place)) for place in places)
         raise self._absent(name, f"it is neither in {looked}")
 
-    def _absent(self, name: str, why: str) -> DataNotFoundError:
-        return DataNotFoundError(
+    def _absent(self, name: str, why: str) -> DataMissingError:
+        return DataMissingError(
             f"{self.name}/{name} was not found: {why}. Pass folder=, or set {VARIABLE}, to the "
             f"folder that has {self.name}/{name}. These data are not part of graftwork. "
             f"{self.form} Source: {self.source}. Cite: {self.cite}."

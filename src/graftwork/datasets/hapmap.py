@@ -100,7 +100,7 @@ def load_hapmap(
 
     Raises
     ------
-    DataNotFoundError
+    DataMissingError
         If a file is not there; the message says where to get it.
     DataError
         If a file is damaged or an argument cannot be used.

@@ -102,7 +102,7 @@ def load_ocr_letters(
 
     Raises
     ------
-    DataNotFoundError
+    DataMissingError
         If the file is not there; the message says where to get it.
     DataError
         If the file is damaged, or `letters` holds anything but lower-case letters.

@@ -66,7 +66,7 @@ def load_yummly(
 
     Raises
     ------
-    DataNotFoundError
+    DataMissingError
         If the file is not there; the message says where to get it.
     DataError
         If the file is damaged or an argument cannot be used.
