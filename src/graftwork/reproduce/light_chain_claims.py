@@ -187,10 +187,11 @@ def _fewest(lines: Lines) -> Claim:
         f"(M = {fewest['select']})"
     )
     holds = full["evaluations"] <= fewest["evaluations"]
-    because = (
-        f"a round of Grafting-Light moves the {fewest['selected']} features it has selected, not "
-        f"all {full['selected']}"
-    )
+    fewer = [run for run in lines[LIGHT] if run["evaluations"] < full["evaluations"]]
+    because = f"Grafting-Light needs fewer at {len(fewer)} of {len(lines[LIGHT])} select units"
+    if fewer:
+        gap = max(abs(run["objective"] / full["objective"] - 1) for run in fewer)
+        because += f", where its objective is within {gap:.1g} of the batch method's"
     return judge(what, printed, ours, holds, because)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT
-from graftwork.reproduce.light_chain_claims import NAMES
+from graftwork.reproduce.light_chain_claims import MUCH, NAMES
 from graftwork.reproduce.study import Claim, Found, judge
 
 PRINTED = {"a": 4033, "c": 2114, "m": 1602, "s": 1394, "i": 4913, "g": 2472}
@@ -29,6 +29,7 @@ def letter_claims(found: Mapping[str, Found]) -> list[Claim]:
             _faster(trios, where, GRAFTING),
             _faster(trios, where, FULL),
             _better(trios, where),
+            _sparse(trios, where),
             _blurry(trios, where),
         ]
     return [*out, _units(found)]
@@ -90,13 +91,15 @@ def _faster(trios: Mapping[str, Trio], where: str, other: str) -> Claim:
         method: (_total(trios, method, "cpu_seconds"), _total(trios, method, "evaluations"))
         for method in (LIGHT, other)
     }
-    sooner = sum(t[LIGHT]["cpu_seconds"] < t[other]["cpu_seconds"] for t in trios.values())
     told = "; ".join(
         f"{NAMES[method]} {seconds:.1f} CPU s, {count:.0f} gradients"
         for method, (seconds, count) in sums.items()
     )
-    ours = f"{told}; sooner on {sooner} of {len(trios)} letters"
-    holds = sooner == len(trios)
+    factors = [theirs / max(own, 1e-9) for own, theirs in zip(*sums.values(), strict=True)]
+    ours = f"{told}; {len(trios)} letters: {factors[0]:.1f} times the time, {factors[1]:.1f} times "
+    ours += "the gradients"
+    # Of Full-Opt-L1 the paper says that it needs fewer gradients, and more time for each.
+    holds = factors[0] >= MUCH and (other == FULL or factors[1] >= MUCH)
     return judge(what, printed, ours, holds, _slower_words(trios, other, sums))
 
 
@@ -152,11 +155,29 @@ def _better(trios: Mapping[str, Trio], where: str) -> Claim:
         trio[FULL]["test_nll"] > (1 + CLEAR) * trio[LIGHT]["test_nll"] for trio in trios.values()
     )
     ours += f"; larger on {worse} of {len(trios)} letters"
-    because = (
-        "an edge of zeros sends no message, so a complete graph of mostly zeros is a sparse one"
-    )
-    because += _trust_words(trios, (LIGHT, FULL))
-    return judge(what, printed, ours, worse == len(trios), because)
+    text = "BP on a complete graph, most of it zeros, is what it is on the sparse one; "
+    return judge(what, printed, ours, worse == len(trios), _because(trios, text))
+
+
+def _because(trios: Mapping[str, Trio], text: str) -> str:
+    """Return why the batch method is no worse; the text holds where belief propagation converges.
+
+    An edge of zeros sends no message, and with free unaries BP's means are those of the data.
+    """
+    trust = _trust_words(trios, (LIGHT, FULL)).removeprefix("; ")
+    done = all(trio[method]["converged"] for trio in trios.values() for method in (LIGHT, FULL))
+    return text + trust if done else trust
+
+
+def _sparse(trios: Mapping[str, Trio], where: str) -> Claim:
+    what = f"6.2: sparsity of Full-Opt-L1{where}"
+    printed = "not sparse enough, because of inaccurate gradients"
+    if not trios:
+        return judge(what, printed, None, None)
+    edges = {method: _total(trios, method, "edges") for method in (LIGHT, FULL)}
+    ours = "; ".join(f"{NAMES[method]} {count:.0f} edges" for method, count in edges.items())
+    holds = edges[FULL] > MUCH * edges[LIGHT]
+    return judge(what, printed, ours, holds, _because(trios, ""))
 
 
 def _blurry(trios: Mapping[str, Trio], where: str) -> Claim:
@@ -180,9 +201,8 @@ def _blurry(trios: Mapping[str, Trio], where: str) -> Claim:
         for trio in trios.values()
     )
     ours += f"; Full-Opt-L1 is worse on {worse} of {len(trios)} letters"
-    because = "free unaries make BP's means those of the data wherever it converges"
-    because += _trust_words(trios, (LIGHT, FULL))
-    return judge(what, printed, ours, worse == len(trios), because)
+    text = "with free unaries BP's means are those of the images learned from; "
+    return judge(what, printed, ours, worse == len(trios), _because(trios, text))
 
 
 def _units(found: Mapping[str, Found]) -> Claim:

@@ -41,7 +41,7 @@ def letter_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
                 f"Figure 4: mean images at lambda {lam:g}: of the data, of networks by belief "
                 "propagation and of samples; last, our default, whose likelihood is pseudo."
             )
-            size = (1.3 * len(rows[0][1]) + 3, 1.15 * len(rows) + 0.6)
+            size = (1.1 * len(rows[0][1]) + 2.6, 1.1 * len(rows) + 0.3)
             figures.append(Figure(f"letters-{lam:g}", caption, partial(_draw_images, rows), size))
     lines = unit_lines(found)
     if lines:
@@ -78,6 +78,7 @@ def image_rows(found: Mapping[str, Found], lam: float) -> list[tuple[str, list[A
 
 
 def _draw_images(rows: Sequence[tuple[str, list[Any]]], canvas: Any) -> None:
+    canvas.set_layout_engine("constrained")
     axes = canvas.subplots(len(rows), len(rows[0][1]), squeeze=False)
     for line, (name, images) in zip(axes, rows, strict=True):
         for ax, image in zip(line, images, strict=True):
