@@ -35,7 +35,7 @@ def chain_run(method, select, evaluations, **changes):
 
 
 def chain_found(light=(30, 20), grafting=(300, 40), seidel=(900, 50), **full):
-    found = {"chain-full": chain_run("full", None, 10, **full)}
+    found = {"chain-full": {**chain_run("full", None, 10), **full}}
     counts = {"grafting-light": light, "grafting": grafting, "gauss-seidel": seidel}
     for method, (first, last) in counts.items():
         found[f"chain-{method}-1"] = chain_run(method, 1, first)

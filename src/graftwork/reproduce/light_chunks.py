@@ -46,8 +46,8 @@ class ChunkSize:
     n_test: int | None = None
     strengths: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     units: tuple[int, ...] = (100, 1_000, 10_000)
-    most: float = 60.0
-    most_path: float = 150.0
+    most: float = 45.0
+    most_path: float = 120.0
     most_all: float = 240.0
 
 
