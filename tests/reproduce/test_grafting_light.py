@@ -221,7 +221,13 @@ def test_figures_and_tables_are_written(tmp_path):
     files = write_files(find_study("grafting-light"), whole, ABOUT, tmp_path, pictures=True)
     names = {path.name for path in files}
     assert {"chain.csv", "chunks.csv", "letters.csv", "chain.png", "chunks.png"} <= names
-    assert {"chunks-path.png", "letters-0.1.png", "letters-units.png", "page.md"} <= names
+    assert {
+        "chunks-path.png",
+        "letters-0.1.png",
+        "letters.png",
+        "letters-units.png",
+        "page.md",
+    } <= names
 
 
 @pytest.mark.parametrize("size", ["full", "quick"])

@@ -57,7 +57,7 @@ class ChainSize:
     units: tuple[int, ...] = (1, *range(10, 111, 10))
     most: float = 240.0
     most_seidel: float = 45.0
-    ridge: float = 0.01
+    ridge: float = 0.1
 
 
 # With fewer inputs that matter each weighs more, so that labels are told as well.
@@ -91,8 +91,9 @@ def key_of(method: str, unit: int) -> str:
 
 def _step(key: str, method: str, unit: int | None, sizes: ChainSize, ridge: float = 0.0) -> Step:
     words = f"synthetic chain, {method}" + (f", M = {unit}" if unit else "")
-    settings = {**asdict(sizes), "method": method, "select": unit, "l2": ridge}
-    del settings["units"]
+    of_others = ("units", "ridge", "most" if method == SEIDEL else "most_seidel")
+    settings = {name: value for name, value in asdict(sizes).items() if name not in of_others}
+    settings |= {"method": method, "select": unit, "l2": ridge}
     return Step(
         key,
         words + (", with a ridge" if ridge else ""),

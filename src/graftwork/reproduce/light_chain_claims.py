@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graftwork.report.summary import count
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT, SEIDEL, chain_lines
 from graftwork.reproduce.study import Claim, Found, judge
 
@@ -116,7 +117,10 @@ def _as_good(lines: Lines) -> Claim:
         f"any M: NLL within {nll:.2g} of that, error within {100 * error:.2g} points"
     )
     open_runs = [run["select"] for run in lines[LIGHT] if not run["converged"]]
-    because = f"runs at M = {open_runs} were stopped by the limit of time" if open_runs else ""
+    gap = max(abs(run["objective"] / full["objective"] - 1) for run in lines[LIGHT])
+    because = f"objectives differ by {gap:.1g} of their size"
+    if open_runs:
+        because += f"; the limit of time stopped runs at M = {', '.join(map(str, open_runs))}"
     return judge(what, printed, ours, nll < SAME and error < SAME, because)
 
 
@@ -128,7 +132,7 @@ def _as_sparse(lines: Lines, found: Mapping[str, Found]) -> Claim:
     [full] = lines[FULL]
     counts = [run["features"] for run in lines[LIGHT]]
     ours = f"{_range(counts)} at all M, Full-Opt-L1 {full['features']}"
-    worst = max(abs(count / full["features"] - 1) for count in counts)
+    worst = max(abs(each / full["features"] - 1) for each in counts)
     return judge(what, printed, ours, worst <= SAME_FEATURES, _split_words(lines, full, found))
 
 
@@ -223,7 +227,7 @@ def _early_words(runs: list[Found], light: Found, full: Found) -> str:
         late = [k for k, n in enumerate(curve["evaluations"]) if n <= light["evaluations"]]
         k = late[-1] if late else 0
         parts.append(
-            f"{NAMES[run['method']]} has {curve['features'][k]} features and NLL "
+            f"{NAMES[run['method']]} has {count(curve['features'][k], 'feature')} and NLL "
             f"{curve['loss'][k] * run['n_train']:,.1f} after the {light['evaluations']} gradients "
             "that Grafting-Light needs"
         )

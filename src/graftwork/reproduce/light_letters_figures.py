@@ -19,6 +19,13 @@ PANELS = (
     ("features", "features in the end"),
     ("evaluations", "gradient evaluations"),
 )
+#: What methods are compared by on all letters.
+BY_LETTER = (
+    ("test_nlpl", "test NLPL a pixel"),
+    ("sample_error", "error of the samples' mean image"),
+    ("edges", "edges"),
+    ("cpu_seconds", "training time (CPU seconds)"),
+)
 _LEFT_OUT = ("curve", "beliefs", "samples")
 
 
@@ -43,6 +50,8 @@ def letter_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
             )
             size = (1.1 * len(rows[0][1]) + 2.6, 1.1 * len(rows) + 0.3)
             figures.append(Figure(f"letters-{lam:g}", caption, partial(_draw_images, rows), size))
+        caption = "The paper's way (by BP, at two lambdas) beside exact losses and our default."
+        figures.append(Figure("letters", caption, partial(_draw_letters, found), (10.5, 7.4)))
     lines = unit_lines(found)
     if lines:
         letter = lines[next(iter(lines))][0]["letter"]
@@ -57,6 +66,26 @@ def letter_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
 
         figures.append(Figure("letters-units", "Figure 5: select units.", draw, (9.0, 6.6)))
     return figures
+
+
+def letter_lines(found: Mapping[str, Found]) -> tuple[list[str], dict[str, list[Found]]]:
+    """Return the letters, and the runs of each method on them with the letter's place."""
+    letters = list(dict.fromkeys(run["letter"] for run in bp_runs(found)))
+    lines: dict[str, list[Found]] = {}
+    for place, letter in enumerate(letters):
+        start = f"letters-{letter}-"
+        for key, run in found.items():
+            if key.startswith(start):
+                lines.setdefault(key.removeprefix(start), []).append({**run, "place": place})
+    return letters, lines
+
+
+def _draw_letters(found: Mapping[str, Found], canvas: Any) -> None:
+    letters, lines = letter_lines(found)
+    draw_criteria(
+        canvas, lines, BY_LETTER, across="place", label="letter", columns=2,
+        title="Letters", ticks={float(k): letter for k, letter in enumerate(letters)},
+    )  # fmt: skip
 
 
 def image_rows(found: Mapping[str, Found], lam: float) -> list[tuple[str, list[Any]]]:

@@ -21,6 +21,7 @@ def draw_criteria(
     label: str,
     title: str,
     columns: int = 3,
+    ticks: Mapping[float, str] | None = None,
 ) -> None:
     """Draw one panel a criterion, one line a method, and return None.
 
@@ -33,6 +34,8 @@ def draw_criteria(
     panels : sequence of (key, title)
     across, label : str
         The key of what is across, and what it is called.
+    ticks : mapping, optional
+        What places are called.
     """
     places = sorted({r[across] for records in lines.values() for r in records} - {None})
     axes = canvas.subplots(-(-len(panels) // columns), columns, squeeze=False)
@@ -47,7 +50,9 @@ def draw_criteria(
         values = [float(r[key]) for records in lines.values() for r in records]
         if values and min(values) > 0 and is_wide(values):
             ax.set_yscale("log")
-        if places and is_wide(places):
+        if ticks is not None:
+            ax.set_xticks(list(ticks), list(ticks.values()))
+        elif places and is_wide(places):
             ax.set_xscale("log")
             ax.set_xticks(places, [str(place) for place in places], fontsize=7)
             ax.set_xticks([], minor=True)
