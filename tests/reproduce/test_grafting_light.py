@@ -201,7 +201,7 @@ def test_claims_about_letters_depend_on_the_batch_method():
     for text in ("time against Full", "test NLL", "mean images", "sparsity"):
         claim = claim_like(found, text)
         assert claim.verdict == "differs", text
-        assert "belief propagation converges" in claim.because
+        assert "where both converge (1 of 1 letters) objectives agree" in claim.because
     bad = {
         "cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90, "converged": False,
     }  # fmt: skip

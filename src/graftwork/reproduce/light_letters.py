@@ -42,7 +42,7 @@ class LetterSize:
     ----------
     letters : str
     strengths : tuple of float
-        Lambdas for the likelihood by BP, which converges at the first, and less at others.
+        Lambdas for the likelihood by BP, which converges on most letters at the first only.
     pseudo : float
         Lambda for the pseudo-likelihood.
     sweep : str
@@ -56,7 +56,7 @@ class LetterSize:
     """
 
     letters: str = LETTERS
-    strengths: tuple[float, ...] = (0.08, 0.05)
+    strengths: tuple[float, ...] = (0.1, 0.05)
     pseudo: float = 0.02
     sweep: str = "s"
     units: tuple[int, ...] = (1, 10, 30, 50, 70, 90, 110)
@@ -66,7 +66,7 @@ class LetterSize:
 
 SIZES = {
     "full": LetterSize(),
-    "quick": LetterSize("sm", (0.08, 0.05), 0.05, "s", (5, 30), 200, 4.0),
+    "quick": LetterSize("sm", (0.1, 0.05), 0.05, "s", (5, 30), 200, 4.0),
 }
 
 
