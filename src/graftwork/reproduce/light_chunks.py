@@ -53,7 +53,7 @@ class ChunkSize:
 
 SIZES = {
     "full": ChunkSize(),
-    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 3.0, 6.0, 8.0),
+    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 2.5, 4.0, 6.0),
 }
 
 

@@ -61,12 +61,12 @@ class LetterSize:
     sweep: str = "s"
     units: tuple[int, ...] = (1, 10, 30, 50, 70, 90, 110)
     n_samples: int = 1_000
-    most: float = 40.0
+    most: float = 30.0
 
 
 SIZES = {
     "full": LetterSize(),
-    "quick": LetterSize("sm", (0.1, 0.05), 0.05, "s", (5, 30), 200, 4.0),
+    "quick": LetterSize("sm", (0.1, 0.05), 0.05, "s", (5, 30), 200, 3.0),
 }
 
 
