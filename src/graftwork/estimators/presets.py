@@ -17,6 +17,7 @@ PRESETS = {
     "first-hit-paper": "the first-hit edge grafting they compare with",
     "priority-paper": "priority grafting on whole tables, L1 on every weight (2016)",
     "l1-markov-paper": "feature induction by gain, annealed (2006)",
+    "grafting-light-paper": "Grafting-Light on single features, likelihood by loopy BP (2010)",
     "forced-pruning-paper": "a tree, more edges, some exchanged by rejection",
 }
 
@@ -72,6 +73,14 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
             "pair_rule": "path",
             "penalty": "l1",
             "anneal": 5,
+        },
+        # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
+        "grafting-light-paper": {
+            "method": "grafting-light",
+            "loss": "likelihood",
+            "inference": "bp",
+            "pair_rule": "product",
+            "penalty": "l1",
         },
         "forced-pruning-paper": {
             "method": "forced-pruning",
