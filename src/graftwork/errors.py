@@ -12,7 +12,7 @@ class DataError(GraftworkError, ValueError):
 
 
 class DataMissingError(GraftworkError, FileNotFoundError):
-    """A data set is not where it was looked for."""
+    """A data set that is not part of the package is not in the folder it was looked for in."""
 
 
 class ModelFileError(GraftworkError, ValueError):
