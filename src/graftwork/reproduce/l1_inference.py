@@ -21,7 +21,8 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.models import PairwiseMRF
-from graftwork.report import evaluate
+from graftwork.report import compare_edges
+from graftwork.reproduce.l1_penalties import cmll_of
 from graftwork.reproduce.snapshots import Snapshots
 from graftwork.reproduce.study import Context
 
@@ -98,8 +99,8 @@ def _on_the_way(
 
 
 def _worth(model: PairwiseMRF, test: Table) -> Line:
-    scores = evaluate(model, test)
-    return {"cmll": scores.cmll, "cmll_exact": scores.cmll_exact, "edges": scores.n_edges}
+    cmll, exact = cmll_of(model, test)
+    return {"cmll": cmll, "cmll_exact": exact, "edges": model.n_edges}
 
 
 def _exact_objective(net: MarkovNetwork, rows: Table) -> float | None:
@@ -141,7 +142,7 @@ def anneal(context: Context, made: Drawn, lam: float) -> list[Line]:
                 **settings, lam=lam, tol=TOL, random_state=0, n_jobs=context.n_jobs,
                 observer=context.observer,
             ).fit(made.data)  # fmt: skip
-        line = {"arm": name, **_health(net), **_worth(net.model_, _tested(made))}
+        line = {"arm": name, **_health(net), **_worth(net.model_, tested(made))}
         lines.append({**line, "exact_objective": _exact_objective(net, made.data)})
     return lines
 
@@ -162,11 +163,10 @@ def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
     for rule in ("path", "product"):
         with stalls_are_counted():
             net = MarkovNetwork(**{**settings, "pair_rule": rule}, **common).fit(made.data)
-        scores = evaluate(net, _tested(made), made.model)
-        found = scores.edges
-        spurious = None if found is None else found.n_edges - found.n_hits
-        line = {"rule": rule, "error": marginal_error(given, rule), "spurious": spurious}
-        lines.append({**line, **_health(net), "cmll": scores.cmll, "edges": scores.n_edges})
+        found = compare_edges(net, made.model)
+        line = {"rule": rule, "error": marginal_error(given, rule)}
+        line["spurious"] = found.n_edges - found.n_hits
+        lines.append({**line, **_health(net), **_worth(net.model_, tested(made))})
     return lines
 
 
@@ -218,7 +218,8 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
     return lines
 
 
-def _tested(made: Drawn) -> Table:
+def tested(made: Drawn) -> Table:
+    """Return the rows to test on."""
     if made.test is None:  # for the type checker: rows to test on were asked for
         raise ValueError("there are no rows to test on")
     return made.test

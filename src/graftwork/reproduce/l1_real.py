@@ -15,7 +15,16 @@ from graftwork.datasets import load_hapmap, load_mnist
 from graftwork.datasets.parts import Parts
 from graftwork.estimators import MarkovNetwork
 from graftwork.reproduce.l1_inference import Line, stalls_are_counted
-from graftwork.reproduce.l1_penalties import chow_liu, compare_penalties, held
+from graftwork.reproduce.l1_penalties import (
+    PAPER,
+    Held,
+    by_paper,
+    chow_liu,
+    compare_penalties,
+    held,
+    l2_by_propagation,
+    paper_grid,
+)
 from graftwork.reproduce.study import Context
 
 #: Pixels of an image's side.
@@ -32,22 +41,37 @@ def digit_parts(folder: Path | None, digit: int, rows: int, n_test: int) -> Part
     return Parts(found.train[:rows], test, found.train[rows:])
 
 
-def compare_on(context: Context, parts: Parts, *, pixels: bool, grid: Any) -> list[Line]:
-    """Return what L1, L2, no penalty and a tree are worth on real rows.
-
-    For ``pixels`` also L1 with pairs of neighbouring pixels alone, at the lambda chosen for all.
-    """
+def compare_on(context: Context, parts: Parts, grid: Any) -> list[Line]:
+    """Return what L1, L2, no penalty and a tree are worth on real rows."""
     options = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
         found = compare_penalties(parts, grid=grid, **options)
         tree = chow_liu(parts, **options)
         found["chow-liu"] = held(tree.model_, 0.0, parts.test)
-        if pixels:
-            near = MarkovNetwork(
-                "full", penalty="l1", lam=found["l1"].lam, candidates=neighbours, **options
-            ).fit(parts.train)
-            found["l1, neighbours only"] = held(near.model_, near.lam_, parts.test)
-    return [{"penalty": name, **one._asdict()} for name, one in found.items()]
+    return [line_of(name, one) for name, one in found.items()]
+
+
+def compare_on_pixels(context: Context, parts: Parts, lam: float, loopy_grid: Any) -> list[Line]:
+    """Return what L1 is worth with neighbouring pixels alone, and L1 and L2 by belief propagation.
+
+    The first at the lambda chosen for all pairs, the others as the paper learns them.
+    """
+    options = {"observer": context.observer, "n_jobs": context.n_jobs}
+    with stalls_are_counted():
+        near = MarkovNetwork("full", penalty="l1", lam=lam, candidates=neighbours, **options).fit(
+            parts.train
+        )
+        found = {
+            "l1, neighbours only": held(near.model_, lam, parts.test),
+            PAPER: by_paper(parts, grid=paper_grid(parts.train.n_rows), **options),
+            "l2, bp": l2_by_propagation(parts, loopy_grid, **options),
+        }
+    return [line_of(name, one) for name, one in found.items()]
+
+
+def line_of(name: str, one: Held) -> Line:
+    """Return what a network is worth as a line of plain values."""
+    return {"penalty": name, **one._asdict(), "hamming": list(one.hamming)}
 
 
 def neighbours(first: str, second: str) -> bool:
