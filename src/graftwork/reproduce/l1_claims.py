@@ -239,9 +239,7 @@ def annealing_claims(lines: Sequence[Line]) -> Iterator[Claim]:
     """Yield claims about annealing, and about all features at once."""
     shares = [{**line, "share": line["untrusted"] / line["rounds"]} for line in lines]
     once, slow = "at one lambda", "annealed"
-    text = (
-        "Share of rounds in which belief propagation did not converge: without annealing less with"
-    )
+    text = "Share of rounds without converged belief propagation: without annealing less with"
     gaps = paired(shares, "arm", once, slow, "share")
     plain = untrusted_share(select(lines, arm=once))
     why = f"without annealing {plain:.1%} of the rounds are affected"

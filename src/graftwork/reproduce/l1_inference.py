@@ -53,7 +53,7 @@ def exact_objective(net: MarkovNetwork, rows: Table) -> float:
     return float(-net.model_.log_prob(rows).mean() + certificate.objective - certificate.loss)
 
 
-# ---- The order of features ---------------------------------------------------------------------
+# ---- The order of features ----------------------------------------------------------------------
 
 
 def induce(
@@ -120,7 +120,7 @@ def _health(net: MarkovNetwork) -> Line:
     }
 
 
-# ---- Annealing, and everything at once -------------------------------------------------------------
+# ---- Annealing, and everything at once ----------------------------------------------------------
 
 
 def anneal(context: Context, made: Drawn, lam: float) -> list[Line]:
@@ -147,7 +147,7 @@ def anneal(context: Context, made: Drawn, lam: float) -> list[Line]:
     return lines
 
 
-# ---- Marginals of inactive pairs -----------------------------------------------------------------
+# ---- Marginals of inactive pairs ----------------------------------------------------------------
 
 
 def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
@@ -157,7 +157,7 @@ def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
     is the mean, over pairs that are no edges, of the total variation of their joint marginals.
     """
     settings = {**preset("l1-markov-paper"), "lam": lam, "tol": TOL, "random_state": 0}
-    common = {"n_jobs": context.n_jobs, "observer": context.observer}
+    common: dict[str, Any] = {"n_jobs": context.n_jobs, "observer": context.observer}
     given = MarkovNetwork(**{**settings, "inference": "exact"}, **common).fit(made.data).model_
     lines = []
     for rule in ("path", "product"):
@@ -186,7 +186,7 @@ def marginal_error(model: PairwiseMRF, rule: Any) -> float:
     return float(np.abs(tables[0] - tables[1]).sum() / 2 / len(pairs))
 
 
-# ---- What structure costs ------------------------------------------------------------------------
+# ---- What structure costs -----------------------------------------------------------------------
 
 
 def costs(context: Context, made: Drawn, lam: float) -> list[Line]:

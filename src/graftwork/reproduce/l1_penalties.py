@@ -1,4 +1,4 @@
-"""L1 against L2 and no penalty: networks learned from few rows, and what they are worth on others."""
+"""L1, L2 and no penalty: networks learned from few rows, and what they are worth on others."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def paper_grid(rows: int) -> tuple[float, ...]:
 def l2_by_propagation(
     parts: Parts, grid: Iterable[float], *, observer: Observer | None = None, n_jobs: int | None = 1
 ) -> Held:
-    """Return what L2 is worth where all pairs are learned by belief propagation, as in the paper."""
+    """Return what L2 is worth with all pairs learned by belief propagation, as in the paper."""
     nets = [
         MarkovNetwork(
             "full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3,

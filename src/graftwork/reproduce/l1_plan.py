@@ -167,7 +167,7 @@ def penalties(
 ) -> Found:  # fmt: skip
     """Compare penalties on one random network; with ``paper`` its own method too."""
     about = {"network": network, "n": n, "degree": degree, "loss": loss}
-    options = {"observer": context.observer, "n_jobs": context.n_jobs}
+    options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     lines: list[Line] = []
     for count in rows:
         parts, truth = random_parts(1_000 * context.seed + network, count, n, degree)

@@ -43,7 +43,7 @@ def digit_parts(folder: Path | None, digit: int, rows: int, n_test: int) -> Part
 
 def compare_on(context: Context, parts: Parts, grid: Any) -> list[Line]:
     """Return what L1, L2, no penalty and a tree are worth on real rows."""
-    options = {"observer": context.observer, "n_jobs": context.n_jobs}
+    options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
         found = compare_penalties(parts, grid=grid, **options)
         tree = chow_liu(parts, **options)
@@ -56,7 +56,7 @@ def compare_on_pixels(context: Context, parts: Parts, lam: float, loopy_grid: An
 
     The first at the lambda chosen for all pairs, the others as the paper learns them.
     """
-    options = {"observer": context.observer, "n_jobs": context.n_jobs}
+    options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
         near = MarkovNetwork("full", penalty="l1", lam=lam, candidates=neighbours, **options).fit(
             parts.train
