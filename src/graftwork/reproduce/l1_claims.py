@@ -51,7 +51,8 @@ def claims(found: Mapping[str, Found]) -> list[Claim]:
         *cost_claims(lines_of(found, "clocks")),
         *induction_claims(random, "random networks", "networks"),
         *induction_claims(digits, "digits", "digits"),
-        *annealing_claims(lines_of(found, "annealing")),
+        *annealing_claims(lines_of(found, "annealing"), "random networks", "networks"),
+        *annealing_claims(lines_of(found, "digit", "annealing"), "digits", "digits"),
         *rule_claims(lines_of(found, "rules")),
         *digit_claims(lines_of(found, "digit")),
         *snp_claims(lines_of(found, "snps")),
@@ -235,19 +236,20 @@ def untrusted_share(lines: Sequence[Line]) -> float:
     return sum(line["untrusted"] for line in lines) / rounds if rounds else 0.0
 
 
-def annealing_claims(lines: Sequence[Line]) -> Iterator[Claim]:
+def annealing_claims(lines: Sequence[Line], data: str, unit: str) -> Iterator[Claim]:
     """Yield claims about annealing, and about all features at once."""
-    shares = [{**line, "share": line["untrusted"] / line["rounds"]} for line in lines]
-    once, slow = "at one lambda", "annealed"
-    text = "Share of rounds without converged belief propagation: without annealing less with"
-    gaps = paired(shares, "arm", once, slow, "share")
+    once, slow, full = "at one lambda", "annealed", "all features at once"
+    text = f"Rounds without converged belief propagation, {data}: without annealing less with"
+    gaps = paired(lines, "arm", once, slow, "untrusted")
     plain = untrusted_share(select(lines, arm=once))
     why = f"without annealing {plain:.1%} of the rounds are affected"
-    yield judged(text, "above 0", difference(gaps.values()), because=why)
-    for other, words in ((once, "without annealing"), ("all features at once", "all at once")):
-        text = f"Exact objective of what belief propagation learned: {words} less annealed"
-        gaps = paired(lines, "arm", other, slow, "exact_objective")
-        yield judged(text, "above 0", difference(gaps.values()), because=why)
+    yield judged(text, "above 0", difference(gaps.values()), unit=unit, because=why)
+    text = f"Exact objective of what belief propagation learned, {data}: {{}} less annealed"
+    for arm, words in ((once, "without annealing"), (full, "all features at once")):
+        gaps = paired(lines, "arm", arm, slow, "exact_objective")
+        if gaps or data == "random networks":
+            found = difference(gaps.values())
+            yield judged(text.format(words), "above 0", found, unit=unit, because=why)
 
 
 def rule_claims(lines: Sequence[Line]) -> Iterator[Claim]:

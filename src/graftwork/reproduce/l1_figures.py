@@ -155,7 +155,8 @@ def _draw_induction(rows: Rows, canvas: Any) -> None:
 
 
 def _draw_annealing(rows: Rows, canvas: Any) -> None:
-    labels = {"untrusted share": "share of rounds without\nconverged belief propagation"}
+    rows = select(rows, data="random") or rows
+    labels = {"untrusted": "rounds without converged\nbelief propagation"}
     labels |= {"exact_objective": "exact objective", "cmll": "held-out CMLL"}
     for ax, (name, words) in zip(canvas.subplots(1, 3), labels.items(), strict=True):
         for k, line in enumerate(rows):

@@ -192,7 +192,7 @@ def induction(context: Context, plan: Plan, *, network: int, **kind: Any) -> Fou
 def annealing(context: Context, plan: Plan, *, network: int, **kind: Any) -> Found:
     """Learn one random network with and without annealing."""
     made = inference.random_rows(context, network, **kind)
-    lines = inference.anneal(context, made, SMALL_LAM)
+    lines = inference.anneal(context, made.data, inference.tested(made), SMALL_LAM)
     return {"lines": [{"network": network, **line} for line in lines]}
 
 
@@ -220,7 +220,11 @@ def a_digit(context: Context, plan: Plan, *, digit: int) -> Found:
     induced = inference.induce(
         context, parts.train, parts.test, plan.features, DIGIT_LAM, exact_too=False
     )
+    annealed = inference.anneal(
+        context, parts.train, parts.test, DIGIT_LAM, ("annealed", "at one lambda")
+    )
     return {
+        "annealing": [{"network": digit, **line} for line in annealed],
         "lines": [{"network": digit, "rows": plan.digit_rows, **line} for line in lines],
         "induction": [{"network": digit, **line} for line in induced],
         "lengths": {"network": digit, **real.edge_lengths(context, parts, chosen)},

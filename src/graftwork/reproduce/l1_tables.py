@@ -43,7 +43,14 @@ def means(
 def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
     """Return all tables."""
     penalties = [_with_hamming(line) for line in lines_of(found, "penalties")]
-    annealing = [_with_share(line) for line in lines_of(found, "annealing")]
+    annealing = [
+        {"data": data, **_with_share(line)}
+        for data, kind, part in (
+            ("random", "annealing", "lines"),
+            ("digits", "digit", "annealing"),
+        )
+        for line in lines_of(found, kind, part)
+    ]
     worth = ("nlpl", "edges", "lam", "exact")
     induction = ("data", "inference", "induction", "features")
     induced = [
@@ -68,8 +75,8 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
             ("edges", "objective", "exact_objective", "untrusted share", "cmll_exact"),
         ),
         "annealing": means(
-            annealing, ("arm",), ("untrusted share", "exact_objective", "cmll"),
-            ("edges", "evaluations"),
+            annealing, ("data", "arm"), ("untrusted", "exact_objective", "cmll"),
+            ("untrusted share", "trusted_end", "edges", "evaluations"),
         ),
         "pair-rules": means(
             lines_of(found, "rules"), ("rule",), ("error", "spurious", "cmll"), ("edges",)
