@@ -22,16 +22,13 @@ from graftwork.estimators.presets import preset
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.models import PairwiseMRF
 from graftwork.report import compare_edges
-from graftwork.reproduce.l1_penalties import cmll_of
+from graftwork.reproduce.l1_penalties import cmll_of, most_rounds
 from graftwork.reproduce.snapshots import Snapshots
 from graftwork.reproduce.study import Context
 
 #: How features are chosen, the paper's names for it, and ours.
 INDUCTIONS = {"gain": "gain", "gradient": "grafting", "mutual information": "mutual-information"}
 TOL = 1e-5
-#: The path rule is no slope of what belief propagation minimises: a feature may violate, go back to
-#: zero, and violate again. Runs that are not done after so many rounds end there, and say so.
-ROUNDS = 400
 ARMS = ("annealed", "at one lambda", "all features at once", "exact inference")
 
 Line = dict[str, Any]
@@ -80,7 +77,7 @@ def induce(
             with stalls_are_counted():
                 net = MarkovNetwork(
                     method, loss="likelihood", inference=inference, penalty="l1", lam=lam, tol=TOL,
-                    max_iter=ROUNDS, random_state=0, n_jobs=context.n_jobs, observer=kept,
+                    max_iter=most_rounds(train), random_state=0, n_jobs=context.n_jobs, observer=kept,
                 ).fit(train)  # fmt: skip
             about = {"induction": name, "inference": inference, **_health(net)}
             if inference == "bp":
@@ -146,7 +143,7 @@ def anneal(
     for name in arms:
         with stalls_are_counted():
             net = MarkovNetwork(
-                **settings[name], lam=lam, tol=TOL, max_iter=ROUNDS, random_state=0,
+                **settings[name], lam=lam, tol=TOL, max_iter=most_rounds(train), random_state=0,
                 n_jobs=context.n_jobs, observer=context.observer,
             ).fit(train)  # fmt: skip
         line = {"arm": name, **_health(net), **_worth(net.model_, test)}
@@ -163,7 +160,12 @@ def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
     The network is one learned by exact inference, so that neither rule had a say in it; the error
     is the mean, over pairs that are no edges, of the total variation of their joint marginals.
     """
-    settings = {**preset("l1-markov-paper"), "lam": lam, "tol": TOL, "max_iter": ROUNDS}
+    settings = {
+        **preset("l1-markov-paper"),
+        "lam": lam,
+        "tol": TOL,
+        "max_iter": most_rounds(made.data),
+    }
     common: dict[str, Any] = {"n_jobs": context.n_jobs, "observer": context.observer}
     common["random_state"] = 0
     given = MarkovNetwork(**{**settings, "inference": "exact"}, **common).fit(made.data).model_
@@ -217,7 +219,7 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
         began = time.perf_counter()
         with stalls_are_counted():
             net = MarkovNetwork(
-                **settings, tol=1e-4, max_iter=ROUNDS, random_state=0, n_jobs=context.n_jobs,
+                **settings, tol=1e-4, max_iter=most_rounds(rows), random_state=0, n_jobs=context.n_jobs,
                 observer=context.observer,
             ).fit(rows)  # fmt: skip
         seconds = time.perf_counter() - began
