@@ -77,7 +77,8 @@ def induce(
             with stalls_are_counted():
                 net = MarkovNetwork(
                     method, loss="likelihood", inference=inference, penalty="l1", lam=lam, tol=TOL,
-                    max_iter=most_rounds(train), random_state=0, n_jobs=context.n_jobs, observer=kept,
+                    max_iter=most_rounds(train), random_state=0, n_jobs=context.n_jobs,
+                    observer=kept,
                 ).fit(train)  # fmt: skip
             about = {"induction": name, "inference": inference, **_health(net)}
             if inference == "bp":
@@ -219,8 +220,8 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
         began = time.perf_counter()
         with stalls_are_counted():
             net = MarkovNetwork(
-                **settings, tol=1e-4, max_iter=most_rounds(rows), random_state=0, n_jobs=context.n_jobs,
-                observer=context.observer,
+                **settings, tol=1e-4, max_iter=most_rounds(rows), random_state=0,
+                n_jobs=context.n_jobs, observer=context.observer,
             ).fit(rows)  # fmt: skip
         seconds = time.perf_counter() - began
         line = {"whose": whose, "what": what, "seconds": seconds, **_health(net)}

@@ -32,7 +32,7 @@ _LARGEST = 1_000
 # The path rule is no slope of what belief propagation minimises: a feature may violate, go back to
 # zero, and violate again. Runs that are not done after so many rounds, and so many for each
 # variable, end there, and say so.
-_ROUNDS, _ROUNDS_EACH = 60, 3
+_ROUNDS, _ROUNDS_EACH = 100, 8
 
 PAPER = "paper"
 
