@@ -5,10 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
-import graftwork as gw
 from problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 
+import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft

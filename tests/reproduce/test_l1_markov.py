@@ -30,7 +30,8 @@ def penalty_step(k, sign, n=8, degree=3.0, rows=(50, 500), loss="pseudolikelihoo
     """L1 ahead of L2 ahead of none, most with few rows, the denser and larger the more."""
     lines = []
     for count in rows:
-        lead = sign * (1 / count + 0.01 * (degree - 3) + 0.01 * max(np.log2(n / 8), 0)) + wobble(k) / count
+        more = 0.01 * (degree - 3) + 0.01 * max(np.log2(n / 8), 0)
+        lead = sign * (1 / count + more) + wobble(k) / count
         cells = {"l1": lead, "l2": 0.0, "none": -sign - lead, "none, 2x rows": 0.0, "paper": lead}
         for penalty, cmll in cells.items():
             hamming = [5 + k % 2] * 4 if (penalty == "l1") == (sign > 0) else [20] * 4
