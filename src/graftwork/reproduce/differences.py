@@ -14,6 +14,9 @@ from graftwork.reproduce.study import Claim, judge
 Line = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
+#: Runs of one problem to the same accuracy may differ by less.
+NOTHING = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -25,12 +28,15 @@ class Difference:
         The mean and its standard error; the error is NaN for fewer than two networks.
     count, wins : int
         Networks, and those on which the value is above zero.
+    largest : float
+        The largest absolute value.
     """
 
     mean: float
     error: float
     count: int
     wins: int
+    largest: float = np.inf
 
     @property
     def known(self) -> bool:
@@ -39,13 +45,13 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the mean exceeds two standard errors."""
-        return self.known and self.mean > 2 * self.error
+        """Whether the mean exceeds two standard errors, and what solvers may differ by."""
+        return self.known and self.mean > max(2 * self.error, NOTHING)
 
     @property
     def clearly_not(self) -> bool:
         """Whether it is more than two standard errors below zero."""
-        return self.known and self.mean < -2 * self.error
+        return self.known and self.mean < -max(2 * self.error, NOTHING)
 
     def words(self, unit: str = "networks") -> str:
         """Return it in words.
@@ -68,6 +74,8 @@ class Difference:
         >>> difference([-1.0, -2.0, -1.5]).why_not()
         'the opposite holds, by more than two standard errors'
         """
+        if self.largest < NOTHING:
+            return f"both end at the same networks: no two differ by more than {self.largest:.1g}"
         if self.clearly_not:
             return "the opposite holds, by more than two standard errors"
         return "it is within two standard errors of zero"
@@ -78,7 +86,8 @@ def difference(values: Iterable[float]) -> Difference:
     found = np.asarray(list(values), dtype=np.float64)
     error = found.std(ddof=1) / np.sqrt(found.size) if found.size > 1 else np.nan
     mean = found.mean() if found.size else np.nan
-    return Difference(float(mean), float(error), found.size, int((found > 0).sum()))
+    largest = float(np.abs(found).max(initial=0.0))
+    return Difference(float(mean), float(error), found.size, int((found > 0).sum()), largest)
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> Difference:

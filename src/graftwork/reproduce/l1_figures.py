@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.report.curves import colour_of, dress, head
-from graftwork.reproduce.differences import Line, difference, select
+from graftwork.reproduce.differences import Line, difference, paired, select
 from graftwork.reproduce.l1_claims import RIVALS, base_of, leads, lines_of, trend
 from graftwork.reproduce.l1_tables import column, tables
 from graftwork.reproduce.study import Figure, Found
@@ -18,8 +18,8 @@ NAMES = {
     "l1": "L1",
     "l2": "L2",
     "none": "no penalty",
-    "none, 2x rows": "no penalty, validation rows too",
-    "paper": "the paper's method (L1, gain, BP, annealed)",
+    "none, 2x rows": "no penalty, 2x rows",
+    "paper": "L1 by the paper's method",
 }
 _MARKERS = "osD^v"
 
@@ -48,11 +48,17 @@ def _figures(found: Mapping[str, Found]) -> Iterator[Figure]:
         caption = "Seconds to learn the structure, and only the weights of the true structure"
         yield Figure("clocks", caption, partial(_draw_clocks, known["clocks"]))
     if known["induction"]:
-        caption = "Held-out CMLL against the number of features, belief propagation"
-        yield Figure("induction", caption, partial(_draw_induction, known["induction"]), (9.5, 4.6))
-    if known["annealing"]:
+        caption = (
+            "Lead of gain and gradient over mutual information against the number of features, "
+            "belief propagation. Bars are two standard errors."
+        )
+        kinds = {"random networks": lines_of(found, "induction")}
+        kinds["digits"] = lines_of(found, "digit", "induction")
+        yield Figure("induction", caption, partial(_draw_induction, kinds), (9.5, 4.6))
+    annealing = lines_of(found, "annealing")
+    if annealing:
         caption = "Health of belief propagation with and without annealing. Bars are two s.e."
-        yield Figure("annealing", caption, partial(_draw_annealing, known["annealing"]), (9.5, 4.2))
+        yield Figure("annealing", caption, partial(_draw_annealing, annealing), (9.5, 4.2))
     if known["digits"] or known["snps"]:
         caption = "L1's lead in held-out CMLL on digits and SNPs. Bars are two standard errors."
         real = {"digits": lines_of(found, "digit"), **_panels(found)}
@@ -92,8 +98,11 @@ def _draw_rows(rows: Rows, canvas: Any) -> None:
     left.set_ylim(min(shown) - room, max(shown) + 0.4 * room)
     _label(left, "rows", "held-out CMLL (nats a variable)")
     _label(right, "rows", "pairs unlike the true network\n(entries above 0.05)")
+    counts = sorted({line["rows"] for line in rows})
     for ax in (left, right):
         ax.set_xscale("log")
+        ax.set_xticks(counts, [str(count) for count in counts])
+        ax.minorticks_off()
     left.text(0.98, 0.02, "what is far below is cut off", transform=left.transAxes, ha="right",
               fontsize=7.5)  # fmt: skip
     head(canvas, handles, names, "L1, L2 and no penalty against rows")
@@ -124,8 +133,8 @@ def _draw_trends(lines: Sequence[Line], canvas: Any) -> None:
 def _draw_clocks(rows: Rows, canvas: Any) -> None:
     ax = canvas.subplots()
     handles, names = [], []
-    words = {"structure": "structure", "true": "weights of the true structure"}
-    whose = {"paper": "the paper's method", "ours": "working-set (ours)"}
+    words = {"structure": "structure", "true": "true edges' weights"}
+    whose = {"paper": "paper", "ours": "working-set"}
     for k, (who, what) in enumerate((a, b) for a in whose for b in words):
         here = select(rows, whose=who, what=what)
         name = f"{whose[who]}: {words[what]}"
@@ -136,38 +145,49 @@ def _draw_clocks(rows: Rows, canvas: Any) -> None:
     sizes = sorted({line["n"] for line in rows})
     ax.set_xticks(sizes, [str(size) for size in sizes])
     _label(ax, "variables", "seconds (log scale)")
-    head(canvas, handles[:2], names[:2], "What structure costs")
-    ax.legend(handles[2:], names[2:], fontsize=8.5, frameon=False)
+    head(canvas, handles, names, "What structure costs")
 
 
-def _draw_induction(rows: Rows, canvas: Any) -> None:
-    kinds = [kind for kind in ("random", "digits") if select(rows, data=kind, inference="bp")]
+def _draw_induction(kinds: Mapping[str, Sequence[Line]], canvas: Any) -> None:
+    shown = {title: lines for title, lines in kinds.items() if lines}
     handles: dict[str, Any] = {}
-    for ax, kind in zip(np.ravel(canvas.subplots(1, len(kinds))), kinds, strict=True):
-        for k, name in enumerate(dict.fromkeys(line["induction"] for line in rows)):
-            here = select(rows, data=kind, inference="bp", induction=name)
-            way = [line for line in here if line["features"] != "end"]
-            y, errors = column(way, "cmll"), column(way, "s.e. of cmll")
-            handles[name] = _bars(ax, k, column(way, "features"), y, errors, name)
-        _label(ax, "features", "held-out CMLL (nats a variable)")
-        ax.set_title("random networks" if kind == "random" else "digits", fontsize=10)
+    axes = np.ravel(canvas.subplots(1, len(shown)))
+    for ax, (title, lines) in zip(axes, shown.items(), strict=True):
+        loopy = select(lines, inference="bp")
+        counts = sorted({line["features"] for line in loopy} - {None})
+        for k, name in enumerate(("gain", "gradient")):
+            here = [select(loopy, features=count) for count in counts]
+            gaps = [
+                difference(paired(some, "induction", name, "mutual information", "cmll").values())
+                for some in here
+            ]
+            means, errors = [one.mean for one in gaps], [one.error for one in gaps]
+            handles[name] = _bars(ax, k, counts, means, errors, name)
+        ax.axhline(0, color="#888888", linewidth=0.8)
+        _label(ax, "features", "lead over mutual information\n(held-out CMLL, nats a variable)")
+        ax.set_title(title, fontsize=10)
     head(canvas, list(handles.values()), list(handles), "Which features come first")
 
 
-def _draw_annealing(rows: Rows, canvas: Any) -> None:
-    rows = select(rows, data="random") or rows
-    labels = {"untrusted": "rounds without converged\nbelief propagation"}
-    labels |= {"exact_objective": "exact objective", "cmll": "held-out CMLL"}
+def _draw_annealing(lines: Sequence[Line], canvas: Any) -> None:
+    """Draw what each way loses against exact inference, network by network."""
+    shares = [{**line, "share": line["untrusted"] / line["rounds"]} for line in lines]
+    labels = {
+        "share": "share of rounds without\nconverged belief propagation",
+        "exact_objective": "exact objective,\nmore than by exact inference",
+        "cmll": "held-out CMLL,\nmore than by exact inference",
+    }
+    arms = ("annealed", "at one lambda", "all features at once")
+    handles: dict[str, Any] = {}
     for ax, (name, words) in zip(canvas.subplots(1, 3), labels.items(), strict=True):
-        for k, line in enumerate(rows):
-            y, error = column([line], name)[0], column([line], f"s.e. of {name}")[0]
-            _bars(ax, k, [k], [y], [error], str(line["arm"]))
-        ax.set_xticks(range(len(rows)), [str(line["arm"]).replace(" ", "\n") for line in rows])
+        for k, arm in enumerate(arms):
+            found = difference(paired(shares, "arm", arm, "exact inference", name).values())
+            handles[arm] = _bars(ax, k, [k], [found.mean], [found.error], arm)
+        ax.axhline(0, color="#888888", linewidth=0.8)
         _label(ax, "", words)
-        ax.tick_params(axis="x", labelsize=6.5)
-        ax.margins(x=0.15)
-    handles = list(canvas.axes[0].containers)
-    head(canvas, handles, [str(line["arm"]) for line in rows], "Annealing")
+        ax.set_xticks(range(len(arms)), [arm.replace(" ", "\n") for arm in arms], fontsize=7)
+        ax.margins(x=0.2)
+    head(canvas, list(handles.values()), list(handles), "Annealing")
 
 
 def _draw_real(real: Mapping[str, Sequence[Line]], canvas: Any) -> None:

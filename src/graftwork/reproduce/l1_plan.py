@@ -85,11 +85,11 @@ PLANS: dict[Size, Plan] = {
     ),
     "quick": Plan(
         networks=4, n=12, degree=3.0, rows=(50, 500),
-        degrees=(5.0,), sizes=(20,), few=50, exact_n=8, exact_rows=(50,),
-        lambdas=5, features=(4, 8, 16, 24), timed=(12, 20),
-        loopy_n=12, loopy_degree=4.0, loopy_rows=300,
-        digits=(1, 5, 8), digit_rows=60, snp_windows=3,
-        loopy_grid=(0.3, 0.1),
+        degrees=(5.0,), sizes=(18,), few=50, exact_n=8, exact_rows=(50,),
+        lambdas=7, features=(4, 8, 12, 16), timed=(10, 16),
+        loopy_n=10, loopy_degree=4.0, loopy_rows=300,
+        digits=(1, 5, 8), digit_rows=50, snp_windows=3,
+        loopy_grid=(0.2,),
     ),
 }  # fmt: skip
 

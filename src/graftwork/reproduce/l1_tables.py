@@ -75,8 +75,8 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
             ("edges", "objective", "exact_objective", "untrusted share", "cmll_exact"),
         ),
         "annealing": means(
-            annealing, ("data", "arm"), ("untrusted", "exact_objective", "cmll"),
-            ("untrusted share", "trusted_end", "edges", "evaluations"),
+            annealing, ("data", "arm"), ("untrusted share", "exact_objective", "cmll"),
+            ("untrusted", "trusted_end", "edges", "evaluations"),
         ),
         "pair-rules": means(
             lines_of(found, "rules"), ("rule",), ("error", "spurious", "cmll"), ("edges",)
