@@ -1,89 +1,24 @@
 """What the papers claim of their learners, counted on seeded networks and on Mushroom. No clocks.
 
-python benchmarks/learners.py [penalties] [light] [priority] [induction] [annealing]
+python benchmarks/learners.py [penalties] [light] [priority]
 
-Without a name all five run, in about ten minutes on two cores. tests/slow/test_learners.py asserts
-the first three on fewer networks.
+Without a name all three run. tests/slow/test_learners.py asserts them on fewer networks. Orders of
+features and annealing under belief propagation: `graftwork reproduce l1-markov`.
 """
 
 import sys
 import warnings
-from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import graftwork as gw
 from graftwork.recipes import gauss_seidel, grafting, grafting_light, priority
+from graftwork.reproduce.l1_penalties import NEGLIGIBLE, Held, by_penalty
 from graftwork.reproduce.priority import mushroom_halves
 from graftwork.reproduce.priority_report import PRINTED
 
 # ---- L1 against L2 and no penalty (Lee, Ganapathi and Koller) --------------------------------
-
-# The same strengths for L1 and L2; each network's own is chosen on validation rows.
-GRID = np.geomspace(1.0, 1e-3, 10)
-# With L2 or nothing every pair is an edge: "non-negligible" is a double-centred table with an entry
-# above this. The true tables' entries have standard deviation 0.5.
-NEGLIGIBLE = (0.0, 0.05, 0.1, 0.2)
-# Without a penalty few rows are often separable and the optimum is at infinity. Stopped here, the
-# weights stay finite; a smaller tolerance only makes its held-out figures worse.
-UNPENALISED_TOL = 1e-3
-LARGEST = 1_000
-
-
-class Held(NamedTuple):
-    """One network learned from few rows."""
-
-    cmll: float
-    nlpl: float
-    hamming: tuple[int, ...]  # at each of NEGLIGIBLE
-    edges: int
-    lam: float
-
-
-def by_penalty(
-    seed: int, rows: int, n: int = 16, degree: float = 3.0, loss: str = "pseudolikelihood"
-) -> dict[str, Held]:
-    """Learn one random network from ``rows`` rows; lambda by NLPL on as many validation rows.
-
-    No penalty has no use for validation rows: "none, 2x rows" learns from them too.
-    """
-    made = gw.datasets.make_bernoulli(
-        n, mean_degree=degree, n_rows=2 * LARGEST, n_test=1_000, random_state=seed
-    )
-    train, validation = made.data[:rows], made.data[LARGEST : LARGEST + rows]
-    both = made.data[np.r_[:rows, LARGEST : LARGEST + rows]]
-
-    def fit(data: gw.Table, penalty: str, lam: float) -> gw.MarkovNetwork:
-        tol = UNPENALISED_TOL if penalty == "none" else 1e-5
-        return gw.MarkovNetwork("full", loss=loss, penalty=penalty, lam=lam, tol=tol).fit(data)
-
-    def chosen(penalty: str) -> gw.MarkovNetwork:
-        nets = [fit(train, penalty, lam) for lam in GRID]
-        return max(nets, key=lambda net: net.score(validation))
-
-    nets = {
-        "l1": chosen("l1"),
-        "l2": chosen("l2"),
-        "none": fit(train, "none", 0.0),
-        "none, 2x rows": fit(both, "none", 0.0),
-    }
-    return {name: _held(net, made) for name, net in nets.items()}
-
-
-def _held(net: gw.MarkovNetwork, made: Any) -> Held:
-    scores = gw.evaluate(net, made.test)
-    largest = {
-        (a, b): np.abs(_centred(edge["table"])).max() for a, b, edge in net.graph_.edges(data=True)
-    }
-    true = {frozenset(edge) for edge in made.model.edges}
-    found = [{frozenset(e) for e, size in largest.items() if size > least} for least in NEGLIGIBLE]
-    hamming = tuple(len(true ^ edges) for edges in found)
-    return Held(scores.cmll, scores.nlpl, hamming, scores.n_edges, net.lam_)
-
-
-def _centred(table: np.ndarray) -> np.ndarray:
-    return table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
 
 
 def print_penalties() -> None:
@@ -231,118 +166,10 @@ def _print_mushroom(name: str, nets: list[Any], baseline: Any, test: gw.Table) -
     )
 
 
-# ---- Gain, gradient and mutual information under belief propagation (Lee et al.) ---------------
-
-
-def exact_objective(net: gw.MarkovNetwork, rows: gw.Table) -> float:
-    """Exact mean negative log-likelihood plus penalty of what belief propagation learned."""
-    certificate = net.certificate_
-    return -net.model_.log_prob(rows).mean() + certificate.objective - certificate.loss
-
-
-def print_induction() -> None:
-    networks, lam = 10, 0.01
-    for inference in ("bp", "exact"):
-        for share in (0.5, 1.0, None):
-            budget = f"{share:g} of the true number of edges" if share else "no budget"
-            print(f"\nlikelihood by {inference}, {networks} networks of 16 variables, {budget}")
-            found = defaultdict(list)
-            for seed in range(networks):
-                made = gw.datasets.make_bernoulli(16, n_rows=500, random_state=seed)
-                most = round(share * made.model.n_edges) if share else None
-                for method in ("gain", "grafting", "mutual-information"):
-                    net = gw.MarkovNetwork(
-                        method, loss="likelihood", inference=inference, penalty="l1", lam=lam,
-                        tol=1e-5, max_edges=most, random_state=0,
-                    ).fit(made.data)  # fmt: skip
-                    scores = gw.evaluate(net, made.test, truth=made.model)
-                    row = (exact_objective(net, made.data), -scores.cmll, net.objective_)
-                    row += (scores.n_edges, scores.precision, net.trace_[-1].evaluations)
-                    found[method].append(row)
-            _print_induction({method: np.array(rows) for method, rows in found.items()})
-
-
-def _print_induction(found: dict[str, np.ndarray]) -> None:
-    for method, rows in found.items():
-        exact, loss, own, edges, precision, evaluations = rows.mean(axis=0)
-        print(
-            f"  {method:19} exact objective {exact:.4f}, its own {own:.4f}; test CMLL {-loss:.4f}; "
-            f"{edges:.1f} edges, precision {precision:.3f}; {evaluations:.0f} evaluations"
-        )
-    for better, worse in (("gain", "grafting"), ("grafting", "mutual-information")):
-        apart = found[worse] - found[better]
-        wins = [f"{(column > 1e-6).sum()}:{(column < -1e-6).sum()}" for column in apart.T[:2]]
-        print(f"  {better} : {worse}  exact objective {wins[0]}, CMLL {wins[1]}", flush=True)
-
-
-# ---- Annealing under belief propagation (Lee et al.) ------------------------------------------
-
-
-def print_annealing() -> None:
-    lam, wanted = 0.005, 10
-    for method, penalty, rule in (
-        ("best-choice", "group-l1", "path"),
-        ("best-choice", "group-l1", "product"),
-        ("grafting", "l1", "path"),
-        ("grafting", "l1", "product"),
-    ):
-        options = {"loss": "likelihood", "penalty": penalty, "pair_rule": rule, "lam": lam}
-        options |= {"tol": 1e-5, "random_state": 0}
-        rows, seed = defaultdict(list), 0
-        while len(rows["at once"]) < wanted:
-            made = gw.datasets.make_bernoulli(16, n_rows=500, random_state=seed)
-            seed += 1
-            plain = gw.MarkovNetwork(method, inference="bp", **options).fit(made.data)
-            if not plain.certificate_.n_untrusted:
-                continue
-            slow = gw.MarkovNetwork(method, inference="bp", anneal=8, **options).fit(made.data)
-            exact = gw.MarkovNetwork(method, inference="exact", **options).fit(made.data)
-            for name, net in (("at once", plain), ("anneal=8", slow), ("exact", exact)):
-                rows[name].append(_health(net, made))
-        print(
-            f"\n{method}, {penalty}, lambda {lam}, {rule} rule: the {wanted} of the first {seed} "
-            "networks of 16 variables, 500 rows,\nwhere belief propagation fails to converge in "
-            "some round without annealing"
-        )
-        _print_annealing({name: np.array(values) for name, values in rows.items()})
-
-
-def _health(net: gw.MarkovNetwork, made: Any) -> tuple[float, ...]:
-    certificate = net.certificate_
-    return (
-        exact_objective(net, made.data),
-        -gw.evaluate(net, made.test).cmll,
-        certificate.n_untrusted / len(net.trace_),
-        certificate.n_untrusted,
-        certificate.stationarity,
-        net.model_.n_edges,
-        net.trace_[-1].evaluations,
-    )
-
-
-def _print_annealing(found: dict[str, np.ndarray]) -> None:
-    for name, values in found.items():
-        exact, loss, share, untrusted, residual, edges, evaluations = values.mean(axis=0)
-        print(
-            f"  {name:9} exact objective {exact:.4f}; test CMLL {-loss:.4f}; untrusted rounds "
-            f"{untrusted:.1f} ({share:.1%}); residual {residual:.2g}; {edges:.1f} edges; "
-            f"{evaluations:.0f} evaluations"
-        )
-    apart = found["at once"] - found["anneal=8"]
-    wins = [f"{(column > 1e-6).sum()}:{(column < -1e-6).sum()}" for column in apart.T[:3]]
-    print(
-        f"  annealing : at once  exact objective {wins[0]}, CMLL {wins[1]}, share of untrusted "
-        f"rounds {wins[2]}",
-        flush=True,
-    )
-
-
 TABLES = {
     "penalties": print_penalties,
     "light": print_light,
     "priority": print_priority,
-    "induction": print_induction,
-    "annealing": print_annealing,
 }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 
+import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
@@ -251,3 +252,15 @@ def test_an_edge_budget_does_not_keep_cells_of_its_edges_out(path, most):
     assert cells.certificate.max_violation > 0
     assert cells.certificate.stationarity <= 1e-6
     assert np.isclose(cells.certificate.objective, tables.certificate.objective, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::graftwork.ConvergenceWarning")
+@pytest.mark.parametrize("method", ["gain", "grafting"])
+def test_features_that_come_and_go_do_not_come_back_for_ever(method):
+    """By the path rule they violate and by belief propagation they do not: gains are rounding."""
+    made = gw.datasets.make_bernoulli(12, mean_degree=4.0, n_rows=300, random_state=2)
+    net = gw.MarkovNetwork(
+        method, loss="likelihood", inference="bp", penalty="l1", lam=0.01, tol=1e-5, max_iter=300
+    ).fit(made.data)
+    assert net.certificate_.stop == "stalled"
+    assert "does not lower the loss" in net.certificate_.words()

@@ -30,6 +30,8 @@ from graftwork.solvers import Solution
 ANNEALING_ACCURACY = 0.1
 # So many rounds in a row that change nothing end a run, though something still seems to violate.
 MOST_FUTILE = 10
+# An objective that is lower by less, for each unit of it, is not lower.
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
 # A run whose last clearing up brings new violators grows again, so many times at most.
 MOST_ENDINGS = 5
 # A run that ends on a budget looks again at (at most) so many pairs whose tables are counted.
@@ -267,10 +269,11 @@ class _Run:
         """
         growth = self.growth
         violated = len(chosen) > 0 and growth.choice.worst > growth.problem.penalty.lam
-        if violated and not growth.solution.objective < before:
+        improved = before - growth.solution.objective > ROUNDING * max(1.0, abs(before))
+        if violated and not improved:
             growth.futile = np.union1d(growth.futile, chosen)
             return tries + 1
-        if growth.solution.objective < before:
+        if improved:
             growth.futile = _EMPTY
         return 0
 
