@@ -19,9 +19,11 @@ from graftwork.tuning.discoveries import log_q_values
 from graftwork.tuning.edge_tests import Cut, examine_edges, log_tail
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.newton import newton
+from graftwork.tuning.pair_screen import View
 from graftwork.tuning.pair_tests import _soberly, examine_absent, examine_pairs
 from graftwork.tuning.refit import unshrunk
 from graftwork.tuning.rows import Rows
+from graftwork.tuning.variances import Tiles
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
 
@@ -165,7 +167,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
 
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
 def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.tuning.pair_tests.TILE", 4)  # several tiles
+    monkeypatch.setattr("graftwork.tuning.variances.TILE", 4)  # several tiles
     monkeypatch.setattr("graftwork.tuning.pair_tests.STRIP", 3)
     _, sample, solution = fitted(kind)
     contrasts = all_states(sample)
@@ -279,20 +281,33 @@ def test_some_rows_are_chosen_by_what_is_in_them():
     assert kept[0] == kept[1]
 
 
+@pytest.mark.parametrize("cells", [1, 2**22])
+@pytest.mark.parametrize("cut", [None, Cut(0.05, 5)])
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
-def test_a_quick_look_finds_what_exact_tests_would(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
-    monkeypatch.setattr("graftwork.tuning.pair_screen.TILE", 3)
+def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch):
     problem, sample, solution = fitted(kind)
     rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
-    cut = Cut(0.05, 5)
     every = examine_absent(rows, solution.point, problem)
+    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
+    monkeypatch.setattr("graftwork.tuning.pair_tests.CELLS", cells)  # one pair at once, or all
     quick = examine_absent(rows, solution.point, problem, cut)
-    sure = every.some(every.log_p <= np.log(cut.level))
+    sure = every.some(every.log_p <= np.log(0.05))
     assert len(sure.pairs)
     assert {tuple(pair) for pair in sure.pairs} <= {tuple(pair) for pair in quick.pairs}
     shared = [k for k, pair in enumerate(every.pairs.tolist()) if pair in quick.pairs.tolist()]
-    assert np.array_equal(every.log_p[shared], quick.log_p)
+    assert np.allclose(every.log_p[shared], quick.log_p, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
+def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
+    monkeypatch.setattr("graftwork.tuning.variances.TILE", 4)  # several tiles
+    _, sample, solution = fitted(kind)
+    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    pairs = np.array([[0, 3], [0, 4], [1, 5], [3, 5], [4, 5]])
+    exact = examine_pairs(rows, solution.point, pairs)
+    expectations = solution.point.pair_expectations(pairs)
+    quick = View.of(Tiles(rows)).statistics(pairs, expectations)
+    assert np.allclose(quick, exact.statistics, rtol=0.15)
 
 
 def test_rough_p_values_of_clear_edges_change_no_decision():

@@ -15,9 +15,12 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.tuning.configurations import Said, lanes_for, padded
+from graftwork.tuning.configurations import Configurations, Said, lanes_for, padded
 from graftwork.tuning.hessian import unfold
 from graftwork.tuning.rows import Rows
+
+# Numbers in the lines of the variables worked on at once.
+TILE = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +71,14 @@ class Lines:
         starts = offsets(counts * widths)
         return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
 
+    def totals(self, i: int) -> tuple[Floats, Floats]:
+        """Return the sums over rows of the upper triangles of S and M of a variable."""
+        k, weights = int(self.place[i]), self.rows.sample.weights
+        masses = np.bincount(self.ids[k], weights, minlength=int(self.counts[k]))
+        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(-1, int(self.widths[k]))
+        size, sums = int(_triangles(self.rows)[i]), masses @ own
+        return sums[:size], sums[size : 2 * size]
+
     def variances(self, pairs: Ints) -> Floats:
         """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
         rows, here = self.rows, self.place[pairs]
@@ -88,6 +99,34 @@ class Lines:
         row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
         square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
         return square
+
+
+class Tiles:
+    """All variables in groups whose lines have at most ``TILE`` numbers (or one variable).
+
+    The lines last asked for are kept: mostly all variables are in one group.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows, sizes, conditionals = rows, rows.contrasts.sizes, rows.conditionals
+        counts = np.array([
+            len(Configurations.of(rows.sample, i, conditionals.neighbours(i)).weights)
+            for i in range(len(sizes))
+        ])  # fmt: skip
+        ends = np.cumsum(counts * sizes * (sizes + 1))
+        cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
+        self.groups = np.split(np.arange(len(sizes)), cuts)
+        self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
+        self._last: tuple[tuple[int, ...], Lines] | None = None
+
+    def lines(self, *groups: int) -> Lines:
+        """Return the lines of some groups."""
+        wanted = tuple(sorted(set(groups)))
+        if self._last is None or self._last[0] != wanted:
+            self._last = None  # not both at once in memory
+            variables = np.concatenate([self.groups[g] for g in wanted])
+            self._last = wanted, Lines.of(self.rows, variables)
+        return self._last[1]
 
 
 def average(rows: Rows, i: int) -> tuple[Floats, bool]:
