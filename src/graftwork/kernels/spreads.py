@@ -136,3 +136,20 @@ def _gather(lanes, width, ids, count, others, lines, weights):
         for q in range(0, width, len(lanes)):
             _add(lanes, gathered, target + q, lines, place + q, weight)
     return gathered
+
+
+@njit(cache=True, nogil=True)
+def fill_scores(first, last, others, start, indicators, residuals, out):
+    """Fill in r_a and r_a z_b + z_a r_b of some rows, for lines a of a variable and b of others.
+
+    ``out`` has shape (last - first, 1 + others, rows), the rows from ``start`` on.
+    """
+    stop = start + out.shape[2]
+    for a in range(first, last):
+        own_seen, own_left = indicators[a, start:stop], residuals[a, start:stop]
+        out[a - first, 0] = own_left
+        for k in range(len(others)):
+            seen, left = indicators[others[k], start:stop], residuals[others[k], start:stop]
+            target = out[a - first, k + 1]
+            for m in range(len(target)):
+                target[m] = own_left[m] * seen[m] + own_seen[m] * left[m]

@@ -42,14 +42,6 @@ class RowBlock:
     indicators: Floats
     residuals: Floats
 
-    def strip(self, part: slice) -> RowBlock:
-        """Return some of the rows."""
-        return RowBlock(
-            self.weights[part],
-            self.indicators[:, part],
-            self.residuals[:, part],
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
