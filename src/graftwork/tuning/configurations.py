@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels import stars as kernel
+from graftwork.objectives.products import LANES, aligned
 from graftwork.objectives.row_conditionals import RowConditionals
 from graftwork.tuning.contrasts import Contrasts
 
@@ -151,7 +152,8 @@ def spread_of(basis: Floats, conditionals: Floats) -> tuple[Floats, Floats]:
 def padded(lines: Floats, lanes: tuple[int, ...]) -> Floats:
     """Return (t, c) numbers as (c, t) ones, filled up with zeros to whole lanes."""
     width = -(-len(lines) // len(lanes)) * len(lanes)
-    out = np.zeros((lines.shape[1], width))
+    size = lines.shape[1] * width
+    out = aligned(-(-size // len(LANES)))[:size].reshape(-1, width)
     out[:, : len(lines)] = lines.T
     return out
 

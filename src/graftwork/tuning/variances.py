@@ -15,6 +15,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.products import LANES, aligned
 from graftwork.tuning.configurations import Configurations, Said, lanes_for, padded
 from graftwork.tuning.hessian import unfold
 from graftwork.tuning.rows import Rows
@@ -67,8 +68,9 @@ class Lines:
         place[variables] = np.arange(len(variables))
         ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
         counts, widths = np.array([part.shape for part in lines]).T
-        joined = np.concatenate([part.ravel() for part in lines])
         starts = offsets(counts * widths)
+        joined = aligned(-(-int(starts[-1]) // len(LANES)))[: starts[-1]]
+        np.concatenate([part.ravel() for part in lines], out=joined)
         return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
 
     def totals(self, i: int) -> tuple[Floats, Floats]:
