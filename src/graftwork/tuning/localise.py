@@ -144,13 +144,12 @@ def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Fl
     given the inverses of both, when something is added between them.
     """
     here, there = (-half.follow[half.shared] for half in (first, second))
-    cut = len(here)
-    system = np.eye(cut + len(there))
-    system[:cut, cut:] = link @ second.free[second.shared]
-    system[cut:, :cut] = link.T @ first.free[first.shared]
-    pulled = np.vstack([link @ there, link.T @ here])
-    moved = np.asarray(np.linalg.solve(system, pulled), dtype=np.float64)
-    return here.T @ moved[:cut] + there.T @ moved[cut:], (moved[:cut], moved[cut:])
+    forth, back = link @ second.free[second.shared], link.T @ first.free[first.shared]
+    pulled = link @ there, link.T @ here
+    system = np.eye(len(here)) - forth @ back  # what is left once the second's tables follow
+    moved = np.asarray(np.linalg.solve(system, pulled[0] - forth @ pulled[1]), dtype=np.float64)
+    after = pulled[1] - back @ moved
+    return here.T @ moved + there.T @ after, (moved, after)
 
 
 def inverse(matrix: Floats) -> Floats:
