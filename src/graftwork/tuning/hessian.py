@@ -21,7 +21,7 @@ from graftwork.kernels import spreads as kernel
 from graftwork.kernels.blocks import multiply_blocks
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.row_conditionals import RowConditionals
-from graftwork.tuning.configurations import Said, lanes_for, padded
+from graftwork.tuning.configurations import lanes_for, padded
 from graftwork.tuning.contrasts import Contrasts
 from graftwork.tuning.rows import Rows
 
@@ -239,7 +239,7 @@ def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, 
     if not size:
         return order, np.zeros((0, 0))
     sample, bases = rows.sample, rows.contrasts.bases
-    said = Said.of(sample, conditionals, rows.contrasts, star.centre)
+    said = rows.said(conditionals, star.centre)
     lines = said.spreads * said.configurations.weights
     lanes = lanes_for(len(lines))
     others = conditionals.neighbours(star.centre).tolist()

@@ -16,7 +16,7 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.products import LANES, aligned
-from graftwork.tuning.configurations import Configurations, Said, lanes_for, padded
+from graftwork.tuning.configurations import lanes_for, padded
 from graftwork.tuning.hessian import unfold
 from graftwork.tuning.rows import Rows
 
@@ -57,7 +57,7 @@ class Lines:
         def tell(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
             found = []
             for i in variables[part].tolist():
-                said = Said.of(rows.sample, conditionals, rows.contrasts, i)
+                said = rows.said(conditionals, i)
                 both = np.vstack([said.spreads, said.moments(*average(rows, i))])
                 found.append((said.configurations.ids, padded(both, lanes)))
             return found
@@ -112,7 +112,7 @@ class Tiles:
     def __init__(self, rows: Rows) -> None:
         self.rows, sizes, conditionals = rows, rows.contrasts.sizes, rows.conditionals
         counts = np.array([
-            len(Configurations.of(rows.sample, i, conditionals.neighbours(i)).weights)
+            len(rows.configurations(conditionals, i).weights)
             for i in range(len(sizes))
         ])  # fmt: skip
         ends = np.cumsum(counts * sizes * (sizes + 1))
