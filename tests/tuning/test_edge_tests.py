@@ -115,7 +115,10 @@ def test_hessian_is_that_of_finite_differences(kind):
     potentials = solution.point.potentials
     parameters = Parameters.of(potentials.layout, all_states(sample))
     rows = Rows(sample, potentials, parameters.contrasts, 1)
-    found = hessian(rows, parameters).toarray() / sample.total_weight
+    bend = hessian(rows, parameters)
+    found = bend.toarray() / sample.total_weight
+    vector = np.random.default_rng(0).normal(size=parameters.size)
+    assert np.allclose(bend.multiplier()(vector), bend.toarray() @ vector, rtol=1e-10)
     rng = np.random.default_rng(0)
     for _ in range(5):
         step = rng.normal(size=parameters.size)
