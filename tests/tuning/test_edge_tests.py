@@ -5,6 +5,7 @@ import pytest
 from problems import random_table, with_holes
 from scipy.stats import chi2, false_discovery_control, poisson
 
+from graftwork import MarkovNetwork
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Problem
@@ -311,6 +312,18 @@ def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
     expectations = solution.point.pair_expectations(pairs)
     quick = View.of(Tiles(rows)).statistics(pairs, expectations)
     assert np.allclose(quick, exact.statistics, rtol=0.15)
+
+
+@pytest.mark.parametrize("fewest", [0, 2000])
+def test_variables_that_do_not_vary_have_no_tests(fewest, monkeypatch):
+    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", fewest)
+    codes = random_table(3, n=5, rows=400).codes.T.copy()
+    codes[:, 2] = 0
+    codes[:, 4] = codes[:, 0]
+    net = MarkovNetwork(n_jobs=1, random_state=0).fit(codes)
+    edges = [tuple(edge) for edge in net.model_.edges]
+    assert ("x0", "x4") in edges
+    assert not any("x2" in edge for edge in edges)
 
 
 def test_rough_p_values_of_clear_edges_change_no_decision():

@@ -162,7 +162,7 @@ def padded(lines: Floats, lanes: tuple[int, ...]) -> Floats:
     """Return (t, c) numbers as (c, t) ones, filled up with zeros to whole lanes."""
     width = -(-len(lines) // len(lanes)) * len(lanes)
     size = lines.shape[1] * width
-    out = aligned(-(-size // len(LANES)))[:size].reshape(-1, width)
+    out = aligned(-(-size // len(LANES)))[:size].reshape(lines.shape[1], width)
     out[:, : len(lines)] = lines.T
     return out
 

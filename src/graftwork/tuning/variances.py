@@ -76,8 +76,9 @@ class Lines:
     def totals(self, i: int) -> tuple[Floats, Floats]:
         """Return the sums over rows of the upper triangles of S and M of a variable."""
         k, weights = int(self.place[i]), self.rows.sample.weights
-        masses = np.bincount(self.ids[k], weights, minlength=int(self.counts[k]))
-        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(-1, int(self.widths[k]))
+        shape = int(self.counts[k]), int(self.widths[k])
+        masses = np.bincount(self.ids[k], weights, minlength=shape[0])
+        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(shape)
         size, sums = int(_triangles(self.rows)[i]), masses @ own
         return sums[:size], sums[size : 2 * size]
 
