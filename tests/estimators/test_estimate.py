@@ -24,8 +24,8 @@ from graftwork.tuning.operations import (
     of_pair_tests,
     star_widths,
 )
-from graftwork.tuning.pair_tests import TILE
 from graftwork.tuning.proxy import cut, guess_network, take_part
+from graftwork.tuning.variances import TILE
 
 
 def rows(n: int = 200, seed: int = 0) -> np.ndarray:

@@ -12,8 +12,8 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.contrasts import pool
 from graftwork.tuning.newton import MOST_PARAMETERS, MOST_STATES
-from graftwork.tuning.pair_tests import TILE
 from graftwork.tuning.rows import BLOCK_SIZE, LEAST_ROWS
+from graftwork.tuning.variances import TILE
 
 # What takes as long as so many operations of a product: a number that is read and written once, one
 # of a row's conditionals with its spread, the calls for a pair and for an edge.
