@@ -15,9 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from standard_splits import read
-
 import graftwork as gw
+from graftwork.datasets.debd import read_binary_rows
 from graftwork.tuning import timing
 
 NAMES = ("nltcs", "msnbc", "plants")
@@ -75,7 +74,10 @@ def problems(folder: Path) -> dict[str, Callable[[], Any]]:
 
     return {
         "mushroom": gw.datasets.load_mushroom,
-        **{name: lambda name=name: read(folder / f"{name}.ts.data.gz") for name in NAMES},
+        **{
+            name: lambda name=name: read_binary_rows(folder / f"{name}.ts.data.gz")
+            for name in NAMES
+        },
         "scale-free 50": drawn(50, 5_000),
         "centred scale-free 50": drawn(50, 5_000, centred=True),
         "scale-free 200": drawn(200, 5_000),

@@ -6,7 +6,6 @@ The folder holds NAME.ts.data.gz and NAME.test.data.gz. Sizes are the Chow-Liu t
 many; "k" is the number of edges exchanged at once.
 """
 
-import gzip
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import graftwork as gw
+from graftwork.datasets.debd import read_binary_rows
 
 SIZES = {"nltcs": (15, 30, 60), "msnbc": (15, 30, 60), "plants": (15, 60)}
 RUNS = {
@@ -23,11 +23,6 @@ RUNS = {
     "rejection, k=5, 30 rounds": {"delete": "rejection", "exchange": 5, "rounds": 30},
     "mcmc, 300 steps": {"delete": "mcmc", "exchange": 10, "rounds": 30},
 }
-
-
-def read(path: Path) -> np.ndarray:
-    with gzip.open(path, "rt") as lines:
-        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
 
 
 def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) -> None:
@@ -43,7 +38,9 @@ def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) 
 def main(folder: str, names: list[str]) -> None:
     gw.MarkovNetwork("forced-pruning", max_edges=3).fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
     for name in names or list(SIZES):
-        train, test = (read(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test"))
+        train, test = (
+            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
+        )
         started = time.perf_counter()
         tree = gw.MarkovNetwork("chow-liu").fit(train)
         report(f"{name} chow-liu", tree, test, started)

@@ -5,7 +5,6 @@ python benchmarks/prediction.py FOLDER [NAME ...]
 The folder holds NAME.ts.data.gz and NAME.test.data.gz.
 """
 
-import gzip
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import graftwork as gw
 from graftwork.data import as_table
 from graftwork.data.compact import prepare
+from graftwork.datasets.debd import read_binary_rows
 from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
@@ -26,11 +26,6 @@ from graftwork.tuning.walk import Walk
 NAMES = ["nltcs", "plants", "msnbc", "jester"]
 WORSE = 5
 CRITERIA = ["hold-out", "k-fold", "ebic", "ebic-then-refit", "ebic-refit"]
-
-
-def read(path: Path) -> np.ndarray:
-    with gzip.open(path, "rt") as lines:
-        return np.loadtxt(lines, delimiter=",", dtype=np.int8)
 
 
 def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, float]:
@@ -57,7 +52,9 @@ def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, flo
 
 def main(folder: str, names: list[str]) -> None:
     for name in names or NAMES:
-        train, test = (read(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test"))
+        train, test = (
+            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
+        )
         start = time.perf_counter()
         best, lam = best_along_the_path(train, test)
         seconds = time.perf_counter() - start

@@ -10,11 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from standard_splits import read
-
 import graftwork as gw
 from graftwork.data import as_table
 from graftwork.data.compact import prepare
+from graftwork.datasets.debd import read_binary_rows
 from graftwork.objectives import PseudoLikelihood
 from graftwork.tuning import tie
 
@@ -31,7 +30,9 @@ COUNTS = (5, 10, 20)
 
 def main(folder: str) -> None:
     for name, lam, edges in PROBLEMS:
-        train, test = (read(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test"))
+        train, test = (
+            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
+        )
         options = {"method": "edge-grafting", "lam": lam, "max_edges": edges, "random_state": 0}
         net = gw.MarkovNetwork(**options).fit(train)
         learned, size = -net.score(test), file_size(net.model_)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graftwork.errors import ApproximationWarning as ApproximationWarning
     from graftwork.errors import ConvergenceWarning as ConvergenceWarning
     from graftwork.errors import DataError as DataError
+    from graftwork.errors import DataMissingError as DataMissingError
     from graftwork.errors import DataWarning as DataWarning
     from graftwork.errors import GraftworkError as GraftworkError
     from graftwork.errors import ModelFileError as ModelFileError
@@ -53,6 +54,7 @@ _HOMES = {
     "ConvergenceWarning": "graftwork.errors",
     "CostEstimate": "graftwork.estimators.cost",
     "DataError": "graftwork.errors",
+    "DataMissingError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
     "GraftworkError": "graftwork.errors",
     "MarkovNetwork": "graftwork.estimators",
@@ -83,6 +85,7 @@ __all__ = [
     "ConvergenceWarning",
     "CostEstimate",
     "DataError",
+    "DataMissingError",
     "DataWarning",
     "GraftworkError",
     "MarkovNetwork",

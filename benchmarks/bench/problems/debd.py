@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.judging import find, run_under
 from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
+from graftwork.datasets.debd import read_binary_rows
 
 #: Chosen on validation rows (0/1 coding, one weight an edge: the same number for our tables).
 #: Nobody has chosen one for msweb.
@@ -25,21 +24,13 @@ TIMED = ("kdd", "msnbc")
 NODES = 10
 
 
-def read(path: Path) -> np.ndarray:
-    """Return a file of commas, zeros and ones."""
-    with gzip.open(path, "rb") as file:
-        text = file.read()
-    width = text.index(b"\n") // 2 + 1
-    digits = np.frombuffer(text.translate(None, b",\r\n"), dtype=np.uint8) - ord("0")
-    return digits.reshape(-1, width)
-
-
 def maker(name: str):
     """Return what makes the problem of a data set."""
 
     def make(source: Source) -> Arrays:
         train, test = (
-            read(source.path("debd", f"{name}.{part}.data.gz")) for part in ("ts", "test")
+            read_binary_rows(source.path("debd", f"{name}.{part}.data.gz"))
+            for part in ("ts", "test")
         )
         if source.size != "full":
             rows, columns = (200, 6) if source.size == "tiny" else (1000, 16)

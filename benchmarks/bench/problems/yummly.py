@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-from collections import Counter
-
 import numpy as np
 
 from bench.problems.debd import score
 from bench.runs import Arrays, Entry, Problem, Size, Source
+from graftwork.datasets import load_yummly
 
 LAM = 0.002
 NODES = 10
@@ -20,21 +18,16 @@ SIZES = {"full": (9000, 1000, None), "smoke": (1000, 200, 20), "tiny": (200, 50,
 def make(source: Source) -> Arrays:
     """Return which recipe has which ingredient, recipes in a random order."""
     train, test, most = SIZES[source.size]
-    with gzip.open(source.path("yummly", "train.tsv.gz"), "rt", encoding="utf8") as file:
-        lines = [line for line in file.read().split("\n")[1:] if line]
-    recipes = [set(line.split("\t")[2].split("|")) for line in lines]
-    counts = Counter(name for recipe in recipes for name in recipe)
-    names = [name for name, count in counts.most_common(most) if count >= LEAST]
-    place = {name: k for k, name in enumerate(names)}
-    order = np.random.default_rng(0).permutation(len(recipes))[: train + test]
-    rows = np.zeros((train + test, len(names)), dtype=np.uint8)
-    for row, recipe in zip(rows, order, strict=True):
-        row[[place[name] for name in recipes[recipe] if name in place]] = 1
-    nodes = np.linspace(0, len(names) - 1, min(NODES, len(names))).astype(int)
+    path = source.path("yummly", "train.tsv.gz")
+    parts = load_yummly(
+        path.parent, recipes=train + test, least=LEAST, held_out=test / (train + test)
+    )
+    codes = parts.train.codes[:most].T
+    nodes = np.linspace(0, codes.shape[1] - 1, min(NODES, codes.shape[1])).astype(int)
     return {
-        "codes": rows[:train],
-        "test": rows[train:],
-        "cards": np.full(len(names), 2),
+        "codes": np.ascontiguousarray(codes),
+        "test": np.ascontiguousarray(parts.test.codes[:most].T),
+        "cards": np.full(codes.shape[1], 2),
         "nodes": nodes,
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
 from graftwork.inference.layout import Ints
 
@@ -43,6 +45,35 @@ def amount(parameter: str, value: Any, high: float = math.inf) -> float:
         most = f" and at most {high:g}" if high < math.inf else ""
         raise DataError(f"{parameter} is {value!r}; use a finite number of at least 0{most}.")
     return float(value)
+
+
+def share(parameter: str, value: Any) -> float:
+    """Return a number between 0 and 1, neither of them, or refuse it.
+
+    Examples
+    --------
+    >>> share("held_out", 0.1)
+    0.1
+    """
+    kinds = int | float | np.integer | np.floating
+    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value < 1:
+        raise DataError(f"{parameter} is {value!r}; use a number between 0 and 1, such as 0.1.")
+    return float(value)
+
+
+def choice(parameter: str, value: Any, known: Sequence[str]) -> str:
+    """Return one of the texts there are, or refuse what is none of them.
+
+    Examples
+    --------
+    >>> choice("name", "nltc", ["nltcs", "plants"])
+    Traceback (most recent call last):
+    graftwork.errors.DataError: name is 'nltc'; did you mean 'nltcs'? Use 'nltcs', 'plants'.
+    """
+    if not isinstance(value, str) or value not in known:
+        hint = suggestion(str(value), known) or "."
+        raise DataError(f"{parameter} is {value!r}{hint} Use {listing(known)}.")
+    return value
 
 
 def state_counts(n_states: Any, n_variables: int) -> Ints:

@@ -1,0 +1,206 @@
+"""Data sets in a folder of the user's: which file, where, and what to do if it is not there."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.sources import named_after, opened
+from graftwork.errors import DataError, DataMissingError
+
+#: The environment variable that says where data sets lie.
+VARIABLE = "GRAFTWORK_DATA"
+
+#: Where data sets lie, None for what the environment variable says.
+Folder = str | PathLike[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a data set that is not part of the package comes from.
+
+    Attributes
+    ----------
+    name : str
+        Its own folder in the folder of data sets.
+    form : str
+        What its files hold, in a sentence.
+    source : str
+        Where they can be had.
+    cite : str
+        What to cite.
+    """
+
+    name: str
+    form: str
+    source: str
+    cite: str
+
+    def file(self, folder: Folder, name: str) -> Path:
+        """Return the path of a file: in the data set's own folder, or in the one given.
+
+        Parameters
+        ----------
+        folder : path-like or None
+            The folder of data sets, or the data set's own; None for ``GRAFTWORK_DATA``.
+        name : str
+            The file. One that ends in ``.gz`` may also lie there without, not compressed.
+
+        Raises
+        ------
+        DataMissingError
+            If no folder is known, or none of the places has the file.
+        """
+        given = _given(folder)
+        if given is None:
+            raise self._absent(name, f"no folder was given and {VARIABLE} is not set")
+        names = [name, name.removesuffix(".gz")]
+        places = [given / self.name, given]
+        for path in (place / each for place in places for each in names):
+            if path.is_file():
+                return path
+        if not given.is_dir():
+            raise self._absent(name, f"there is no folder {str(given)!r}")
+        looked = " nor in ".join(repr(str(place)) for place in places)
+        raise self._absent(name, f"it is neither in {looked}")
+
+    def _absent(self, name: str, why: str) -> DataMissingError:
+        return DataMissingError(
+            f"{self.name}/{name} was not found: {why}. Pass folder=, or set {VARIABLE}, to the "
+            f"folder that has {self.name}/{name}. These data are not part of graftwork. "
+            f"{self.form} Source: {self.source}. Cite: {self.cite}."
+        )
+
+
+def _given(folder: Any) -> Path | None:
+    """Return the folder meant, None if nobody says which."""
+    if folder is None:
+        folder = os.environ.get(VARIABLE) or None
+    if folder is None:
+        return None
+    if not isinstance(folder, str | PathLike) or not str(folder):
+        raise DataError(f"folder is {folder!r}; use the path of a folder, or None.")
+    return Path(folder).expanduser()
+
+
+def whole_text(path: Path) -> bytes:
+    """Return what is in a file, unpacked if it is gzipped, with plain line ends.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.data")
+    >>> _ = path.write_bytes(b"0,1\\r\\n")
+    >>> whole_text(path)
+    b'0,1\\n'
+    """
+    with named_after(path), opened(path) as raw:
+        text = raw.read()
+    return text.replace(b"\r\n", b"\n") if b"\r" in text else text
+
+
+def whole_lines(path: Path) -> list[str]:
+    """Return the lines of a UTF-8 file without their ends; blank ones at the end are left out.
+
+    Only line feeds end a line: cells may hold other characters that `str.splitlines` knows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.tsv")
+    >>> _ = path.write_bytes(b"id\\n7\\n\\n")
+    >>> whole_lines(path)
+    ['id', '7']
+    """
+    with named_after(path), opened(path) as raw:
+        text = raw.read().decode("utf-8-sig")
+    return text.replace("\r\n", "\n").rstrip("\n").split("\n")
+
+
+def arrays_in(path: Path, kinds: Mapping[str, tuple[int | None, ...]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of whole numbers from a NumPy archive, none of them empty.
+
+    Parameters
+    ----------
+    path : Path
+        The archive.
+    kinds : mapping of name to shape
+        The arrays wanted; None in a shape for any length.
+
+    Raises
+    ------
+    DataError
+        If the archive is damaged, lacks an array, or an array is of another kind or shape.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.npz")
+    >>> np.savez(path, a=np.eye(2, dtype=int))
+    >>> arrays_in(path, {"a": (None, 2)})["a"].tolist()
+    [[1, 0], [0, 1]]
+    >>> arrays_in(path, {"a": (None, 3)})
+    Traceback (most recent call last):
+    graftwork.errors.DataError: t.npz: the array 'a' has shape (2, 2), not (any, 3).
+    """
+    with named_after(path):
+        found = _archived(path, tuple(kinds))
+        for name, shape in kinds.items():
+            _check_array(name, found[name], shape)
+    return found
+
+
+def _archived(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return arrays of an archive by name."""
+    if not zipfile.is_zipfile(path):
+        raise DataError("is no NumPy archive (.npz), or only part of one.")
+    try:
+        # Opened here, since np.load leaves the file open where the archive is damaged.
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
+            absent = [name for name in names if name not in archive.files]
+            if absent:
+                raise DataError(
+                    f"the archive lacks the array {absent[0]!r}; it has {sorted(archive.files)}."
+                )
+            return {name: archive[name] for name in names}
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, ValueError, RuntimeError) as error:
+        raise DataError(f"the NumPy archive is damaged ({error}).") from error
+
+
+def _check_array(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
+    """Refuse an array of another kind or shape."""
+    fits = array.ndim == len(shape) and array.size > 0
+    if not fits or any(
+        want not in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    ):
+        words = ", ".join("any" if want is None else str(want) for want in shape)
+        raise DataError(
+            f"the array {name!r} has shape {array.shape}, not ({words}{',' * (len(shape) == 1)})."
+        )
+    if array.dtype.kind not in "iu":
+        raise DataError(f"the array {name!r} is of type {array.dtype}, not of whole numbers.")
+
+
+def check_range(path: Path, name: str, array: NDArray[Any], low: int, high: int) -> None:
+    """Refuse an array of a file with numbers outside a range, and return None.
+
+    Examples
+    --------
+    >>> check_range(Path("t.npz"), "y", np.array([3]), 0, 9)
+    """
+    if array.min() < low or array.max() > high:
+        worst = array.min() if array.min() < low else array.max()
+        raise DataError(
+            f"{path.name}: the array {name!r} holds {worst}, but its numbers must lie between "
+            f"{low} and {high}."
+        )
