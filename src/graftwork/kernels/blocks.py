@@ -15,7 +15,9 @@ def multiply_blocks(starts, places, blocks, vector, out):
     Matrix ``k`` is in the coordinates ``places[starts[k] : starts[k + 1]]``; ``blocks`` has one
     after the other, flat. Only what is above their diagonals is read: memory is what takes time.
     """
-    longest = np.diff(starts).max() if len(starts) > 1 else 0
+    longest = 0
+    for k in range(len(starts) - 1):
+        longest = max(longest, starts[k + 1] - starts[k])
     sums, factors, first = np.empty(longest), np.empty(longest), 0
     for k in range(len(starts) - 1):
         own = places[starts[k] : starts[k + 1]]

@@ -39,7 +39,9 @@ def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
     numbers s_c, and z_u the row ``seen[starts[u, 0] + code]``, of which the first columns count:
     those of u are ``starts[u, 1]`` to ``starts[u + 1, 1]`` of ``total``, shape (q, q, width).
     """
-    largest = cards.max()
+    largest = cards[0]
+    for card in cards[1:]:
+        largest = max(largest, card)
     sums = _aligned(TOGETHER * largest * largest * width)
     half = np.empty(seen.shape[1] * largest * width)
     for u in range(len(codes)):
@@ -157,7 +159,8 @@ def fill_scores(first, last, others, start, indicators, residuals, out):
     stop = start + out.shape[2]
     for a in range(first, last):
         own_seen, own_left = indicators[a, start:stop], residuals[a, start:stop]
-        out[a - first, 0] = own_left
+        for m in range(stop - start):
+            out[a - first, 0, m] = own_left[m]
         for k in range(len(others)):
             seen, left = indicators[others[k], start:stop], residuals[others[k], start:stop]
             target = out[a - first, k + 1]

@@ -117,7 +117,7 @@ class Product:
                     kernel.add_rows(LANES, own, flat, sums)
                     kernel.part_cells(
                         LANES, part.strides, states, part.bounds, part.bases, part.sizes, where,
-                        sums, values[number],
+                        sums, values[number].ravel(),
                     )  # fmt: skip
 
                 run_chunks(add, range(len(values)), n_threads)
