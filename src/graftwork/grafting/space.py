@@ -24,7 +24,7 @@ from graftwork.penalties.blocks import Bools, pair_scales
 
 # Single cells scored in one batch; of whole tables more, unless they have many cells.
 BATCH = 2**14
-TABLES, TABLE_CELLS = 2**16, 2**23
+TABLES, TABLE_CELLS = 2**15, 2**23
 
 
 class Space(Protocol):
@@ -97,7 +97,7 @@ def tables_at_once(cards: Ints) -> int:
     Examples
     --------
     >>> tables_at_once(np.array([2, 2, 3])), tables_at_once(np.full(50, 300))
-    (65536, 93)
+    (32768, 93)
     """
     states, pairs = float(cards.sum()), len(cards) * (len(cards) - 1)
     cells = (states**2 - float((cards**2).sum())) / max(1, pairs)
