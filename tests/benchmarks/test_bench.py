@@ -206,6 +206,9 @@ def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch):
 
 
 STOPPED = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys
 from pathlib import Path
 from bench.harness import Harness, end_with_signals

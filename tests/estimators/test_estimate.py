@@ -15,17 +15,16 @@ from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES, best_choice
 from graftwork.tuning.effort import effort_of_choice, effort_of_structure
 from graftwork.tuning.operations import (
-    FILL,
-    LOOK,
+    EDGE_ROW,
+    PAIR_ROW,
     bytes_of_tests,
     newton_sizes,
     of_edge_tests,
-    of_hessian,
     of_pair_tests,
     star_widths,
 )
-from graftwork.tuning.pair_tests import TILE
 from graftwork.tuning.proxy import cut, guess_network, take_part
+from graftwork.tuning.variances import TILE
 
 
 def rows(n: int = 200, seed: int = 0) -> np.ndarray:
@@ -171,14 +170,12 @@ def test_more_work_is_estimated_for_more_fits(less: dict[str, Any], more: dict[s
 
 
 def test_operations_of_tests_by_hand() -> None:
-    sizes, edges = np.array([1, 2, 3]), np.array([[0, 1], [1, 2]])
-    assert star_widths(sizes, edges).tolist() == [3, 5, 3]
-    many = 10**9  # products over the rows are all that matters then
-    flops = 2 * (1 * 3**2 + 3 * 5**2 + 6 * 3**2)
-    others = LOOK * (1 * 3 + 3 * 5 + 6 * 3) + FILL * (1 + 3 + 6)
-    assert of_hessian(sizes, edges, many) == pytest.approx(many * (flops + others))
-    assert of_pair_tests(sizes, many) == pytest.approx(many * (2 * 10**2 + 2 * FILL * 10), rel=1e-3)
-    assert of_edge_tests(sizes, edges[:0], 1) == of_hessian(sizes, edges[:0], 1) + 10 * FILL
+    sizes, edges = np.array([1, 2, 3, 0]), np.array([[0, 1], [1, 2]])
+    assert star_widths(sizes, edges).tolist() == [3, 5, 3, 1]
+    many = 10**9  # rows are all that matters then
+    assert of_pair_tests(sizes, many) == pytest.approx(3 * PAIR_ROW * many, rel=1e-3)
+    assert of_edge_tests(sizes, edges, many) == pytest.approx(8 * EDGE_ROW * many, rel=1e-3)
+    assert of_edge_tests(sizes, edges[:0], many) == 0.0
 
 
 def test_memory_of_tests_is_that_of_the_lines() -> None:

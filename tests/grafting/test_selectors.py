@@ -103,7 +103,7 @@ def test_no_more_than_asked_for(name):
 
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_halted_search_says_so(name):
-    scores = np.zeros(200 * 199 // 2)
+    scores = np.zeros(400 * 399 // 2)
     _, rounds, asked = play(SELECTORS[name], scores, halt_after=1)
     assert 0 < len(asked) < len(scores)
     assert not rounds[-1].complete

@@ -177,3 +177,14 @@ def test_little_memory_changes_no_score(weighted):
     assert np.array_equal(plenty.pair_gradients(pairs)[0], scarce.pair_gradients(pairs)[0])
     assert np.array_equal(plenty.pair_gradients(pairs[:9])[0], scarce.pair_gradients(pairs[:9])[0])
     assert scarce.snapshot() is None
+
+
+def test_products_have_few_cells_that_are_not_wanted():
+    cards, pairs = np.full(42, 2), all_pairs(42)
+    assert products.dense(pairs, cards)
+    assert products.one_square(pairs, cards)
+    cards[:2] = 4000  # their own table is the largest by far
+    assert products.dense(pairs[1:], cards)
+    assert not products.one_square(pairs[1:], cards)
+    some = np.concatenate([pairs[1:2], pairs[81:]])  # one of each, and all of the small ones
+    assert not products.dense(some, cards)

@@ -5,6 +5,7 @@ import pytest
 from problems import random_table, with_holes
 from scipy.stats import chi2, false_discovery_control, poisson
 
+from graftwork import MarkovNetwork
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.grafting import Problem
@@ -19,9 +20,11 @@ from graftwork.tuning.discoveries import log_q_values
 from graftwork.tuning.edge_tests import Cut, examine_edges, log_tail
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.newton import newton
+from graftwork.tuning.pair_screen import View
 from graftwork.tuning.pair_tests import _soberly, examine_absent, examine_pairs
 from graftwork.tuning.refit import unshrunk
 from graftwork.tuning.rows import Rows
+from graftwork.tuning.variances import Tiles
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
 
@@ -113,7 +116,10 @@ def test_hessian_is_that_of_finite_differences(kind):
     potentials = solution.point.potentials
     parameters = Parameters.of(potentials.layout, all_states(sample))
     rows = Rows(sample, potentials, parameters.contrasts, 1)
-    found = hessian(rows, parameters).toarray() / sample.total_weight
+    bend = hessian(rows, parameters)
+    found = bend.toarray() / sample.total_weight
+    vector = np.random.default_rng(0).normal(size=parameters.size)
+    assert np.allclose(bend.multiplier()(vector), bend.toarray() @ vector, rtol=1e-10)
     rng = np.random.default_rng(0)
     for _ in range(5):
         step = rng.normal(size=parameters.size)
@@ -165,7 +171,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
 
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
 def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.tuning.pair_tests.TILE", 4)  # several tiles
+    monkeypatch.setattr("graftwork.tuning.variances.TILE", 4)  # several tiles
     monkeypatch.setattr("graftwork.tuning.pair_tests.STRIP", 3)
     _, sample, solution = fitted(kind)
     contrasts = all_states(sample)
@@ -279,20 +285,45 @@ def test_some_rows_are_chosen_by_what_is_in_them():
     assert kept[0] == kept[1]
 
 
+@pytest.mark.parametrize("cells", [1, 2**22])
+@pytest.mark.parametrize("cut", [None, Cut(0.05, 5)])
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
-def test_a_quick_look_finds_what_exact_tests_would(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
-    monkeypatch.setattr("graftwork.tuning.pair_screen.TILE", 3)
+def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch):
     problem, sample, solution = fitted(kind)
     rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
-    cut = Cut(0.05, 5)
     every = examine_absent(rows, solution.point, problem)
+    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
+    monkeypatch.setattr("graftwork.tuning.pair_tests.CELLS", cells)  # one pair at once, or all
     quick = examine_absent(rows, solution.point, problem, cut)
-    sure = every.some(every.log_p <= np.log(cut.level))
+    sure = every.some(every.log_p <= np.log(0.05))
     assert len(sure.pairs)
     assert {tuple(pair) for pair in sure.pairs} <= {tuple(pair) for pair in quick.pairs}
     shared = [k for k, pair in enumerate(every.pairs.tolist()) if pair in quick.pairs.tolist()]
-    assert np.array_equal(every.log_p[shared], quick.log_p)
+    assert np.allclose(every.log_p[shared], quick.log_p, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
+def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
+    monkeypatch.setattr("graftwork.tuning.variances.TILE", 4)  # several tiles
+    _, sample, solution = fitted(kind)
+    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    pairs = np.array([[0, 3], [0, 4], [1, 5], [3, 5], [4, 5]])
+    exact = examine_pairs(rows, solution.point, pairs)
+    expectations = solution.point.pair_expectations(pairs)
+    quick = View.of(Tiles(rows)).statistics(pairs, expectations)
+    assert np.allclose(quick, exact.statistics, rtol=0.15)
+
+
+@pytest.mark.parametrize("fewest", [0, 2000])
+def test_variables_that_do_not_vary_have_no_tests(fewest, monkeypatch):
+    monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", fewest)
+    codes = random_table(3, n=5, rows=400).codes.T.copy()
+    codes[:, 2] = 0
+    codes[:, 4] = codes[:, 0]
+    net = MarkovNetwork(n_jobs=1, random_state=0).fit(codes)
+    edges = [tuple(edge) for edge in net.model_.edges]
+    assert ("x0", "x4") in edges
+    assert not any("x2" in edge for edge in edges)
 
 
 def test_rough_p_values_of_clear_edges_change_no_decision():

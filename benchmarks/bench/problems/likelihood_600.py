@@ -39,7 +39,7 @@ def entries(size: Size) -> tuple[Entry, ...]:
     return (
         *((quick,) if size == "full" else ()),
         Entry(BP, "graftwork_fit", likelihood, limit=3600.0),
-        Entry(PSEUDO, "graftwork_fit", same, limit=1500.0),
+        Entry(PSEUDO, "graftwork_fit", same, limit=900.0),
     )
 
 

@@ -16,7 +16,7 @@ from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.gains import block_gains
 from graftwork.grafting.sieve import Sieve
-from graftwork.grafting.space import PairSpace, Space, TableSpace
+from graftwork.grafting.space import PairSpace, Space, TableSpace, tables_at_once
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.tables import add_mean_rows
@@ -181,16 +181,21 @@ class PairDomain:
         """Return the pairs among those of the variables that vary, or the cells of their tables."""
         some = np.intersect1d(variables, self.variables)
         if self.prior is None:
-            return CellSpace(some, self.sample.cards) if features else PairSpace(some)
+            return self._whole(some, features)
         known = (features, some.tobytes())
         if known not in self._spaces:
             self._spaces[known] = self._sifted(some, features)
         return self._spaces[known]
 
+    def _whole(self, variables: Ints, features: bool) -> PairSpace | CellSpace:
+        cards = self.sample.cards
+        if features:
+            return CellSpace(variables, cards)
+        return PairSpace(variables, batch=tables_at_once(cards[variables]))
+
     def _sifted(self, variables: Ints, features: bool) -> PairSpace | CellSpace:
         """Return the space without the pairs that may not be edges."""
-        prior, cards = self.prior, self.sample.cards
-        whole = CellSpace(variables, cards) if features else PairSpace(variables)
+        prior, whole = self.prior, self._whole(variables, features)
         if prior is None:
             return whole
         endless = np.isinf(prior.values)

@@ -80,7 +80,8 @@ class _ReservoirSearch:
         self._keys = np.zeros(0, dtype=np.int64)
         self._scores = np.zeros(0)
         self._unfilled = settings.fill
-        self._most, self._fill_limit = min(n, LARGEST_BATCH), 10 * n
+        self._batch = min(LARGEST_BATCH, space.batch)
+        self._most, self._fill_limit = min(n, self._batch), 10 * n
         self._worst = 0.0
 
     def choose(self, view: View) -> Choice:
@@ -94,7 +95,7 @@ class _ReservoirSearch:
             self._draw(view)
         batch = self._tests
         while not len(self._keys) and not view.halted():
-            batch = min(2 * batch, LARGEST_BATCH)
+            batch = min(2 * batch, self._batch)
             if not self._test_until_found(view, batch):
                 break  # nothing left to draw: every inactive pair was seen at this point
         tested = self._stream.n_tested + len(self._keys)
@@ -117,7 +118,7 @@ class _ReservoirSearch:
         drawn = 0
         while len(self._keys) < self._size and drawn < self._fill_limit and not view.halted():
             count = min(max(self._size - len(self._keys), self._tests), self._fill_limit - drawn)
-            keys, _ = self._test(view, min(count, LARGEST_BATCH))
+            keys, _ = self._test(view, min(count, self._batch))
             if not len(keys):
                 break
             drawn += len(keys)

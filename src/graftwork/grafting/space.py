@@ -22,8 +22,9 @@ from graftwork.objectives.protocol import Point
 from graftwork.objectives.reshaped import table_gradients
 from graftwork.penalties.blocks import Bools, pair_scales
 
-# Blocks scored in one batch.
-BATCH = 16384
+# Single cells scored in one batch; of whole tables more, unless they have many cells.
+BATCH = 2**14
+TABLES, TABLE_CELLS = 2**15, 2**23
 
 
 class Space(Protocol):
@@ -90,6 +91,19 @@ class TableSpace(Space, Protocol):
         ...
 
 
+def tables_at_once(cards: Ints) -> int:
+    """Return how many tables of pairs of such variables to score in one batch.
+
+    Examples
+    --------
+    >>> tables_at_once(np.array([2, 2, 3])), tables_at_once(np.full(50, 300))
+    (32768, 93)
+    """
+    states, pairs = float(cards.sum()), len(cards) * (len(cards) - 1)
+    cells = (states**2 - float((cards**2).sum())) / max(1, pairs)
+    return max(1, min(TABLES, int(TABLE_CELLS / max(1.0, cells))))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSpace:
     """All pairs among some variables, or those that pass a sieve.
@@ -100,6 +114,8 @@ class PairSpace:
         The variables that may have edges, ascending.
     sieve : Sieve, optional
         Which of the pairs may be edges; None is all of them.
+    batch : int
+        How many to score at once.
 
     Examples
     --------
@@ -114,9 +130,9 @@ class PairSpace:
 
     variables: Ints
     sieve: Sieve | None = None
+    batch: int = TABLES
     unit = "pair"
     whole = True
-    batch = BATCH
 
     @property
     def size(self) -> int:

@@ -359,18 +359,21 @@ def place_products(pairs, side, offsets, degrees, lines, columns, products, card
     """Fill ``tables[side]`` of each pair from products of conditionals with others' states.
 
     ``lines`` and ``columns`` say where each variable's conditionals (all states but the last) and
-    states start among them; variables without neighbours are left out.
+    states start among them; variables without neighbours are left out. ``products`` has some lines
+    together for each column.
     """
+    lanes = products.shape[2]
     for k in range(len(pairs)):
         node, other = pairs[k, side], pairs[k, 1 - side]
         if degrees[node] == 0:
             continue
         s, s_other, start = cards[node], cards[other], offsets[k]
         for b in range(s_other):
-            line = products[columns[other] + b]
             rest = margins[unary_offsets[other] + b]
             for a in range(s):
-                value = line[lines[node] + a] if a < s - 1 else rest
+                line, value = lines[node] + a, rest
+                if a < s - 1:
+                    value = products[line // lanes, columns[other] + b, line % lanes]
                 rest -= value
                 cell = a * s_other + b if side == 0 else b * s + a
                 tables[side, start + cell] = value

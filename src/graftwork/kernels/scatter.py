@@ -57,12 +57,11 @@ def add_rows(lanes, own, cells, sums):
 
 @njit(cache=True, nogil=True)
 def part_cells(lanes, strides, cards, bounds, bases, sizes, places, sums, out):
-    """Add the cells' sums to those of the states of each variable: ``out[place + state]``."""
-    flat = out.ravel()
+    """Add the cells' sums to those of the states of each variable; all flat."""
     for g in range(len(bases)):
         for cell in range(sizes[g]):
             held = load(lanes, sums, (bases[g] + cell) * len(lanes))
             for v in range(bounds[g], bounds[g + 1]):
                 state = cell // strides[v] % cards[v]
                 at = (places[v] + state) * len(lanes)
-                store(plus(load(lanes, flat, at), held), flat, at)
+                store(plus(load(lanes, out, at), held), out, at)

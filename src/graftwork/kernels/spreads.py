@@ -24,6 +24,14 @@ def _add(lanes, target, at, source, start, scale):
 
 
 @njit(cache=True, nogil=True)
+def _aligned(count):
+    """Return zeros from a multiple of 64 bytes on: lanes across two lines of the cache are slow."""
+    raw = np.zeros(count + 8)
+    skipped = (-raw.ctypes.data // 8) % 8
+    return raw[skipped : skipped + count]
+
+
+@njit(cache=True, nogil=True)
 def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
     """Fill sum_c s_c z_u z_v' of all neighbours u and v of a variable.
 
@@ -31,19 +39,23 @@ def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
     numbers s_c, and z_u the row ``seen[starts[u, 0] + code]``, of which the first columns count:
     those of u are ``starts[u, 1]`` to ``starts[u + 1, 1]`` of ``total``, shape (q, q, width).
     """
-    largest = cards.max()
-    sums = np.empty(TOGETHER * largest * largest * width)
+    largest = cards[0]
+    for card in cards[1:]:
+        largest = max(largest, card)
+    sums = _aligned(TOGETHER * largest * largest * width)
     half = np.empty(seen.shape[1] * largest * width)
     for u in range(len(codes)):
         for first in range(u, len(codes), TOGETHER):
             last = min(first + TOGETHER, len(codes))
             sums[:] = 0.0
-            for c in range(codes.shape[1]):
-                own = np.int64(codes[u, c]) * largest
-                for v in range(first, last):
-                    place = (((v - first) * largest * largest) + own + codes[v, c]) * width
-                    for q in range(0, width, len(lanes)):
-                        _add(lanes, sums, place + q, lines, c * width + q, 1.0)
+            centre, others = codes[u], codes[first:last]
+            for q in range(0, width, len(lanes)):
+                for c in range(codes.shape[1]):
+                    own = np.int64(centre[c]) * largest
+                    line = load(lanes, lines, c * width + q)
+                    for v in range(last - first):
+                        place = (v * largest * largest + own + others[v, c]) * width + q
+                        store(add_scaled(line, 1.0, sums, place), sums, place)
             for v in range(first, last):
                 base = (v - first) * largest * largest * width
                 _project(u, v, width, largest, cards, seen, starts, sums[base:], half, total)
@@ -92,7 +104,7 @@ def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weight
         else:
             gathered = _gather(lanes, widths[many], ids[few], n_few, ids[many], other, weights)
         across = -(-width // len(lanes)) * len(lanes)
-        out = np.zeros(height * across)
+        out = _aligned(height * across)
         for c in range(n_few):
             source, place = widths[few] * c, widths[many] * c
             for a in range(height):
@@ -116,7 +128,7 @@ def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
         combinations[np.int64(ids[r]) * n_others + others[r]] += weight
-    gathered = np.zeros(width * count + len(lanes))
+    gathered = _aligned(width * count + len(lanes))
     for c in range(count):
         for d in range(n_others):
             weight = combinations[c * n_others + d]
@@ -129,10 +141,28 @@ def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights
 @njit(cache=True, nogil=True)
 def _gather(lanes, width, ids, count, others, lines, weights):
     """Return the sum of the other variable's lines in each configuration, row by row."""
-    gathered = np.zeros(width * count + len(lanes))
+    gathered = _aligned(width * count + len(lanes))
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
         target, place = width * np.int64(ids[r]), width * np.int64(others[r])
         for q in range(0, width, len(lanes)):
             _add(lanes, gathered, target + q, lines, place + q, weight)
     return gathered
+
+
+@njit(cache=True, nogil=True)
+def fill_scores(first, last, others, start, indicators, residuals, out):
+    """Fill in r_a and r_a z_b + z_a r_b of some rows, for lines a of a variable and b of others.
+
+    ``out`` has shape (last - first, 1 + others, rows), the rows from ``start`` on.
+    """
+    stop = start + out.shape[2]
+    for a in range(first, last):
+        own_seen, own_left = indicators[a, start:stop], residuals[a, start:stop]
+        for m in range(stop - start):
+            out[a - first, 0, m] = own_left[m]
+        for k in range(len(others)):
+            seen, left = indicators[others[k], start:stop], residuals[others[k], start:stop]
+            target = out[a - first, k + 1]
+            for m in range(len(target)):
+                target[m] = own_left[m] * seen[m] + own_seen[m] * left[m]

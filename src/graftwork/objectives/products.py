@@ -24,7 +24,7 @@ MOST_CELLS = 12288
 SPAN = 2**15
 # Pairs are cut by this many first variables, unless one product of all with all does less.
 PART = 128
-# From so many pairs on, and this share of all pairs among their variables, products are quicker.
+# From so many pairs on, and this share of all cells among their variables, products are quicker.
 MANY_PAIRS, DENSE = 512, 0.2
 
 #: Fills conditionals: (variable, first state, last state, first row, place among the lanes, out).
@@ -80,7 +80,7 @@ class Product:
         Where each owner's conditionals start; -1 where it is none.
     columns : (n,) int64
         Where each other variable's states start; -1 where it is none.
-    values : (columns, lines) float64
+    values : (blocks of lines, columns, lanes) float64
     """
 
     lines: Ints
@@ -117,11 +117,11 @@ class Product:
                     kernel.add_rows(LANES, own, flat, sums)
                     kernel.part_cells(
                         LANES, part.strides, states, part.bounds, part.bases, part.sizes, where,
-                        sums, values[number],
+                        sums, values[number].ravel(),
                     )  # fmt: skip
 
                 run_chunks(add, range(len(values)), n_threads)
-        return Product(lines, columns, values.transpose(1, 0, 2).reshape(n_columns, -1))
+        return Product(lines, columns, values)
 
 
 def aligned(count: int) -> Floats:
@@ -135,27 +135,29 @@ def aligned(count: int) -> Floats:
     return raw[skipped : skipped + count * lanes]
 
 
-def cut_pairs(pairs: Ints) -> list[Ints]:
+def cut_pairs(pairs: Ints, cards: Ints) -> list[Ints]:
     """Return the places of pairs, grouped by their first variables."""
     firsts, which = np.unique(pairs[:, 0], return_inverse=True)
-    if len(firsts) <= 2 * PART and one_square(pairs):
+    if len(firsts) <= 2 * PART and one_square(pairs, cards):
         return [np.arange(len(pairs))]
     part = which // PART
     return [np.flatnonzero(part == number) for number in range(int(part.max(initial=-1)) + 1)]
 
 
-def one_square(pairs: Ints) -> bool:
-    """Return whether all variables with all is less than first with second ones both ways."""
-    firsts, seconds = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
-    return len(np.union1d(firsts, seconds)) ** 2 < 2 * len(firsts) * len(seconds)
+def one_square(pairs: Ints, cards: Ints) -> bool:
+    """Return whether all variables with all have fewer cells than first with second both ways."""
+    first, second, both = (
+        int(cards[np.unique(ends)].sum()) for ends in (pairs[:, 0], pairs[:, 1], pairs)
+    )
+    return both**2 < 2 * first * second
 
 
-def dense(pairs: Ints) -> bool:
-    """Return whether pairs are many, and most of those among their variables."""
+def dense(pairs: Ints, cards: Ints) -> bool:
+    """Return whether pairs are many, with most cells of the tables among their variables."""
     if len(pairs) < MANY_PAIRS:
         return False
-    among = len(np.unique(pairs[:, 0])) * len(np.unique(pairs[:, 1]))
-    return len(pairs) >= DENSE * among
+    first, second = (int(cards[np.unique(ends)].sum()) for ends in pairs.T)
+    return int(cards[pairs].prod(axis=1).sum()) >= DENSE * first * second
 
 
 def _places(variables: Ints, sizes: Ints) -> Ints:

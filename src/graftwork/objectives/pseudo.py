@@ -215,7 +215,7 @@ class PseudoPoint:
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        if dense(pairs):
+        if dense(pairs, sample.cards):
             self._multiply_pairs(pairs, offsets[:-1], sums)
         else:
             self._sum_pairs(pairs, offsets[:-1], sums)
@@ -400,10 +400,14 @@ class PseudoPoint:
     def _multiply_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
         """Fill the same sums from products of many conditionals with many variables' states."""
         self._sum_alone(pairs, starts, sums)
-        for members in cut_pairs(pairs):
+        for members in cut_pairs(pairs, self.potentials.layout.cards):
             here, first = pairs[members], starts[members]
             both = np.unique(here)
-            square = self._multiply(both, both) if one_square(here) else None
+            square = (
+                self._multiply(both, both)
+                if one_square(here, self.potentials.layout.cards)
+                else None
+            )
             for side in range(2):
                 own, other = np.unique(here[:, side]), np.unique(here[:, 1 - side])
                 product = square or self._multiply(own, other)

@@ -8,6 +8,7 @@ row counts as one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels import stars as kernel
+from graftwork.objectives.products import LANES, aligned
 from graftwork.objectives.row_conditionals import RowConditionals
 from graftwork.tuning.contrasts import Contrasts
 
@@ -96,9 +98,10 @@ class Said:
     bends: Floats
 
     @staticmethod
-    def of(sample: Sample, conditionals: RowConditionals, contrasts: Contrasts, i: int) -> Said:
-        """Return what the conditional of variable ``i`` says."""
-        known = Configurations.of(sample, i, conditionals.neighbours(i))
+    def of(
+        known: Configurations, conditionals: RowConditionals, contrasts: Contrasts, i: int
+    ) -> Said:
+        """Return what the conditional of variable ``i`` says in its configurations."""
         p = conditionals.given(i, known.codes)
         return Said(known, *spread_of(contrasts.bases[i], p))
 
@@ -121,7 +124,7 @@ class Said:
             Whether missing cells count as averages.
         """
         gone = self.configurations.gone
-        first, second = np.triu_indices(len(self.means))
+        first, second = _upper(len(self.means))
         off = self.means - average[:, None]
         moments: Floats = off[first] * off[second] + np.where(gone, 1.0, 2.0) * self.bends
         if averaged:
@@ -140,7 +143,7 @@ def spread_of(basis: Floats, conditionals: Floats) -> tuple[Floats, Floats]:
     >>> means.tolist(), spreads.tolist()
     ([[0.0]], [[1.0]])
     """
-    first, second = np.triu_indices(basis.shape[1])
+    first, second = _upper(basis.shape[1])
     means: Floats = (basis[:-1] - basis[-1]).T @ conditionals + basis[-1][:, None]
     products = (basis[:, first] * basis[:, second]).T
     spreads: Floats = (products[:, :-1] - products[:, -1:]) @ conditionals + products[:, -1:]
@@ -148,10 +151,18 @@ def spread_of(basis: Floats, conditionals: Floats) -> tuple[Floats, Floats]:
     return means, spreads
 
 
+@lru_cache(maxsize=64)
+def _upper(size: int) -> tuple[Ints, Ints]:
+    """Return rows and columns of the upper triangle of a matrix."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns
+
+
 def padded(lines: Floats, lanes: tuple[int, ...]) -> Floats:
     """Return (t, c) numbers as (c, t) ones, filled up with zeros to whole lanes."""
     width = -(-len(lines) // len(lanes)) * len(lanes)
-    out = np.zeros((lines.shape[1], width))
+    size = lines.shape[1] * width
+    out = aligned(-(-size // len(LANES)))[:size].reshape(lines.shape[1], width)
     out[:, : len(lines)] = lines.T
     return out
 

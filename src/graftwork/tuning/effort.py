@@ -24,9 +24,9 @@ from graftwork.tuning.criteria import Criterion, EbicRefit, HoldOut, KFold, Star
 
 # Lambdas of a path to the noise level (with the certified fit), of one well below it, and what a
 # last fit counts as.
-SHORT, DEEP, LAST = 9, 14, 1
+SHORT, DEEP, LAST = 6, 14, 1
 # Evaluations at each lambda of these: the smaller lambda, the more.
-EACH_SHORT, EACH_DEEP = 13.0, 30.0
+EACH_SHORT, EACH_DEEP = 15.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def effort_of_structure(edges: int, pairs: int, operations: float, *, newton: bo
     >>> effort_of_structure(100, 1000, 1e9, newton=True).counted
     1000.0
     """
-    refits = 200.0 if newton else 1200.0
+    refits = 100.0 if newton else 1200.0
     path = _path(0.7 * edges, pairs, SHORT, EACH_SHORT)
     return path + Effort(min(refits, 20.0 + 20.0 * edges), edges, 0.0, 0.0, 0.0, operations)
 
@@ -169,7 +169,7 @@ def predicts(criterion: Criterion | None) -> bool:
 def _path(edges: float, pairs: int, steps: int, each: float) -> Effort:
     """Return what a path of so many lambdas does, with so many evaluations at each."""
     evaluations = min(each * steps, 4.0 * steps + 4.0 * edges)
-    return Effort(evaluations, edges, 3.5 * steps, 2.5 * steps * pairs, 1.0 * pairs)
+    return Effort(evaluations, edges, 3.5 * steps, 1.2 * steps * pairs, 1.0 * pairs)
 
 
 def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells: float) -> Effort:
@@ -186,7 +186,7 @@ def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells:
     --------
     >>> from graftwork.recipes import best_choice
     >>> effort_of_fit(best_choice(), 100, 1000, 50, 1).evaluations
-    340.0
+    140.0
     """
     selector = recipe.selector
     if recipe.exchange is not None:
@@ -197,9 +197,10 @@ def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells:
         return Effort(80.0, 0.8 * pairs, 3.0, 1.0 * pairs, 1.0 * pairs)
     if isinstance(selector, Reservoir):
         size = min(variables, selector.size or variables) + (selector.tests or math.sqrt(variables))
-        rounds = 1.3 * edges
+        rounds = (0.6 if selector.tests is None else 1.3) * edges
         scored = 1.5 * pairs + rounds * size
-        return Effort(20.0 + 3.2 * edges, 0.65 * edges, rounds, scored, 1.0 * pairs)
+        each = 1.2 if selector.tests is None else 3.2
+        return Effort(20.0 + each * edges, 0.65 * edges, rounds, scored, 1.0 * pairs)
     if isinstance(selector, Exhaustive):
         return _exhaustive(recipe, selector, edges, pairs, cells)
     if isinstance(selector, WorkingSet):

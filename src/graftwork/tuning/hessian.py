@@ -8,16 +8,20 @@ cells are put together afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
+from graftwork.kernels.blocks import multiply_blocks
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.row_conditionals import RowConditionals
-from graftwork.tuning.configurations import Said, lanes_for, padded
+from graftwork.tuning.configurations import lanes_for, padded
 from graftwork.tuning.contrasts import Contrasts
 from graftwork.tuning.rows import Rows
 
@@ -46,7 +50,16 @@ class Star:
     edge_of: Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class _Group(NamedTuple):
+    """Tables of one shape: where their cells and parameters are, and the bases of both sides."""
+
+    cells: Ints
+    parameters: Ints
+    left: Floats
+    right: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """Differences of unaries, then of edge tables, in one vector.
 
@@ -81,24 +94,41 @@ class Parameters:
 
     def read(self, vector: Floats) -> Floats:
         """Return K' u and K_i' W K_j of a flat vector of the layout."""
-        layout, bases = self.layout, self.contrasts.bases
-        parts = [basis.T @ layout.unary(vector, i) for i, basis in enumerate(bases)]
-        for e, (i, j) in enumerate(layout.edges.tolist()):
-            parts.append((bases[i].T @ layout.table(vector, e) @ bases[j]).ravel())
-        return np.concatenate(parts)
+        out = np.empty(self.size)
+        for group in self._groups:
+            tables = vector[group.cells]
+            out[group.parameters] = group.left.transpose(0, 2, 1) @ tables @ group.right
+        return out
 
     def write(self, parameters: Floats) -> Floats:
         """Return K u and K_i W K_j' as a flat vector of the layout."""
-        layout, bases, out = self.layout, self.contrasts.bases, self.layout.zeros()
-        for i, basis in enumerate(bases):
-            layout.unary(out, i)[:] = basis @ parameters[self.starts[i] : self.starts[i + 1]]
-        for e, (i, j) in enumerate(layout.edges.tolist()):
-            inner = parameters[self.of_edge(e)].reshape(bases[i].shape[1], bases[j].shape[1])
-            layout.table(out, e)[:] = bases[i] @ inner @ bases[j].T
+        out = self.layout.zeros()
+        for group in self._groups:
+            inner = parameters[group.parameters]
+            out[group.cells] = group.left @ inner @ group.right.transpose(0, 2, 1)
         return out
 
+    @cached_property
+    def _groups(self) -> list[_Group]:
+        """Unaries and tables, those of one shape together; unaries are tables of one column."""
+        layout, one = self.layout, np.ones((1, 1))
+        sides = [(basis, one) for basis in self.contrasts.bases]
+        sides += [tuple(self.contrasts.bases[k] for k in pair) for pair in layout.edges.tolist()]
+        begins = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets[:-1]])
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for number, (left, right) in enumerate(sides):
+            alike.setdefault((*left.shape, *right.shape), []).append(number)
+        groups = []
+        for (rows, first, columns, second), numbers in alike.items():
+            left, right = (np.stack([sides[number][k] for number in numbers]) for k in (0, 1))
+            cells = begins[numbers, None, None] + np.arange(rows * columns).reshape(rows, columns)
+            inner = np.arange(first * second).reshape(first, second)
+            groups.append(_Group(cells, self.starts[numbers, None, None] + inner, left, right))
+        return groups
+
+    @cached_property
     def stars(self) -> list[Star]:
-        """Return every variable with its neighbours."""
+        """Every variable with its neighbours."""
         layout, sizes = self.layout, self.contrasts.sizes
         at = [np.zeros(0, dtype=np.int64)] * layout.n_variables
         if layout.n_edges:
@@ -136,7 +166,7 @@ class Hessian:
     places : list of (p,) int64
         Which parameters each variable's conditional depends on, ascending.
     blocks : list of (p, p) float64
-        How it bends in them.
+        How it bends in them. Symmetric.
     """
 
     size: int
@@ -154,12 +184,18 @@ class Hessian:
         """Return it times a number."""
         return Hessian(self.size, self.places, [factor * block for block in self.blocks])
 
-    def times(self, vector: Floats) -> Floats:
-        """Return the product with a vector."""
-        out = np.zeros_like(vector)
-        for own, block in zip(self.places, self.blocks, strict=True):
-            out[own] += block @ vector[own]
-        return out
+    def multiplier(self) -> Callable[[Floats], Floats]:
+        """Return the function that multiplies vectors by it."""
+        starts = offsets(np.array([len(own) for own in self.places], dtype=np.int64))
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
+        blocks = np.concatenate([np.zeros(0), *(block.ravel() for block in self.blocks)])
+
+        def multiply(vector: Floats) -> Floats:
+            out = np.zeros(self.size)
+            multiply_blocks(starts, places, blocks, np.ascontiguousarray(vector), out)
+            return out
+
+        return multiply
 
     def around(self, parameters: Parameters, diagonal: Floats) -> list[Floats]:
         """Return the matrix, plus a diagonal one, of the parameters of each conditional.
@@ -185,7 +221,7 @@ def within(places: Ints, part: slice) -> slice:
 
 def hessian(rows: Rows, parameters: Parameters) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign."""
-    stars, conditionals = parameters.stars(), rows.conditionals
+    stars, conditionals = parameters.stars, rows.conditionals
     costs = np.array([float(star.parameters.size) ** 2 for star in stars])
 
     def bend(part: slice) -> list[tuple[Ints, Floats]]:
@@ -203,7 +239,7 @@ def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, 
     if not size:
         return order, np.zeros((0, 0))
     sample, bases = rows.sample, rows.contrasts.bases
-    said = Said.of(sample, conditionals, rows.contrasts, star.centre)
+    said = rows.said(conditionals, star.centre)
     lines = said.spreads * said.configurations.weights
     lanes = lanes_for(len(lines))
     others = conditionals.neighbours(star.centre).tolist()
@@ -222,6 +258,7 @@ def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, 
     return star.parameters.ravel()[order], square[np.ix_(order, order)]
 
 
+@lru_cache(maxsize=64)
 def unfold(size: int) -> Ints:
     """Return where each entry of a symmetric matrix stands in its upper triangle.
 
@@ -233,4 +270,5 @@ def unfold(size: int) -> Ints:
     places = np.zeros((size, size), dtype=np.int64)
     upper = np.triu_indices(size)
     places[upper] = places[upper[::-1]] = np.arange(len(upper[0]))
+    places.flags.writeable = False
     return places

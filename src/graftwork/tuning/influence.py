@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
-from graftwork.inference.ragged import offsets
+from graftwork.kernels.spreads import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.tuning.hessian import Parameters, Star
 from graftwork.tuning.localise import Local
@@ -21,13 +21,12 @@ STRIP = 512
 class _Arm:
     """A variable with the shares of some of its edges, one below the other.
 
-    ``lines`` says where each edge's lines start among all influences of first variables, or of
-    second ones.
+    ``lines`` are the places of their influences among those of all arms.
     """
 
     star: Star
     shares: Floats
-    lines: list[tuple[int, slice]]
+    lines: slice
 
 
 def variations(
@@ -43,60 +42,60 @@ def variations(
     chosen : (k,) int64
         Which of them are wanted.
     """
-    sizes = np.array([len(locals_[e].precision) for e in chosen.tolist()], dtype=np.int64)
-    lines = offsets(sizes)
-    totals = [np.zeros((size, size)) for size in sizes.tolist()]
-    arms = _arms(parameters, locals_, chosen, lines)
+    sizes = [len(locals_[e].precision) for e in chosen.tolist()]
+    totals = [np.zeros((size, size)) for size in sizes]
+    arms, starts = _arms(parameters, locals_, chosen)
     if not arms:
         return totals
     places = rows.places
     costs = np.array([float(arm.shares.size) for arm in arms])
+    arm_cuts = cut_evenly(costs, rows.n_threads)
+    edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
+    slopes = np.empty((arms[-1].lines.stop, STRIP))
 
     for block in rows.blocks():
         for start in range(0, len(block.weights), STRIP):
-            strip = block.strip(slice(start, start + STRIP))
-            slopes = np.empty((2, int(lines[-1]), len(strip.weights)))
+            weights = block.weights[start : start + STRIP]
+            found = slopes[:, : len(weights)]
 
-            def reach(part: slice, strip: RowBlock = strip, slopes: Floats = slopes) -> None:
+            def reach(part: slice, block: RowBlock = block, start: int = start,
+                      found: Floats = found) -> None:  # fmt: skip
                 for arm in arms[part]:
-                    found, first = arm.shares @ _scores(strip, arm.star, places), 0
-                    for end, own in arm.lines:
-                        last = first + own.stop - own.start
-                        slopes[end, own] = found[first:last]
-                        first = last
+                    scores = np.empty((*arm.star.parameters.shape, found.shape[1]))
+                    own = places[arm.star.centre : arm.star.centre + 2].tolist()
+                    fill_scores(
+                        *own, arm.star.lines, start, block.indicators, block.residuals, scores
+                    )
+                    np.matmul(arm.shares, scores.reshape(-1, found.shape[1]), out=found[arm.lines])
 
-            def add(part: slice, strip: RowBlock = strip, slopes: Floats = slopes) -> None:
+            def add(part: slice, weights: Floats = weights, found: Floats = found) -> None:
                 for k in range(part.start, part.stop):
-                    both = slopes[:, lines[k] : lines[k + 1]].sum(axis=0)
-                    totals[k] += (both * strip.weights) @ both.T
+                    first, second = (found[s : s + sizes[k]] for s in starts[k])
+                    both = first + second
+                    totals[k] += (both * weights) @ both.T
 
-            run_chunks(reach, cut_evenly(costs, rows.n_threads), rows.n_threads)
-            run_chunks(add, cut_evenly(sizes.astype(np.float64), rows.n_threads), rows.n_threads)
+            run_chunks(reach, arm_cuts, rows.n_threads)
+            run_chunks(add, edge_cuts, rows.n_threads)
     return totals
 
 
-def _arms(parameters: Parameters, locals_: list[Local], chosen: Ints, lines: Ints) -> list[_Arm]:
-    """Return the variables at these edges."""
-    stars = parameters.stars()
+def _arms(
+    parameters: Parameters, locals_: list[Local], chosen: Ints
+) -> tuple[list[_Arm], list[list[int]]]:
+    """Return the variables at these edges, and where the influences of each edge's two start."""
+    starts = [[0, 0] for _ in chosen]
     at: dict[int, list[tuple[int, int]]] = {}
     for k, e in enumerate(chosen.tolist()):
         for end, centre in enumerate(parameters.layout.edges[e].tolist()):
             at.setdefault(centre, []).append((k, end))
-    arms = []
+    arms, first = [], 0
     for centre, edges in sorted(at.items()):
-        star = stars[centre]
+        star, last = parameters.stars[centre], first
+        for k, end in edges:
+            starts[k][end] = last
+            last += len(locals_[chosen[k]].precision)
         rank = np.argsort(np.argsort(star.parameters, axis=None))
         shares = np.hstack([locals_[chosen[k]].shares[end] for k, end in edges])
-        own = [(end, slice(int(lines[k]), int(lines[k + 1]))) for k, end in edges]
-        arms.append(_Arm(star, np.ascontiguousarray(shares[rank].T), own))
-    return arms
-
-
-def _scores(block: RowBlock, star: Star, places: Ints) -> Floats:
-    """Return each row's slope in each parameter at a variable, shape (parameters, rows)."""
-    own = slice(places[star.centre], places[star.centre + 1])
-    scores = np.empty((*star.parameters.shape, len(block.weights)))
-    scores[:, 0] = block.residuals[own]
-    np.multiply(block.residuals[own, None], block.indicators[star.lines][None], out=scores[:, 1:])
-    scores[:, 1:] += block.indicators[own, None] * block.residuals[star.lines][None]
-    return scores.reshape(-1, len(block.weights))
+        arms.append(_Arm(star, np.ascontiguousarray(shares[rank].T), slice(first, last)))
+        first = last
+    return arms, starts

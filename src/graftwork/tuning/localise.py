@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.threads import cut_evenly, run_chunks
@@ -54,13 +54,18 @@ class _Half:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
-    """The Hessians of the parameters at each variable, and their inverses."""
+    """The Hessians of the parameters at each variable, and their inverses.
+
+    ``edge_of[i][j]`` is the edge between two variables, ``at[i, e]`` where an edge's parameters are
+    among those at a variable.
+    """
 
     bend: Hessian
     parameters: Parameters
     matrices: list[Floats]
     inverses: list[Floats]
     edge_of: list[dict[int, int]]
+    at: dict[tuple[int, int], slice]
 
     @staticmethod
     def of(bend: Hessian, parameters: Parameters, ridge: Floats, n_threads: int) -> Around:
@@ -73,10 +78,13 @@ class Around:
 
         groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
+        at = {}
         for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
             edge_of[i][j] = edge_of[j][i] = e
+            for k in (i, j):
+                at[k, e] = within(bend.places[k], parameters.of_edge(e))
         inverses = [one for group in groups for one in group]
-        return Around(bend, parameters, matrices, inverses, edge_of)
+        return Around(bend, parameters, matrices, inverses, edge_of, at)
 
     def localise_all(self, n_threads: int) -> list[Local]:
         """Return all edges."""
@@ -104,16 +112,15 @@ class Around:
         return Local(0.5 * (precision + precision.T), shares)
 
     def _half(self, e: int, centre: int, shared: list[int]) -> _Half:
-        places, inverse_ = self.bend.places[centre], self.inverses[centre]
-        own = within(places, self.parameters.of_edge(e))
+        inverse_ = self.inverses[centre]
+        own = self.at[centre, e]
         columns = inverse_[:, own]
         left = np.asarray(np.linalg.inv(columns[own]), dtype=np.float64)
         follow = columns @ left
-        at = [np.zeros(0, dtype=np.int64)]
-        for other in shared:
-            part = within(places, self.parameters.of_edge(self.edge_of[centre][other]))
-            at.append(np.arange(part.start, part.stop))
-        joined = np.concatenate(at)
+        parts = [self.at[centre, self.edge_of[centre][other]] for other in shared]
+        joined = np.concatenate([np.zeros(0, dtype=np.int64), *(
+            np.arange(part.start, part.stop) for part in parts
+        )])  # fmt: skip
         free = inverse_[:, joined] - follow @ columns[joined].T
         return _Half(own, left, follow, joined, free)
 
@@ -121,12 +128,13 @@ class Around:
         """Return the Hessian between i's and j's tables to the neighbours they share."""
         blocks = []
         for other in shared:
-            places = self.bend.places[other]
-            first, second = (
-                within(places, self.parameters.of_edge(self.edge_of[other][k])) for k in (i, j)
-            )
+            first, second = (self.at[other, self.edge_of[other][k]] for k in (i, j))
             blocks.append(self.bend.blocks[other][first, second])
-        return block_diag(*blocks)
+        rows, columns = (np.cumsum([0, *(b.shape[k] for b in blocks)]).tolist() for k in (0, 1))
+        link = np.zeros((rows[-1], columns[-1]))
+        for k, block in enumerate(blocks):
+            link[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+        return link
 
 
 def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
@@ -136,13 +144,12 @@ def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Fl
     given the inverses of both, when something is added between them.
     """
     here, there = (-half.follow[half.shared] for half in (first, second))
-    cut = len(here)
-    system = np.eye(cut + len(there))
-    system[:cut, cut:] = link @ second.free[second.shared]
-    system[cut:, :cut] = link.T @ first.free[first.shared]
-    pulled = np.vstack([link @ there, link.T @ here])
-    moved = np.asarray(np.linalg.solve(system, pulled), dtype=np.float64)
-    return here.T @ moved[:cut] + there.T @ moved[cut:], (moved[:cut], moved[cut:])
+    forth, back = link @ second.free[second.shared], link.T @ first.free[first.shared]
+    pulled = link @ there, link.T @ here
+    system = np.eye(len(here)) - forth @ back  # what is left once the second's tables follow
+    moved = np.asarray(np.linalg.solve(system, pulled[0] - forth @ pulled[1]), dtype=np.float64)
+    after = pulled[1] - back @ moved
+    return here.T @ moved + there.T @ after, (moved, after)
 
 
 def inverse(matrix: Floats) -> Floats:
@@ -151,4 +158,10 @@ def inverse(matrix: Floats) -> Floats:
         return matrix
     raised = matrix.copy()
     raised[np.diag_indices_from(raised)] += 1e-10 * np.trace(matrix) / len(matrix)
-    return np.asarray(cho_solve(cho_factor(raised, overwrite_a=True), np.eye(len(matrix))))
+    factor, failed = dpotrf(raised.T, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError("a Hessian is not positive definite")
+    half, _ = dpotri(factor, overwrite_c=True)  # above the diagonal, and zeros below
+    found: Floats = half + half.T
+    found[np.diag_indices_from(found)] *= 0.5
+    return found

@@ -24,7 +24,7 @@ from graftwork.tuning.rows import Rows
 
 # So many Hessians at most, and steps with each.
 MOST_HESSIANS = 10
-MOST_STEPS = 6
+MOST_STEPS = 20
 # A step that leaves more than this share of the residual wants a new Hessian.
 ENOUGH_GAIN = 0.3
 # The Hessian is only built where no variable's conditional has more parameters than this, and no
@@ -32,6 +32,8 @@ ENOUGH_GAIN = 0.3
 MOST_PARAMETERS = 3000
 MOST_STATES = 50
 SHORTEST = 1e-3
+# Of each step's linear system.
+ACCURACY = 1e-2
 
 
 def has_hessian(sample: Sample, layout: Layout) -> bool:
@@ -79,13 +81,27 @@ def _descend(
     ridge: Floats,
     tolerance: float,
 ) -> Solution:
-    """Return where a few steps with one Hessian lead: close to the optimum each gains digits."""
-    whole = _operator(parameters.size, lambda vector: bend.times(vector) + ridge * vector)
+    """Return where steps with one Hessian lead.
+
+    It is corrected by what the steps saw of the slopes, as quasi-Newton methods do: one direction
+    in which it is somewhat old would be enough to make all steps gain little.
+    """
+    times = bend.multiplier()
+    whole = _operator(parameters.size, lambda vector: times(vector) + ridge * vector)
     nearly_inverse = _schwarz(parameters, bend, ridge)
+
+    def solve(slope: Floats) -> Floats:
+        found, _ = cg(whole, slope, rtol=ACCURACY, atol=0.0, M=nearly_inverse, maxiter=200)
+        return np.asarray(found, dtype=np.float64)
+
+    def read(at: Solution) -> tuple[Floats, Floats]:
+        weights = parameters.read(at.point.potentials.weights)
+        return weights, parameters.read(at.point.gradient) + ridge * weights
+
+    seen: list[tuple[Floats, Floats]] = []
+    place, slope = read(solution)
     for _ in range(MOST_STEPS):
-        weights = solution.point.potentials.weights
-        slope = parameters.read(solution.point.gradient) + ridge * parameters.read(weights)
-        step, _ = cg(whole, -slope, rtol=1e-4, atol=0.0, M=nearly_inverse, maxiter=200)
+        step = -_corrected(solve, seen, slope)
         trial = _lower(problem, solution, parameters.write(step))
         if trial is None:
             return solution
@@ -93,7 +109,31 @@ def _descend(
         solution = replace(trial, evaluations=solution.evaluations + 1)
         if not gained or solution.residual <= tolerance:
             break
+        before = place, slope
+        place, slope = read(solution)
+        moved, turned = place - before[0], slope - before[1]
+        if moved @ turned > 0.0:
+            seen.append((moved, turned))
     return solution
+
+
+def _corrected(
+    solve: Callable[[Floats], Floats], seen: list[tuple[Floats, Floats]], slope: Floats
+) -> Floats:
+    """Return a slope divided by a Hessian that agrees with steps and changes of slopes seen.
+
+    References
+    ----------
+    Nocedal and Wright (2006), Numerical Optimization, algorithm 7.4.
+    """
+    left, shares = slope, []
+    for moved, turned in reversed(seen):
+        shares.append((moved @ left) / (moved @ turned))
+        left = left - shares[-1] * turned
+    out = solve(left)
+    for (moved, turned), share in zip(seen, reversed(shares), strict=True):
+        out = out + (share - (turned @ out) / (moved @ turned)) * moved
+    return out
 
 
 def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | None:
@@ -114,7 +154,8 @@ def _schwarz(parameters: Parameters, bend: Hessian, ridge: Floats) -> Any:
     Every table is in two of them (the overlapping additive Schwarz method).
     """
     inverses = [inverse(matrix) for matrix in bend.around(parameters, ridge)]
-    return _operator(parameters.size, Hessian(parameters.size, bend.places, inverses).times)
+    together = Hessian(parameters.size, bend.places, inverses)
+    return _operator(parameters.size, together.multiplier())
 
 
 def _operator(size: int, apply: Callable[[Floats], Floats]) -> Any:

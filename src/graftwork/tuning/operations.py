@@ -1,7 +1,7 @@
-"""Floating point operations of the tests of goal="structure", by arithmetic.
+"""The work of the tests of goal="structure", counted as operations of matrix products.
 
-Products of matrices are most of what tests do. The rest (looking numbers up, calls) is counted as
-so many operations that would take about as long.
+What tests do (adding lines up, looking numbers up, calls) is counted as so many operations of a
+product as would take about as long. ``benchmarks/estimates.py`` compares with real fits.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.contrasts import pool
 from graftwork.tuning.newton import MOST_PARAMETERS, MOST_STATES
-from graftwork.tuning.pair_tests import TILE
 from graftwork.tuning.rows import BLOCK_SIZE, LEAST_ROWS
+from graftwork.tuning.variances import TILE
 
-# What takes as long as so many operations of a product: a number that is read and written once, one
-# of a row's conditionals with its spread, the calls for a pair and for an edge.
-LOOK = 150.0
-FILL = 1500.0
-PAIR = 2e6
-EDGE = 3e7
-# How often all absent pairs are tested, all edges, and Hessians are summed (with a few steps for
-# each): typical, but three times as many where states nearly determine each other.
-PAIR_ROUNDS = 5
-EDGE_ROUNDS = 9
-HESSIANS = 12
+# A pair, and each of its rows; an edge, and each of its parameters in each row.
+PAIR, PAIR_ROW = 1.6e6, 40.0
+EDGE, EDGE_ROW = 4e7, 250.0
+# How often all absent pairs are tested, and all edges; Newton steps take as long as so many tests
+# of the edges, where Hessians can be had.
+PAIR_ROUNDS = 3
+EDGE_ROUNDS = 4
+NEWTON = 2
 # This share of the short list is still there in most rounds.
 TESTED = 0.75
 # Arrays of a block of rows: conditionals, indicators, residuals.
@@ -51,27 +48,11 @@ def of_pair_tests(sizes: Ints, rows: int) -> float:
 
     Examples
     --------
-    >>> of_pair_tests(np.array([1, 1]), 100) > 2 * 100 * 2**2
-    True
+    >>> of_pair_tests(np.array([1, 1, 0]), 100)
+    1604000.0
     """
-    k = np.asarray(sizes[sizes > 0], dtype=np.float64)
-    features = float((k * (k + 1)).sum() / 2)
-    pairs = len(k) * (len(k) - 1) / 2
-    solved = ((k**3).sum() ** 2 - (k**6).sum()) / 3 + LOOK * (k**2).sum() ** 2 / 2
-    return float(2 * rows * features**2 + 2 * FILL * rows * features + solved + PAIR * pairs)
-
-
-def of_hessian(sizes: Ints, edges: Ints, rows: int) -> float:
-    """Return the operations of the Hessian of all conditionals.
-
-    Examples
-    --------
-    >>> of_hessian(np.array([1, 1]), np.array([[0, 1]]), 100)
-    361600.0
-    """
-    widths = star_widths(sizes, edges)
-    triangles = sizes * (sizes + 1) / 2
-    return float(rows * (triangles * (FILL + LOOK * widths + 2 * widths**2)).sum())
+    count = int((sizes > 0).sum())
+    return count * (count - 1) / 2 * (PAIR + PAIR_ROW * rows)
 
 
 def of_edge_tests(sizes: Ints, edges: Ints, rows: int) -> float:
@@ -79,17 +60,11 @@ def of_edge_tests(sizes: Ints, edges: Ints, rows: int) -> float:
 
     Examples
     --------
-    >>> of_edge_tests(np.array([1, 1]), np.array([[0, 1]]), 100) > 12800
-    True
+    >>> of_edge_tests(np.array([1, 2]), np.array([[0, 1]]), 100)
+    40050000.0
     """
-    widths, ends = star_widths(sizes, edges), sizes[edges]
-    free = ends.prod(axis=1)
-    own = (ends * widths[edges]).sum(axis=1)
-    inverse = own**3 + 2 * own**2 * free + LOOK * own**2
-    influence = free * (4 * own + 2 * LOOK * ends.sum(axis=1) + 2 * free)
-    filling = FILL * rows * (sizes * (sizes + 1) / 2).sum()
-    own_tests = (inverse + rows * influence + EDGE).sum()
-    return float(of_hessian(sizes, edges, rows) + filling + own_tests)
+    free = sizes[edges].prod(axis=1)
+    return float((EDGE + EDGE_ROW * rows * free).sum())
 
 
 def newton_sizes(sample: Sample, edges: Ints) -> Ints | None:
@@ -138,12 +113,9 @@ def of_structure(sample: Sample, sizes: Ints, part: Sample, edges: Ints, times: 
         How many times more there are among all variables.
     """
     rows, edges = sample.n_rows, edges[: round(TESTED * len(edges))]
-    total = PAIR_ROUNDS * of_pair_tests(sizes, rows)
-    total += times * EDGE_ROUNDS * of_edge_tests(sizes_in_tests(part), edges, rows)
-    known = newton_sizes(part, edges)
-    if known is not None:
-        total += times * HESSIANS * of_hessian(known, edges, rows)
-    return total
+    rounds = EDGE_ROUNDS + (NEWTON if newton_sizes(part, edges) is not None else 0)
+    tested = times * of_edge_tests(sizes_in_tests(part), edges, rows)
+    return PAIR_ROUNDS * of_pair_tests(sizes, rows) + rounds * tested
 
 
 def bytes_of_tests(sizes: Ints, cards: Ints, rows: int) -> int:

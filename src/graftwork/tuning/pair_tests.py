@@ -15,34 +15,33 @@ pair must be convincing without such cells, or one of them by its own Poisson ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from scipy.special import gammainc
 
 from graftwork.grafting import Problem
+from graftwork.grafting.space import PairSpace
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.protocol import Point
-from graftwork.tuning.configurations import Configurations
+from graftwork.objectives.protocol import Expectations, Point
+from graftwork.tuning import pair_screen
 from graftwork.tuning.edge_tests import Cut, Findings, log_tail
-from graftwork.tuning.pair_screen import promising_pairs
+from graftwork.tuning.pair_screen import by_shape, cells_of, promising_pairs, stacked
 from graftwork.tuning.rows import Rows
-from graftwork.tuning.variances import Lines
+from graftwork.tuning.variances import Lines, Tiles
 
-# Numbers in the lines of the variables worked on at once (see ``variances.Lines``).
-TILE = 2**24
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
 BATCH_SIZE = 2**22
-# Pairs listed at once.
+# Pairs listed at once, and cells of their tables.
 LISTED = 2**18
+CELLS = 2**22
 # Cells expected less often than this are not left to the chi-square; in small tables, where one
 # cell can decide, than the second.
 SPARSE, SPARSE_IF_SMALL = 1.0, 5.0
 SMALL = 4
 # Pairs that look less striking than this need no second look.
-STRIKING = float(np.log(0.05))
+STRIKING = float(np.log(pair_screen.STRIKING))
 
 
 def examine_pairs(rows: Rows, point: Point, pairs: Ints) -> Findings:
@@ -55,91 +54,76 @@ def examine_pairs(rows: Rows, point: Point, pairs: Ints) -> Findings:
     point : Point
         The loss evaluated there.
     """
-    tests, tiles = Findings.none(len(pairs)), _tiles(rows)
-    tile_of = np.repeat(np.arange(len(tiles)), [len(tile) for tile in tiles])
-    groups, group = np.unique(tile_of[pairs], axis=0, return_inverse=True)
-    for g, both in enumerate(groups.tolist()):
-        chosen = np.flatnonzero(group.ravel() == g)
-        lines = Lines.of(rows, np.unique(np.concatenate([tiles[t] for t in both])))
-        for some in _batches(rows, pairs[chosen]):
-            found = _test(lines, point, pairs[chosen[some]])
-            tests = tests.with_rows(chosen[some], found)
-    return tests
+    return _examine(Tiles(rows), pairs, point.pair_expectations(pairs))
 
 
 def examine_absent(rows: Rows, point: Point, problem: Problem, cut: Cut | None = None) -> Findings:
     """Return the tests of all pairs that might be edges and are none, if at all striking.
 
-    Pairs with a p-value above .05 are left out: there may be very many.
+    Pairs with a p-value above .05 are left out: there may be very many. Where there are thousands,
+    so are those that a quick look finds far from it (see ``pair_screen``).
 
     Parameters
     ----------
     cut : Cut, optional
         Where only decisions matter: pairs that are far from being edges are left out too.
     """
-    space, layout = problem.space, rows.potentials.layout
-    active = np.sort(space.keys(layout.edges))
-    absent = [
-        np.setdiff1d(np.arange(start, min(start + LISTED, space.size)), active, assume_unique=True)
-        for start in range(0, space.size, LISTED)
-    ]
-    if cut is not None:
-        absent = promising_pairs(rows, space, absent, cut)
+    tiles, space = Tiles(rows), problem.space
     kept = [Findings.none(0)]
-    for keys in absent:
-        found = examine_pairs(rows, point, space.pairs(keys))
+    absent = _absent(rows, space)
+    for pairs, expectations in promising_pairs(tiles, point, space, absent, cut):
+        found = _examine(tiles, pairs, expectations)
         kept.append(found.some(found.log_p < STRIKING))
     return Findings.joined(kept)
 
 
-def _tiles(rows: Rows) -> list[Ints]:
-    """Return all variables in groups whose lines have at most ``TILE`` numbers (or one)."""
-    sizes, conditionals = rows.contrasts.sizes, rows.conditionals
-    counts = np.array([
-        len(Configurations.of(rows.sample, i, conditionals.neighbours(i)).weights)
-        for i in range(len(sizes))
-    ])  # fmt: skip
-    ends = np.cumsum(counts * sizes * (sizes + 1))
-    return np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(ends // TILE)) + 1)
+def _absent(rows: Rows, space: PairSpace) -> list[Ints]:
+    """Return the keys of pairs that might be edges and are none, not too many at once."""
+    active = np.sort(space.keys(rows.potentials.layout.edges))
+    count = max(1, min(LISTED, int(CELLS / np.mean(rows.sample.cards) ** 2)))
+    return [
+        np.setdiff1d(np.arange(start, min(start + count, space.size)), active, assume_unique=True)
+        for start in range(0, space.size, count)
+    ]
 
 
-def _batches(rows: Rows, pairs: Ints) -> Iterator[Ints]:
-    """Yield the places of pairs in groups whose tables have one shape, not too many at once."""
-    cards, sizes = rows.sample.cards, rows.contrasts.sizes
-    shapes = np.stack([table[pairs[:, k]] for table in (cards, sizes) for k in (0, 1)])
-    _, group = np.unique(shapes, axis=1, return_inverse=True)
-    for g in range(int(group.max()) + 1):
-        some = np.flatnonzero(group == g)
-        size = int(np.prod(sizes[pairs[some[0]]])) ** 2
-        count = max(1, min(STRIP, BATCH_SIZE // max(1, size)))
-        for start in range(0, len(some), count):
-            yield some[start : start + count]
+def _examine(tiles: Tiles, pairs: Ints, expectations: Expectations) -> Findings:
+    """Return the tests of some pairs, given how often their cells occur and should."""
+    tests = Findings.none(len(pairs))
+    groups, group = np.unique(tiles.group_of[pairs], axis=0, return_inverse=True)
+    for g, both in enumerate(groups.tolist()):
+        chosen = np.flatnonzero(group.ravel() == g)
+        lines = tiles.lines(*both)
+        for some in by_shape(tiles.rows, pairs[chosen], STRIP, BATCH_SIZE):
+            places = chosen[some]
+            tests = tests.with_rows(places, _test(lines, pairs, expectations, places))
+    return tests
 
 
-def _test(lines: Lines, point: Point, pairs: Ints) -> Findings:
-    """Return the tests of pairs of one shape."""
-    rows = lines.rows
+def _test(lines: Lines, pairs: Ints, expectations: Expectations, places: Ints) -> Findings:
+    """Return the tests of those pairs that stand at some places and have one shape."""
+    rows, pairs = lines.rows, pairs[places]
     bases, total = rows.contrasts.bases, rows.sample.total_weight
-    left = np.stack([bases[i] for i in pairs[:, 0]])
-    right = np.stack([bases[j] for j in pairs[:, 1]])
+    left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
     shape = len(pairs), left.shape[1], right.shape[1]
     df = left.shape[2] * right.shape[2]
     degrees = np.full(len(pairs), float(df))
     if not df:
         return replace(Findings.none(len(pairs)), pairs=pairs, degrees=degrees)
-    expectations = point.pair_expectations(pairs)
-    slopes = -total * expectations.gradients.reshape(shape)
+    cells = cells_of(expectations, places)
+    model = total * expectations.model[:, cells].sum(axis=0).reshape(shape)
+    data = total * expectations.data[cells].reshape(shape)
+    slopes = len(expectations.given) * data - model
     u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), df)
     spread = lines.variances(pairs)
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
-    model = 0.5 * total * expectations.model.sum(axis=0).reshape(shape)
-    data = total * expectations.data.reshape(shape)
     for k in np.flatnonzero(log_p < STRIKING):
         groups = [rows.contrasts.groups[v] for v in pairs[k]]
-        log_p[k] = _soberly(log_p[k], statistics[k], df, *_pooled(model[k], data[k], *groups))
+        pooled = _pooled(0.5 * model[k], data[k], *groups)
+        log_p[k] = _soberly(log_p[k], statistics[k], df, *pooled)
     return Findings(pairs, statistics, degrees, log_p, statistics)
 
 

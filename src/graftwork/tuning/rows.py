@@ -7,7 +7,7 @@ conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows ne
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,14 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.row_conditionals import RowConditionals
+from graftwork.tuning.configurations import Configurations, Said
 from graftwork.tuning.contrasts import Contrasts
 
 # Numbers a block of rows may take in one of its arrays.
 BLOCK_SIZE = 2**22
 LEAST_ROWS, MOST_ROWS = 64, 8192
+# Configurations of all variables are kept where the sample has at most so many cells.
+MOST_KEPT = 2**23
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,14 +45,6 @@ class RowBlock:
     indicators: Floats
     residuals: Floats
 
-    def strip(self, part: slice) -> RowBlock:
-        """Return some of the rows."""
-        return RowBlock(
-            self.weights[part],
-            self.indicators[:, part],
-            self.residuals[:, part],
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
@@ -63,6 +58,8 @@ class Rows:
     n_threads : int
     chosen : (k,) int64, optional
         Some of the rows; default all.
+    known : dict
+        Configurations of variables that were asked for, if samples are small enough to keep them.
     """
 
     sample: Sample
@@ -70,6 +67,7 @@ class Rows:
     contrasts: Contrasts
     n_threads: int
     chosen: Ints | None = None
+    known: dict[int, Configurations] = field(default_factory=dict, repr=False)
 
     @property
     def places(self) -> Ints:
@@ -80,6 +78,20 @@ class Rows:
     def conditionals(self) -> RowConditionals:
         """The conditionals of the network's variables."""
         return RowConditionals.of(self.potentials, self.sample)
+
+    def configurations(self, conditionals: RowConditionals, i: int) -> Configurations:
+        """Return what the conditional of a variable depends on, whatever rows are chosen."""
+        found = self.known.get(i)
+        if found is None:
+            found = Configurations.of(self.sample, i, conditionals.neighbours(i))
+            if self.sample.codes.size <= MOST_KEPT:
+                self.known[i] = found
+        return found
+
+    def said(self, conditionals: RowConditionals, i: int) -> Said:
+        """Return what the conditional of a variable says."""
+        known = self.configurations(conditionals, i)
+        return Said.of(known, conditionals, self.contrasts, i)
 
     def some(self, most: int) -> Rows:
         """Return about so many of the rows, or all where there are fewer.

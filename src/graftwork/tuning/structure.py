@@ -176,8 +176,10 @@ class _Search:
             self._final = self._walk.refit(self._outcome.certificate.lam, potentials, 1e-5)
 
     def result(self, levels: Levels) -> StructureResult:
-        """Return the best so far."""
+        """Return the best so far; where there is nothing yet, the interrupt goes on."""
         walk = self._walk
+        if self._outcome is None and not walk.fits:
+            raise KeyboardInterrupt
         outcome = walk.conclude(self._outcome or walk.fits[-1], self._tolerance)
         refitted = self._final or self._fitted or outcome.solution
         lam = outcome.certificate.lam

@@ -15,9 +15,13 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.tuning.configurations import Said, lanes_for, padded
+from graftwork.objectives.products import LANES, aligned
+from graftwork.tuning.configurations import lanes_for, padded
 from graftwork.tuning.hessian import unfold
 from graftwork.tuning.rows import Rows
+
+# Numbers in the lines of the variables worked on at once.
+TILE = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +57,7 @@ class Lines:
         def tell(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
             found = []
             for i in variables[part].tolist():
-                said = Said.of(rows.sample, conditionals, rows.contrasts, i)
+                said = rows.said(conditionals, i)
                 both = np.vstack([said.spreads, said.moments(*average(rows, i))])
                 found.append((said.configurations.ids, padded(both, lanes)))
             return found
@@ -64,9 +68,19 @@ class Lines:
         place[variables] = np.arange(len(variables))
         ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
         counts, widths = np.array([part.shape for part in lines]).T
-        joined = np.concatenate([part.ravel() for part in lines])
         starts = offsets(counts * widths)
+        joined = aligned(-(-int(starts[-1]) // len(LANES)))[: starts[-1]]
+        np.concatenate([part.ravel() for part in lines], out=joined)
         return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
+
+    def totals(self, i: int) -> tuple[Floats, Floats]:
+        """Return the sums over rows of the upper triangles of S and M of a variable."""
+        k, weights = int(self.place[i]), self.rows.sample.weights
+        shape = int(self.counts[k]), int(self.widths[k])
+        masses = np.bincount(self.ids[k], weights, minlength=shape[0])
+        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(shape)
+        size, sums = int(_triangles(self.rows)[i]), masses @ own
+        return sums[:size], sums[size : 2 * size]
 
     def variances(self, pairs: Ints) -> Floats:
         """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
@@ -88,6 +102,34 @@ class Lines:
         row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
         square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
         return square
+
+
+class Tiles:
+    """All variables in groups whose lines have at most ``TILE`` numbers (or one variable).
+
+    The lines last asked for are kept: mostly all variables are in one group.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows, sizes, conditionals = rows, rows.contrasts.sizes, rows.conditionals
+        counts = np.array([
+            len(rows.configurations(conditionals, i).weights)
+            for i in range(len(sizes))
+        ])  # fmt: skip
+        ends = np.cumsum(counts * sizes * (sizes + 1))
+        cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
+        self.groups = np.split(np.arange(len(sizes)), cuts)
+        self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
+        self._last: tuple[tuple[int, ...], Lines] | None = None
+
+    def lines(self, *groups: int) -> Lines:
+        """Return the lines of some groups."""
+        wanted = tuple(sorted(set(groups)))
+        if self._last is None or self._last[0] != wanted:
+            self._last = None  # not both at once in memory
+            variables = np.concatenate([self.groups[g] for g in wanted])
+            self._last = wanted, Lines.of(self.rows, variables)
+        return self._last[1]
 
 
 def average(rows: Rows, i: int) -> tuple[Floats, bool]:
