@@ -18,8 +18,8 @@ from graftwork.objectives.reshaped import evaluated
 
 # Bounds are computed with rounding errors, much less than this.
 ROUNDING = 1e-9
-# Scores of more pairs than this are not kept.
-MOST_PAIRS = 5_000_000
+# Fewer pairs are scored sooner than screened; scores of more are not kept.
+FEWEST_PAIRS, MOST_PAIRS = 512, 5_000_000
 # Where more than this share of the pairs may violate, all are scored anew.
 DOUBTFUL = 0.08
 
@@ -66,7 +66,11 @@ def screen_for(objective: Any, penalty: Any, domain: Any, space: Space) -> Scree
     """
     if not isinstance(space, PairSpace) or not hasattr(objective, "known_conditionals"):
         return None
-    if space.size > MOST_PAIRS or space.sieve is not None or domain.prior is not None:
+    if (
+        not FEWEST_PAIRS <= space.size <= MOST_PAIRS
+        or space.sieve is not None
+        or domain.prior is not None
+    ):
         return None
     screens = _SCREENS.setdefault(objective, {})
     name = type(penalty), space.variables.tobytes()
