@@ -88,7 +88,7 @@ PLANS: dict[Size, Plan] = {
         degrees=(5.0,), sizes=(18,), few=50, exact_n=8, exact_rows=(50,),
         lambdas=7, features=(4, 8, 12, 16), timed=(10, 16),
         loopy_n=10, loopy_degree=4.0, loopy_rows=300,
-        digits=(1, 5, 8), digit_rows=50, snp_windows=3,
+        digits=(1, 5, 8), digit_rows=50, snp_windows=2,
         loopy_grid=(0.2,),
     ),
 }  # fmt: skip
