@@ -8,7 +8,7 @@ PEERS_STAMP := $(PEERS)/.peers-ready
 # Options of the benchmarks: make bench BENCH="potts-50 --data FOLDER"
 BENCH ?=
 
-.PHONY: setup demo test test-slow lint format peers bench bench-smoke clean
+.PHONY: setup demo test test-slow lint format peers bench bench-smoke reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -53,6 +53,11 @@ bench: $(STAMP) $(PEERS_STAMP)
 
 bench-smoke: $(STAMP) $(PEERS_STAMP)
 	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(BENCH)
+
+# The papers' experiments in small sizes; DATA is the folder of data sets.
+DATA ?= $(GRAFTWORK_DATA)
+reproduce-quick: $(STAMP)
+	$(BIN)/graftwork reproduce all --quick $(if $(DATA),--data $(DATA)) --out out/reproduced
 
 clean:
 	rm -rf $(VENV) $(PEERS) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
