@@ -7,6 +7,7 @@ from problems import random_table
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.datasets import scale_free_network
+from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Budget, PairDomain, PairFactors, Problem
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
@@ -249,3 +250,12 @@ def test_rare_states_do_not_make_edges_and_real_ones_are_found():
     codes[:2] = 0
     codes[:2, rng.choice(5000, 20, replace=False)] = 1
     assert edges_of(learn(Table(names, states, codes))) == {(0, 1)}
+
+
+def test_an_interrupt_before_there_is_any_network_goes_on(monkeypatch):
+    def begin(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("graftwork.grafting.growth.Growth.begin", begin)
+    with pytest.raises(KeyboardInterrupt):
+        MarkovNetwork().fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
