@@ -107,3 +107,32 @@ class Silence:
 
     def on_search(self, tested: int, total: int) -> None:
         """Do nothing."""
+
+
+class PassOn:
+    """An observer that tells another one everything; what is made of it listens on the way."""
+
+    def __init__(self, inner: Observer) -> None:
+        self._inner = inner
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Pass it on."""
+        self._inner.on_stage(text, step, steps)
+
+    def on_round(self, record: Round) -> None:
+        """Pass it on."""
+        self._inner.on_round(record)
+
+    def on_network(self, potentials: Any) -> None:
+        """Pass it on."""
+        self._inner.on_network(potentials)
+
+    def on_step(self, steps: int) -> None:
+        """Pass it on to those who want to know."""
+        told = getattr(self._inner, "on_step", None)
+        if told is not None:
+            told(steps)
+
+    def on_search(self, tested: int, total: int) -> None:
+        """Pass it on."""
+        self._inner.on_search(tested, total)

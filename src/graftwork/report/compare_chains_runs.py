@@ -15,7 +15,7 @@ from graftwork.data.sequences import Sequences
 from graftwork.data.values import key
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import chain_recipe
-from graftwork.grafting.trace import Observer, Round, Silence
+from graftwork.grafting.trace import Observer, PassOn, Silence
 from graftwork.report.chain_comparison import ChainComparison, ChainRun
 from graftwork.report.compare_files import plain
 from graftwork.report.compare_methods import Entry, method_name
@@ -215,24 +215,16 @@ def _settings(net: ChainCRF) -> dict[str, Any]:
     return plain_settings
 
 
-class Seen:
+class Seen(PassOn):
     """An observer that counts the different features there were at the end of any round.
 
     A feature that comes and goes within one round is not seen: it never had a weight.
     """
 
     def __init__(self, inner: Observer) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._seen = np.zeros(0, dtype=bool)
         self._counts: list[int] = []
-
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Pass it on."""
-        self._inner.on_stage(text, step, steps)
-
-    def on_round(self, record: Round) -> None:
-        """Pass it on."""
-        self._inner.on_round(record)
 
     def on_network(self, potentials: Any) -> None:
         """Count the features that are new, and pass it on."""
@@ -243,16 +235,6 @@ class Seen:
         self._seen[features] = True
         self._counts.append(int(self._seen.sum()))
         self._inner.on_network(potentials)
-
-    def on_step(self, steps: int) -> None:
-        """Pass it on to those who want to know."""
-        told = getattr(self._inner, "on_step", None)
-        if told is not None:
-            told(steps)
-
-    def on_search(self, tested: int, total: int) -> None:
-        """Pass it on."""
-        self._inner.on_search(tested, total)
 
     def by_round(self, rounds: int) -> tuple[int, ...]:
         """Return how many features were seen by each round.

@@ -15,7 +15,7 @@ from graftwork.errors import ConvergenceWarning, GraftworkError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import Recipe
-from graftwork.grafting.trace import Observer, Round, Silence
+from graftwork.grafting.trace import Observer, PassOn, Round, Silence
 from graftwork.inference.layout import Potentials
 from graftwork.recipes import RECIPES
 from graftwork.report.compare_methods import Entry
@@ -340,21 +340,18 @@ def stalls_untold() -> Iterator[None]:
         yield
 
 
-class Album:
+class Album(PassOn):
     """An observer that keeps the networks of some rounds.
 
     It keeps every network, then every second, every fourth: memory does not grow with the rounds.
     """
 
     def __init__(self, inner: Observer, most: int) -> None:
-        self._inner, self._most, self._every = inner, most, 1
+        super().__init__(inner)
+        self._most, self._every = most, 1
         self._kept: dict[int, Potentials] = {}
         self._last: tuple[int, Potentials] | None = None
         self._record: Round | None = None
-
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Pass it on."""
-        self._inner.on_stage(text, step, steps)
 
     def on_round(self, record: Round) -> None:
         """Remember which round it was, and pass it on."""
@@ -372,16 +369,6 @@ class Album:
             self._every *= 2
             self._kept = {i: kept for i, kept in self._kept.items() if i % self._every == 0}
         self._inner.on_network(potentials)
-
-    def on_step(self, steps: int) -> None:
-        """Pass it on to those who want to know."""
-        told = getattr(self._inner, "on_step", None)
-        if told is not None:
-            told(steps)
-
-    def on_search(self, tested: int, total: int) -> None:
-        """Pass it on."""
-        self._inner.on_search(tested, total)
 
     def networks(self) -> tuple[tuple[int, Potentials], ...]:
         """Return the networks of at most so many rounds, the first and the last among them."""

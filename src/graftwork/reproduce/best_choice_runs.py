@@ -17,8 +17,7 @@ from graftwork.datasets import draw, load_jester, load_yummly, scale_free_networ
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
-from graftwork.grafting.trace import Observer, Round
-from graftwork.inference.layout import Potentials
+from graftwork.grafting.trace import PassOn
 from graftwork.report.compare import make_task
 from graftwork.report.compare_runs import Attempt, run_methods
 from graftwork.report.found_edges import score_edges
@@ -139,32 +138,11 @@ def arguments(plan: Plan, n: int) -> dict[str, Any]:
 OUR_LAM = 0.01
 
 
-class WithoutStages:
+class WithoutStages(PassOn):
     """An observer that passes rounds on and keeps stages back: the study tells its own."""
-
-    def __init__(self, inner: Observer) -> None:
-        self._inner = inner
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Do nothing."""
-
-    def on_round(self, record: Round) -> None:
-        """Pass it on."""
-        self._inner.on_round(record)
-
-    def on_network(self, potentials: Potentials) -> None:
-        """Pass it on."""
-        self._inner.on_network(potentials)
-
-    def on_step(self, steps: int) -> None:
-        """Pass it on to those who want to know."""
-        told = getattr(self._inner, "on_step", None)
-        if told is not None:
-            told(steps)
-
-    def on_search(self, tested: int, total: int) -> None:
-        """Pass it on."""
-        self._inner.on_search(tested, total)
 
 
 def run(plan: Plan, context: Context) -> Found:

@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graftwork.grafting.trace import Observer, Round
+from graftwork.grafting.trace import Observer, PassOn, Round
 
 #: So many points of a curve are kept.
 POINTS = 200
 
 
-class CpuClock:
+class CpuClock(PassOn):
     """An observer that counts the CPU seconds of a run, all threads together.
 
     They run from the first round to the last: reading data and compilation are not among them.
@@ -25,7 +25,7 @@ class CpuClock:
     """
 
     def __init__(self, inner: Observer) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._times: list[float] = []
 
     @property
@@ -33,28 +33,10 @@ class CpuClock:
         """CPU seconds so far."""
         return self._times[-1] - self._times[0] if self._times else 0.0
 
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Pass it on."""
-        self._inner.on_stage(text, step, steps)
-
     def on_round(self, record: Round) -> None:
         """Read the clock, and pass it on."""
         self._times.append(time.process_time())
         self._inner.on_round(record)
-
-    def on_network(self, potentials: Any) -> None:
-        """Pass it on."""
-        self._inner.on_network(potentials)
-
-    def on_step(self, steps: int) -> None:
-        """Pass it on to those who want to know."""
-        told = getattr(self._inner, "on_step", None)
-        if told is not None:
-            told(steps)
-
-    def on_search(self, tested: int, total: int) -> None:
-        """Pass it on."""
-        self._inner.on_search(tested, total)
 
 
 def curve_of(
