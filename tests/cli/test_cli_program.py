@@ -78,6 +78,18 @@ def test_importing_the_program_is_light():
     assert done.stdout == "[]\n"
 
 
+def test_python_m_graftwork_is_the_program():
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "graftwork", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+    )
+    assert done.stdout == f"graftwork {__version__}\n"
+
+
 def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
     process = start("learn", chain_csv, "--lam", "0.02", "--no-plot", cwd=tmp_path)
     out, err = process.communicate(timeout=120)

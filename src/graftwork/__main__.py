@@ -1,4 +1,4 @@
-"""``python -m graftwork.cli`` does what ``graftwork`` does."""
+"""``python -m graftwork`` does what ``graftwork`` does."""
 
 import sys
 
