@@ -348,7 +348,7 @@ def test_a_given_number_of_edges(graftwork, chain_csv, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--exchange", "2"], "--exchange is not for method best-choice"),
+        (["--exchange", "2"], "--exchange is not for method auto"),
         (["--method", "forced-pruning", "--delete", "worst"], "greedy, rejection, mcmc"),
         (["--method", "forced-pruning:exchange=2", "--exchange", "2"], "given twice"),
         (["--method", "forced-pruning", "--exchange", "0"], "--exchange"),

@@ -65,7 +65,7 @@ def test_sizes_by_hand() -> None:
     assert cost.memory["kept counts"] == 8 * 16
     assert cost.memory["conditionals"] == 8 * 4 * (1 + 2 + 1)
     assert cost.memory["tables of a scoring batch"] == 5 * 8 * 16
-    assert cost.memory["list of pairs"] == 0
+    assert cost.memory["list of pairs"] == 3  # a byte each
     check(cost)
 
 

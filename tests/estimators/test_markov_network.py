@@ -459,3 +459,37 @@ def test_new_parameters_survive_clone_and_get_params():
     assert fitted.get_params() == again.get_params()
     assert fitted.objective_ == again.objective_
     assert fitted.method_options == {"count": 3, "memory": False}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, "working-set"),
+        ({"penalty": "l1"}, "working-set"),
+        ({"start": "chow-liu"}, "working-set"),
+        ({"max_edges": 1}, "best-choice"),
+        ({"max_seconds": 60}, "best-choice"),
+        ({"alpha": 0.0}, "best-choice"),
+        ({"tests": 2}, "best-choice"),
+        ({"method_options": {"structure": False}}, "best-choice"),
+        ({"loss": "likelihood"}, "best-choice"),
+        ({"penalty": "l2"}, "best-choice"),
+        ({"arrivals": [["a", "b"], ["c", "d"]]}, "best-choice"),
+        ({"method": "best-choice"}, "best-choice"),
+        ({"method": "edge-grafting"}, "edge-grafting"),
+    ],
+)
+def test_auto_is_the_quickest_method_that_ends_at_the_same_network(settings, expected):
+    rng = np.random.default_rng(3)
+    first = rng.integers(2, size=400)
+    columns = [first, (first + (rng.random(400) < 0.2)) % 2, *rng.integers(2, size=(2, 400))]
+    rows = pd.DataFrame(dict(zip("abcd", columns, strict=True)))
+    net = gw.MarkovNetwork(lam=0.02, **settings).fit(rows)
+    assert (net.method_, net.info()["method"]) == (expected, expected)
+    assert net.estimate(rows).method == expected
+
+
+def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
+    rows = np.random.default_rng(0).integers(2, size=(30, 1501))
+    net = gw.MarkovNetwork(lam=0.2, candidates=[("x0", "x1")]).fit(rows)
+    assert net.method_ == "best-choice"

@@ -93,7 +93,7 @@ def bootstrap(
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    method: opt.Method = "best-choice",
+    method: opt.Method = "auto",
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",

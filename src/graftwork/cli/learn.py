@@ -90,7 +90,7 @@ def learn(
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
     dry_run: opt.DryRun = False,
-    method: opt.Method = "best-choice",
+    method: opt.Method = "auto",
     exchange: opt.ExchangeOption = None,
     delete: opt.Delete = None,
     lam: opt.Lam = "auto",

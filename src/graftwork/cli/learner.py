@@ -7,7 +7,7 @@ from typing import Any
 
 from graftwork.cli.criteria import choice_of
 from graftwork.cli.knowledge import given_knowledge, read_knowledge
-from graftwork.cli.methods import parse_method
+from graftwork.cli.methods import ONE_NETWORK, parse_method
 from graftwork.cli.options import settings_of
 from graftwork.cli.starts import check_start, read_start
 
@@ -28,7 +28,9 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         "missing": str(given["missing"]),
         **choice_of(given),
         **given_knowledge(given),
-        **parse_method(given["method"], exchange=given.get("exchange"), delete=given.get("delete")),
+        **parse_method(
+            given["method"], ONE_NETWORK, exchange=given.get("exchange"), delete=given.get("delete")
+        ),
     }
 
 

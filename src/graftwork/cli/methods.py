@@ -58,6 +58,8 @@ class Language:
 
 
 NETWORKS = Language(METHODS, _SHARED)
+#: One network: its method may be left open.
+ONE_NETWORK = replace(NETWORKS, methods=("auto", *METHODS))
 # Whether features or whole edges are chosen is a question of networks.
 CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS, ("features",), " for chains")
 #: One chain alone: everything shared has an option of its own on the command line.
@@ -86,8 +88,8 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
     ParameterError
         If there is no such method or option, or the option takes something else.
     """
+    from graftwork.estimators.parts import METHODS as FACTORIES
     from graftwork.estimators.parts import ParameterError, make_recipe
-    from graftwork.recipes import RECIPES
 
     name, *options = (part.strip() for part in text.split(":"))
     if name not in language.methods:
@@ -95,7 +97,7 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
         raise ParameterError(
             f"there is no method {name!r}{language.what}{near(name, listed, 'methods')}"
         )
-    parameters = inspect.signature(RECIPES[name]).parameters
+    parameters = inspect.signature(FACTORIES[name]).parameters
     own = {key: each for key, each in parameters.items() if key not in language.unused}
     settings: dict[str, Any] = {"method": name}
     special: dict[str, Any] = {}

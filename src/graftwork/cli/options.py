@@ -236,7 +236,10 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"How edges are chosen: {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option.",
+        help=(
+            "How edges are chosen: auto (working-set where nothing stops it early, else "
+            f"best-choice), {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option."
+        ),
         rich_help_panel=_LEARN,
     ),
 ]

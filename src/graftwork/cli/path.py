@@ -62,7 +62,7 @@ def path(
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    method: opt.Method = "best-choice",
+    method: opt.Method = "auto",
     loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
     inference: opt.LearnInference = opt.Inference.AUTO,
     pair_rule: opt.PairRuleOption = opt.PairRule.PATH,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from graftwork.estimators.parts import (
 )
 from graftwork.estimators.starts import check_start
 from graftwork.grafting import Budget, Recipe
+from graftwork.recipes import best_choice, working_set
+
+# Up to so many variables method="auto" looks at all pairs in every round: about a million.
+MOST_VARIABLES = 1500
 
 
 def loop_options(net: Any) -> dict[str, Any]:
@@ -49,6 +54,23 @@ def loop_options(net: Any) -> dict[str, Any]:
         "rng": np.random.default_rng(_seed(net.random_state)),
         "observer": watcher(net, Lines()),
     }
+
+
+def quickest(net: Any, recipe: Recipe, n_variables: int) -> Recipe:
+    """Return what method="auto" stands for; the recipe of any other method as it is.
+
+    Where every way ends at the same network (a convex loss, nothing that stops it early), the
+    quickest: working set, which looks at all pairs. Else best-choice, whose network is a good one
+    at any time and which needs no pass over all pairs.
+    """
+    limits = (net.max_edges, net.max_tests, net.max_seconds, net.max_iter, net.arrivals)
+    free = all(limit is None for limit in limits) and net.loss == "pseudolikelihood"
+    small = n_variables <= MOST_VARIABLES and net.penalty not in ("l2", "none")
+    plain = recipe.selector == best_choice().selector
+    auto = isinstance(net.method, str) and net.method == "auto"
+    if not (auto and free and small and plain):
+        return recipe
+    return replace(working_set(), start=recipe.start)
 
 
 def _check_lambda(net: Any, recipe: Recipe) -> None:
@@ -124,7 +146,7 @@ def _method_options(net: Any) -> dict[str, Any]:
             f"method_options must be a dict of the method's options, got {options!r}."
         )
     own = dict(options)
-    return {**settings, **own} if net.method == "best-choice" else own
+    return {**settings, **own} if net.method in ("auto", "best-choice") else own
 
 
 def _seed(random_state: Any) -> Any:

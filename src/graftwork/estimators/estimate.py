@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample
-from graftwork.estimators.checks import loop_options
+from graftwork.estimators.checks import loop_options, quickest
 from graftwork.estimators.cost import CostEstimate, amount, size
 from graftwork.estimators.course import arriving_variables
 from graftwork.estimators.criteria import make_criterion
@@ -72,7 +72,8 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
         make_start(net.start, table, sample)
     arriving_variables(net.arrivals, table.names)
     objective = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
-    return _Plan(net, options["recipe"], rows, table, sample, objective(sample)).cost(preparing)
+    recipe = quickest(net, options["recipe"], table.n_variables)
+    return _Plan(net, recipe, rows, table, sample, objective(sample)).cost(preparing)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
-from graftwork.estimators.checks import loop_options
+from graftwork.estimators.checks import loop_options, quickest
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
@@ -53,11 +53,14 @@ class MarkovNetwork(Estimator):
     Parameters
     ----------
     method : str or Recipe
-        "best-choice" (default), "working-set" (the quickest to the optimum where all pairs can be
-        looked at), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
+        "auto" (default), "best-choice", "working-set" (the quickest to the optimum where all pairs
+        can be looked at), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
         "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
         ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
         network; they differ in the way there, which matters for time and when a budget stops them.
+        "auto" is "working-set" for the pseudo-likelihood of up to 1,500 variables with no limit
+        (``max_edges`` and its kin) or arrivals, and "best-choice" else, or where one of its options
+        is set; ``method_`` tells which.
         "chow-liu" is another thing: the best tree, with weights fitted by the loss; and
         "forced-pruning" looks for the best network with exactly ``max_edges`` edges (default: as
         many as it starts with) by exchanging edges.
@@ -180,6 +183,8 @@ class MarkovNetwork(Estimator):
     knowledge_ : dict or None
         How many pairs are required, forbidden, and penalised in another way; None for no such
         knowledge.
+    method_ : str
+        The name of the method used.
     names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
@@ -196,7 +201,7 @@ class MarkovNetwork(Estimator):
 
     def __init__(
         self,
-        method: str | Recipe = "best-choice",
+        method: str | Recipe = "auto",
         *,
         method_options: Mapping[str, Any] | None = None,
         loss: str = "pseudolikelihood",
@@ -323,6 +328,8 @@ class MarkovNetwork(Estimator):
         options = loop_options(self) if options is None else options
         self.n_features_in_ = table.n_variables
         self.names_ = table.names
+        options["recipe"] = quickest(self, options["recipe"], table.n_variables)
+        self.method_ = options["recipe"].name
         if self.start is not None:
             start = make_start(self.start, table, sample)
             options["recipe"] = replace(options["recipe"], start=start)
@@ -405,7 +412,7 @@ class MarkovNetwork(Estimator):
         """Return how the network was learned, as plain values for files and reports."""
         check_is_fitted(self)
         return {
-            "method": self.method if isinstance(self.method, str) else self.method.name,
+            "method": self.method_,
             "method_options": {k: _plain(v) for k, v in (self.method_options or {}).items()},
             "loss": self.loss,
             "inference": _plain(self.inference),

@@ -19,7 +19,7 @@ from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeRe
 from graftwork.inference.rules import Rule
 from graftwork.objectives import Likelihood, Objective, pseudo_likelihood
 from graftwork.penalties import L1, GroupL1, Penalty
-from graftwork.recipes import RECIPES
+from graftwork.recipes import RECIPES, best_choice
 
 LOSSES = ("pseudolikelihood", "likelihood")
 # Engines by name, given the rule for inactive pairs.
@@ -31,6 +31,8 @@ ENGINES: dict[str, Callable[[Rule], Engine]] = {
 }
 RULES: tuple[Rule, ...] = get_args(Rule)
 PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
+# Methods by name. "auto" has best-choice's options; see `checks.quickest`.
+METHODS: dict[str, Callable[..., Recipe]] = {"auto": best_choice, **RECIPES}
 
 
 class ParameterError(GraftworkError, ValueError):
@@ -118,7 +120,7 @@ def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
         if options:
             raise ParameterError("method_options go with a method's name; this one is a Recipe.")
         return method
-    factory = RECIPES[known("method", method, RECIPES)]
+    factory = METHODS[known("method", method, METHODS)]
     accepted = inspect.signature(factory).parameters
     for name in options:
         known(f"method_options of {method!r}: option", name, accepted)

@@ -169,7 +169,7 @@ def _settings(spec: Any, learner: Learner) -> dict[str, Any]:
         if (reason := learner.reason(name)) is not None:
             raise ParameterError(f"a method may not set {name}: {reason}")
         known("option", name, learner.parameters)
-    settings = {"method": learner.estimator().method, **spec}
+    settings = {"method": learner.methods[0], **spec}
     if not isinstance(settings["method"], Recipe):
         known("method", settings["method"], learner.methods)
     return settings
