@@ -114,3 +114,13 @@ def test_labels_avoid_the_nodes_of_others():
     nodes = np.array([[0.0, 0.0], [6.0, 0.0], [-6.0, 0.0]])
     middle = place_labels(nodes, np.ones(3), np.array([[8.0, 2.0]]), np.empty((0, 2, 2)))[0]
     assert abs(middle[1]) >= 2.0
+
+
+def test_labels_stay_in_the_picture():
+    nodes, size = np.array([[0.0, 0.0], [-6.0, 0.0]]), np.array([[8.0, 2.0]])
+    view = np.array([-20.0, -10.0, 4.0, 10.0])
+    middle = place_labels(nodes, np.ones(2), size, np.empty((0, 2, 2)), view)[0]
+    assert (middle - size[0] / 2 >= view[:2]).all()
+    assert (middle + size[0] / 2 <= view[2:]).all()
+    # beside its node, not on it: clipping a place outside would put it there
+    assert (np.abs(middle) >= size[0] / 2 + 1).any()

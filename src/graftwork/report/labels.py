@@ -15,11 +15,13 @@ _DIRECTIONS = np.array(
 _RINGS = (0.0, 0.8, 1.8, 3.0)
 
 
-def place_labels(nodes: Floats, radii: Floats, sizes: Floats, segments: Floats) -> Floats:
+def place_labels(
+    nodes: Floats, radii: Floats, sizes: Floats, segments: Floats, view: Floats | None = None
+) -> Floats:
     """Return the middle of each label, beside its node and clear of labels and nodes if possible.
 
-    The first nodes choose first. Covering a label or a node is worst, then being far from the
-    node, then lying on an edge.
+    The first nodes choose first. Covering a label or a node, or leaving the view, is worst, then
+    being far from the node, then lying on an edge.
 
     Parameters
     ----------
@@ -31,6 +33,8 @@ def place_labels(nodes: Floats, radii: Floats, sizes: Floats, segments: Floats) 
         Width and height of each label.
     segments : array, shape (edges, 2, 2)
         The ends of the edges.
+    view : array, shape (4,), optional
+        The picture's lower left and upper right corner.
 
     Returns
     -------
@@ -47,6 +51,7 @@ def place_labels(nodes: Floats, radii: Floats, sizes: Floats, segments: Floats) 
     out = np.empty((len(sizes), 2))
     dots = np.concatenate([nodes - radii[:, None], nodes + radii[:, None]], axis=1)
     samples = _samples(segments)
+    whole = np.array([[-np.inf, -np.inf, np.inf, np.inf]]) if view is None else view[None]
     for k, size in enumerate(sizes):
         middles, far = _candidates(nodes[k], radii[k], size)
         boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
@@ -54,6 +59,7 @@ def place_labels(nodes: Floats, radii: Floats, sizes: Floats, segments: Floats) 
         cost = (
             6.0 * _overlap(boxes, placed) / size.prod()
             + 6.0 * _overlap(boxes, others) / size.prod()
+            + 6.0 * (1.0 - _overlap(boxes, whole) / size.prod())
             + 0.25 * far
             + 0.08 * _inside(boxes, samples)
             + 0.01 * np.arange(len(boxes))

@@ -243,8 +243,8 @@ def _draw_labels(ax: Any, labelled: list[Any], points: Floats, area: Any, segmen
     pixels = to_pixels.transform(points)
     radii = (np.sqrt(area) / 2 + 0.5) * per_point
     lines = to_pixels.transform(segments.reshape(-1, 2)).reshape(-1, 2, 2)
-    middles = place_labels(pixels, radii, sizes, lines)
     view = ax.get_window_extent()
+    middles = place_labels(pixels, radii, sizes, lines, np.concatenate([view.min, view.max]))
     half = sizes / 2
     middles = np.clip(middles, view.min + half, view.max - half)
     spots = to_pixels.inverted().transform(middles)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -13,6 +14,10 @@ from graftwork.report.plot import new_figure
 from graftwork.reproduce.study import Claim, Figure, Report, Study
 
 CLAIMS = ("what", "printed", "ours", "verdict", "because")
+#: Longer tables are left in their own files.
+MOST_LINES = 30
+#: Colours of a picture: lines and text need no more, and files get three times smaller.
+COLOURS = 96
 
 
 def write_files(
@@ -53,7 +58,10 @@ def page_lines(
             yield ""
             yield f"## {name}"
             yield ""
-            yield from _table([str(key) for key in lines[0]], [_cells(line) for line in lines])
+            if len(lines) > MOST_LINES:
+                yield f"{len(lines):,} lines, in [{name}.csv]({name}.csv)."
+            else:
+                yield from _table([str(key) for key in lines[0]], [_cells(line) for line in lines])
     if pictures:
         for figure in report.figures:
             yield ""
@@ -94,8 +102,12 @@ def _write_csv(path: Path, lines: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def _draw(figure: Figure, out: Path) -> Path:
-    canvas = new_figure(*figure.size)
+    from PIL import Image  # comes with matplotlib
+
+    canvas, drawn = new_figure(*figure.size), io.BytesIO()
     figure.draw(canvas)
+    canvas.savefig(drawn, dpi=110)
     path = out / f"{figure.name}.png"
-    canvas.savefig(path, dpi=110)
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
     return path
