@@ -18,11 +18,10 @@ from graftwork.data.counts import table_offsets
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import pseudo as row_kernel
-from graftwork.kernels import scatter
 from graftwork.kernels import stars as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
-from graftwork.objectives.products import LANES, Product, cut_pairs, dense, one_square
+from graftwork.objectives.pair_sums import sum_pairs
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -31,10 +30,10 @@ from graftwork.objectives.protocol import (
     states_of_entries,
 )
 from graftwork.objectives.reshaped import evaluated
+from graftwork.objectives.star_conditionals import NO_IDS, StarConditionals
 from graftwork.objectives.stars import FEW, MANY, StarBook, Stars, lanes_for, padded
 
 Bools = NDArray[np.bool_]
-_NO_IDS = np.zeros(0, dtype=np.int32)
 
 
 class Sums(NamedTuple):
@@ -175,6 +174,11 @@ class PseudoPoint:
         self.curvature = np.concatenate([self._spread, tables])
         rows = objective.sample.n_rows
         self._conditionals = Conditionals(layout, stars.connected, rows, objective.memory)
+        self._known = StarConditionals(
+            objective.sample, objective.row_weights, objective.margins, potentials, stars,
+            sums.states, stamps, objective.known_conditionals, objective.memory,
+            objective.n_threads,
+        )  # fmt: skip
 
     def carry_over(self, potentials: Potentials, fresh: Sums) -> Bools:
         """Copy what still holds into the sums of other potentials; return who moved.
@@ -215,10 +219,7 @@ class PseudoPoint:
         offsets = table_offsets(sample.cards, pairs)
         counts, _ = sample.counts.tables(pairs)
         sums = np.empty((2, int(offsets[-1])))
-        if dense(pairs, sample.cards):
-            self._multiply_pairs(pairs, offsets[:-1], sums)
-        else:
-            self._sum_pairs(pairs, offsets[:-1], sums)
+        sum_pairs(self._known, pairs, offsets[:-1], sums)
         total = sample.total_weight
         data = np.asarray(counts, dtype=np.float64) / total
         return Expectations(sums / total, (2, 1), data, offsets)
@@ -229,10 +230,10 @@ class PseudoPoint:
         None where that would take too much memory.
         """
         nodes = np.arange(self.potentials.layout.n_variables)
-        if self._bytes(nodes) > self.objective.memory:
+        if not self._known.fit(nodes):
             return None
-        self._remember(nodes)
-        return Snapshot(self.stamps, [self._conditionals_of(node) for node in nodes.tolist()])
+        self._known.remember(nodes)
+        return Snapshot(self.stamps, [self._known.of(node) for node in nodes.tolist()])
 
     def drift(self, snapshot: Snapshot) -> Floats:
         """Return how far the gradient of a pair's table can have moved since, shape (n, 2).
@@ -243,18 +244,18 @@ class PseudoPoint:
         """
         objective, layout = self.objective, self.potentials.layout
         sample, moved = objective.sample, np.flatnonzero(self.stamps != snapshot.stamps)
-        self._remember(moved)
+        self._known.remember(moved)
         apart = np.zeros((layout.n_variables, 2))
         apart[:, 1] = np.sqrt(np.maximum.reduceat(sample.frequencies, layout.unary_offsets[:-1]))
 
         def run(part: slice) -> None:
             for node in moved[part].tolist():
-                now, states, ids = self._conditionals_of(node)
+                now, states, ids = self._known.of(node)
                 before, _, before_ids = snapshot.conditionals[node]
                 masses, rows = objective.row_weights, sample.n_rows
                 if ids.size and ids is before_ids:  # the same configurations
                     masses, rows = self._stars.masses_of(node), len(now) // padded(states)
-                    ids = before_ids = _NO_IDS
+                    ids = before_ids = NO_IDS
                 apart[node, 0] = kernel.squared_distance(
                     lanes_for(states), padded(states), now, ids, before, before_ids, masses, rows
                 )
@@ -316,129 +317,6 @@ class PseudoPoint:
         spread, variances = self._spread, self._variances
         bend: Floats = spread[first] * variances[second] + variances[first] * spread[second]
         return bend
-
-    def _sum_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
-        """Fill the sums of both variables' conditionals by the other one's states, exactly."""
-        objective, layout = self.objective, self.potentials.layout
-        cards, codes = layout.cards, objective.sample.codes
-        self._sum_alone(pairs, starts, sums)
-        flat, size = sums.reshape(-1), sums.shape[1]
-        owner, other = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
-        goals = np.concatenate([starts, starts + size])
-        second = cards[pairs[:, 1]]
-        own_strides = np.concatenate([second, np.ones_like(second)])
-        other_strides = np.concatenate([np.ones_like(second), second])
-        order = np.flatnonzero(self._stars.degrees[owner] > 0)
-        order = order[np.argsort(owner[order], kind="stable")]
-        nodes, firsts = np.unique(owner[order], return_index=True)
-        ends = np.append(firsts[1:], len(order))
-        self._remember(nodes)
-
-        def run(part: slice) -> None:
-            for node, first, last in zip(nodes[part], firsts[part], ends[part], strict=True):
-                mine = order[first:last]
-                kernel.sum_by_others(
-                    lanes_for(cards[node]), *self._conditionals_of(node), objective.row_weights,
-                    other[mine], codes, cards, goals[mine], own_strides[mine],
-                    other_strides[mine], flat,
-                )  # fmt: skip
-
-        costs = (ends - firsts).astype(np.float64)
-        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
-
-    def _sum_alone(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
-        """Fill the sums of variables without neighbours."""
-        objective, layout = self.objective, self.potentials.layout
-        row_kernel.sum_alone(
-            pairs, starts, self._stars.degrees, layout.cards, layout.unary_offsets,
-            self._sums.states, objective.margins, sums,
-        )  # fmt: skip
-
-    def _conditionals_of(self, node: int) -> tuple[Floats, int, NDArray[np.int32]]:
-        """Return conditionals by configuration, the number of states, each row's configuration."""
-        states = int(self.potentials.layout.cards[node])
-        if not self._stars.degrees[node]:  # one configuration, which all rows have
-            own = np.zeros(padded(states))
-            layout, total = self.potentials.layout, self.objective.sample.total_weight
-            own[:states] = layout.unary(self._sums.states, node) / total
-            return own, states, np.zeros(self.objective.sample.n_rows, dtype=np.int32)
-        ids = self._stars.ids[int(node)]
-        found = self.objective.known_conditionals.get(int(node), int(self.stamps[node]))
-        values = self._fill_configurations(int(node)) if found is None else found
-        return values, states, _NO_IDS if ids is None else ids
-
-    def _remember(self, nodes: Ints) -> None:
-        """Compute the conditionals of variables that are not known, on several threads."""
-        known, stars = self.objective.known_conditionals, self._stars
-        nodes = nodes[stars.degrees[nodes] > 0]
-        missing = [n for n in nodes.tolist() if known.get(n, int(self.stamps[n])) is None]
-
-        def run(part: slice) -> None:
-            for node in missing[part]:
-                known.put(node, int(self.stamps[node]), self._fill_configurations(node))
-
-        n_threads = self.objective.n_threads
-        run_chunks(run, cut_evenly(stars.costs[missing], n_threads), n_threads)
-
-    def _fill_configurations(self, node: int, first: int = 0, count: int | None = None) -> Floats:
-        """Return a variable's conditionals in its configurations, or in some of them."""
-        layout, stars = self.potentials.layout, self._stars
-        unary, tables = _parts(self.potentials)
-        count = int(stars.stars[node, 2]) if count is None else count
-        out = np.empty(count * padded(int(layout.cards[node])))
-        kernel.fill_configurations(
-            lanes_for(layout.cards[node]), node, layout.cards, unary, layout.unary_offsets, tables,
-            stars.halves, stars.groups, stars.stars, stars.codes.values, first, out,
-        )  # fmt: skip
-        return out
-
-    def _bytes(self, nodes: Ints) -> int:
-        """Return the memory that the conditionals of some variables would take."""
-        lanes = [padded(card) for card in self.potentials.layout.cards[nodes].tolist()]
-        return 8 * int(self._stars.stars[nodes, 2] @ np.array(lanes, dtype=np.int64))
-
-    def _multiply_pairs(self, pairs: Ints, starts: Ints, sums: Floats) -> None:
-        """Fill the same sums from products of many conditionals with many variables' states."""
-        self._sum_alone(pairs, starts, sums)
-        for members in cut_pairs(pairs, self.potentials.layout.cards):
-            here, first = pairs[members], starts[members]
-            both = np.unique(here)
-            square = (
-                self._multiply(both, both)
-                if one_square(here, self.potentials.layout.cards)
-                else None
-            )
-            for side in range(2):
-                own, other = np.unique(here[:, side]), np.unique(here[:, 1 - side])
-                product = square or self._multiply(own, other)
-                row_kernel.place_products(
-                    here, side, first, self._stars.degrees, product.lines, product.columns,
-                    product.values, self.potentials.layout.cards,
-                    self.potentials.layout.unary_offsets, self.objective.margins, sums,
-                )  # fmt: skip
-
-    def _multiply(self, owners: Ints, others: Ints) -> Product:
-        """Return the sums of some variables' conditionals by the states of others."""
-        objective, stars, cards = self.objective, self._stars, self.potentials.layout.cards
-        owners = owners[stars.degrees[owners] > 0]
-        all_fit = self._bytes(owners) <= objective.memory
-        merged = np.array([stars.ids[node] is not None for node in owners.tolist()], dtype=bool)
-        self._remember(owners if all_fit else owners[merged])
-
-        def take(node: int, first: int, last: int, start: int, place: int, out: Floats) -> None:
-            masses = objective.row_weights
-            if all_fit or stars.ids[node] is not None:
-                values, s, ids = self._conditionals_of(node)
-            else:  # too large to keep: these rows alone
-                count = len(out) // len(LANES)
-                values, s, ids = self._fill_configurations(node, start, count), cards[node], _NO_IDS
-                masses, start = masses[start:], 0
-            scatter.take_states(
-                padded(s), first, last, values, ids, masses, start, place, len(LANES), out
-            )
-
-        codes = objective.sample.codes
-        return Product.of(owners, others, cards, codes, take, objective.n_threads)
 
     def _removal_sums(
         self, edges: Ints, starts: Ints, slots: Ints, conditionals: Floats, shrunk: Floats
