@@ -297,7 +297,8 @@ def log_beliefs_seen(
                 second, sweeps, tol, damping,
             )  # fmt: skip
             if rest < change:
-                messages[:] = second
+                for k in range(len(messages)):  # a slice takes seconds to compile
+                    messages[k] = second[k]
                 change = rest
         failures += change > tol
         for r in range(row_starts[g], row_starts[g + 1]):

@@ -50,7 +50,8 @@ def reorder(order, use, spare):
     for e in order:
         spare[start[use[e] - least]] = e
         start[use[e] - least] += 1
-    order[:] = spare
+    for e in range(len(order)):  # a slice takes seconds to compile
+        order[e] = spare[e]
 
 
 @njit(cache=True, nogil=True)

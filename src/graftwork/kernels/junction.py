@@ -286,7 +286,8 @@ def _multiply_up(unary, scaled, steps, maps, table, mass):
 
     Without logs and exponentials this is several times faster than `eliminate_sum`.
     """
-    table[:] = scaled
+    for cell in range(len(table)):  # a slice takes seconds to compile
+        table[cell] = scaled[cell]
     for k in range(len(steps)):
         card, sep, cell = steps[k, 1], steps[k, 2], steps[k, 3]
         mass[:sep] = 0.0

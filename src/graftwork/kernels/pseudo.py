@@ -345,7 +345,9 @@ def sum_alone(pairs, offsets, degrees, cards, unary_offsets, unary_sums, margins
                 continue
             s, s_other = cards[node], cards[other]
             column_totals = margins[unary_offsets[other] : unary_offsets[other + 1]]
-            weight = column_totals.sum()
+            weight = 0.0
+            for b in range(s_other):
+                weight += column_totals[b]
             for a in range(s):
                 share = unary_sums[unary_offsets[node] + a] / weight
                 for b in range(s_other):

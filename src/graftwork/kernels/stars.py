@@ -139,7 +139,9 @@ def _weigh(lanes, width, looked_up, in_logs, star, groups, codes, start, size, w
             store(held, weights, r * width + q)
     if in_logs:
         for r in range(size):
-            peaks[r] = weights[r * width : (r + 1) * width].max()
+            peaks[r] = weights[r * width]
+            for a in range(1, width):
+                peaks[r] = max(peaks[r], weights[r * width + a])
             for a in range(width):
                 weights[r * width + a] = math.exp(weights[r * width + a] - peaks[r])
 
@@ -265,7 +267,8 @@ def pass_stars(lanes, nodes, cards, unary, unary_offsets, tables, halves, groups
                 found += tops[c] * mass
             base = stop
         log_sums[node] = found
-        square_sums[unary_offsets[node] : unary_offsets[node + 1]] = squares[:s]
+        for a in range(s):  # assigning a slice would take three seconds to compile
+            square_sums[unary_offsets[node] + a] = squares[a]
 
 
 @njit(cache=True, nogil=True)
