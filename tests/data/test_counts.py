@@ -37,6 +37,23 @@ def test_tables_equal_plain_histograms(rows, jobs):
     assert np.array_equal(offsets, table_offsets(cards, pairs))
 
 
+@pytest.mark.parametrize("states", [(2,), (3,), (4,), (6,), (8,), (1, 2, 3, 2, 5), (2, 40)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_first_variables_that_are_counted_together(states, weighted):
+    """Many variables of few states, in orders in which their second variables agree or do not."""
+    rng = np.random.default_rng(len(states))
+    cards = rng.choice(states, 45)
+    codes = random_codes(1, cards, 300)
+    weights = rng.integers(0, 5, 300).astype(float) if weighted else None
+    counts = PairCounts(codes, cards, weights, n_jobs=1)
+    whole = all_pairs(len(cards))
+    shuffled = rng.permutation(whole)
+    some = whole[rng.random(len(whole)) < 0.9]
+    block = np.array([(i, j) for i in range(20) for j in range(20, 45)])
+    for pairs in (whole, some, block, shuffled, whole[shuffled[:, 0] > 10]):
+        assert np.array_equal(counts.compute(pairs)[0], plain_tables(codes, cards, pairs, weights))
+
+
 def test_many_states_are_counted_by_rows_and_few_by_bitsets(monkeypatch):
     cards = np.array([300, 280, 2, 3])
     codes = random_codes(0, cards, 500, np.uint16)

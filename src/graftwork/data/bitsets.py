@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.kernels.bitwords import WORD_BLOCK
-from graftwork.kernels.counts import pack_states
+from graftwork.kernels.counts import count_sets, pack_states
 from graftwork.kernels.threads import cut_evenly, run_chunks
 
 Ints = NDArray[np.int64]
@@ -52,6 +52,13 @@ class Bitsets:
     offsets: Ints
     planes: tuple[Plane, ...]
 
+    def count(self) -> Ints:
+        """Return the weight of each bitset's rows."""
+        counts = np.zeros(len(self.bits), dtype=np.int64)
+        for plane in self.planes:
+            count_sets(plane.bits, plane.shift, counts)
+        return counts
+
 
 def digits_of(weights: NDArray[np.float64]) -> Ints | None:
     """Return whole weights as integers, or None where they are not whole or too large.
@@ -67,22 +74,6 @@ def digits_of(weights: NDArray[np.float64]) -> Ints | None:
         return None
     whole = weights.astype(np.int64)
     return whole if np.array_equal(whole, weights) else None
-
-
-def digit_masks(digits: Ints) -> Words:
-    """Return which rows have each binary digit, one bit a row; what fills no word is left out.
-
-    Examples
-    --------
-    >>> digit_masks(np.repeat([2, 3], [63, 2]))
-    array([[ 9223372036854775808],
-           [18446744073709551615]], dtype=uint64)
-    """
-    n_planes = int(digits.max(initial=0)).bit_length()
-    whole = digits[: len(digits) // 64 * 64]
-    bits = [(whole >> p & 1).astype(np.uint8) for p in range(n_planes)]
-    packed = [np.packbits(rows, bitorder="little").view("<u8") for rows in bits]
-    return np.array(packed, dtype=np.uint64).reshape(n_planes, len(whole) // 64)
 
 
 def plane_words(digits: Ints) -> Ints:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.bitsets import Bitsets, digit_masks, digits_of, pack, plane_words
+from graftwork.data.bitsets import Bitsets, digits_of, pack, plane_words
 from graftwork.kernels import counts as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 
@@ -112,17 +112,22 @@ class Counter:
     @cached_property
     def _margins(self) -> Numbers:
         margins: Numbers = np.zeros(int(self._margin_offsets[-1]), dtype=self._own_dtype)
-        out, digits = (self._margin_offsets, margins), self._digits
-        masks = None if digits is None else digit_masks(digits)
+        last = self._margin_offsets[1:] - 1
+        packed = np.diff(self._bitsets.offsets) == self._cards - 1 if self._whole else None
+        if packed is not None and packed.all():  # every state but the last has a bitset
+            firsts = np.ones(len(margins), dtype=bool)
+            firsts[last] = False
+            margins[firsts] = self._bitsets.count()
+            total = self._codes.shape[1] if self._digits is None else int(self._digits.sum())
+            margins[last] = total - np.add.reduceat(margins, self._margin_offsets[:-1])
+            return margins
+        weights = self._digits if self._digits is not None else self._weights
 
         def count(part: slice) -> None:
-            given = part.start, part.stop, self._codes
-            if masks is not None:
-                kernel.weigh_states_by_digits(*given, masks, digits, *out)
-            elif self._weights.size:
-                kernel.weigh_states(*given, self._weights, *out)
-            else:
-                kernel.count_states(*given, *out)
+            for i in range(part.start, part.stop):
+                first, stop = self._margin_offsets[i : i + 2]
+                given = weights if weights.size else None
+                margins[first:stop] = np.bincount(self._codes[i], given, stop - first)
 
         self._run(count, np.ones(len(self._cards)))
         return margins

@@ -14,11 +14,11 @@ MOST_BITSET_CELLS = 256
 #: Words of bitsets that are counted before the next: eight bitsets of them stay in cache.
 WORDS = 2048
 
+#: So many bitsets of first variables are gathered at most, to be counted four at once.
+MOST_ROWS = 32
+
 #: How many states of second variables are counted together.
 MOST_COLUMNS = 512
-
-#: Up to so many states are counted by comparing 64 rows at once, more by a histogram.
-MOST_COMPARED = 32
 
 
 @njit(cache=True, nogil=True)
@@ -42,54 +42,13 @@ def pack_states(first, stop, codes, order, bit_offsets, bits):
 
 
 @njit(cache=True, nogil=True)
-def count_states(first, stop, codes, offsets, margins):
-    """Count the rows in each state of variables ``first`` to ``stop``."""
-    for i in range(first, stop):
-        values, start, n_states = codes[i], offsets[i], offsets[i + 1] - offsets[i]
-        whole = len(values) >> 6 if n_states <= MOST_COMPARED else 0
-        rest = np.uint64(whole << 6)  # in the last state
-        for a in range(n_states - 1 if whole else 0):
-            total = np.uint64(0)
-            for w in range(whole):
-                total += count_bits(equal_bits(values, w << 6, a))
-            margins[start + a] += total
-            rest -= total
-        margins[start + n_states - 1] += rest
-        for r in range(whole << 6, len(values)):
-            margins[start + values[r]] += 1
-
-
-@njit(cache=True, nogil=True)
-def weigh_states_by_digits(first, stop, codes, masks, digits, offsets, margins):
-    """Add up whole weights in each state of variables ``first`` to ``stop``.
-
-    Bit r of ``masks[p]`` says whether the weight of row r has the binary digit p.
-    """
-    n_planes, whole = masks.shape
-    all_compared = digits[: whole << 6].sum()
-    for i in range(first, stop):
-        values, start, n_states = codes[i], offsets[i], offsets[i + 1] - offsets[i]
-        compared = whole if n_states <= MOST_COMPARED else 0
-        rest = all_compared if compared else 0  # in the last state
-        for a in range(n_states - 1 if compared else 0):
-            for p in range(n_planes):
-                total = np.uint64(0)
-                for w in range(compared):
-                    total += count_bits(equal_bits(values, w << 6, a) & masks[p, w])
-                weight = np.int64(total) << p
-                margins[start + a] += weight
-                rest -= weight
-        margins[start + n_states - 1] += rest
-        for r in range(compared << 6, len(values)):
-            margins[start + values[r]] += digits[r]
-
-
-@njit(cache=True, nogil=True)
-def weigh_states(first, stop, codes, weights, offsets, margins):
-    """Add up the weights of the rows in each state of variables ``first`` to ``stop``."""
-    for i in range(first, stop):
-        for r in range(codes.shape[1]):
-            margins[offsets[i] + codes[i, r]] += weights[r]
+def count_sets(bits, shift, counts):
+    """Add the number of bits of each bitset, times ``2**shift``, to ``counts``."""
+    for k in range(len(bits)):
+        total = np.uint64(0)
+        for w in range(bits.shape[1]):
+            total += count_bits(bits[k, w])
+        counts[k] += np.int64(total) << shift
 
 
 @njit(cache=True, nogil=True)
@@ -111,16 +70,50 @@ def _count_strip(rows, left, right, first, stop, columns, n_columns, found):
 
 
 @njit(cache=True, nogil=True)
-def _add_strip(found, n_rows, place, shift, begin, end, cards, pairs, offsets, tables):
-    """Add a strip's counts to tables: its row ``a`` to row ``place + a`` of pairs begin:end."""
-    c = 0
+def _add_row(found, skip, line, shift, begin, end, cards, pairs, offsets, tables):
+    """Add counts, from column ``skip`` on, to row ``line`` of the tables of pairs begin:end."""
+    c = skip
     for k in range(begin, end):
         width = cards[pairs[k, 1]]
-        for a in range(n_rows):
-            start = offsets[k] + (place + a) * width
-            for b in range(width - 1):
-                tables[start + b] += found[a, c + b] << shift
+        start = offsets[k] + line * width
+        for b in range(width - 1):
+            tables[start + b] += found[c + b] << shift
         c += width - 1
+
+
+@njit(cache=True, nogil=True)
+def _share_columns(pairs, begin, end, other, stop):
+    """Return whether pairs other:stop have the second variables with which pairs begin:end end.
+
+    Most of them, that is: columns that some do not need are counted in vain.
+    """
+    missing = (end - begin) - (stop - other)
+    if missing < 0 or 8 * missing > end - begin:
+        return False
+    k = 0
+    while k < stop - other and pairs[other + k, 1] == pairs[begin + missing + k, 1]:
+        k += 1
+    return k == stop - other
+
+
+@njit(cache=True, nogil=True)
+def _run_of(pairs, begin):
+    """Return where the pairs with the same first variable end."""
+    end = begin
+    while end < len(pairs) and pairs[end, 0] == pairs[begin, 0]:
+        end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(rows, n_rows, begin, end, skip, pairs, bit_offsets):
+    """Note the bitsets of a first variable: place, row of the tables, its pairs, first column."""
+    i = pairs[begin, 0]
+    for line in range(bit_offsets[i + 1] - bit_offsets[i]):
+        rows[n_rows, 0], rows[n_rows, 1] = bit_offsets[i] + line, line
+        rows[n_rows, 2], rows[n_rows, 3], rows[n_rows, 4] = begin, end, skip
+        n_rows += 1
+    return n_rows
 
 
 @njit(cache=True, nogil=True)
@@ -129,33 +122,51 @@ def count_by_bitsets(left, right, shift, bit_offsets, cards, pairs, offsets, tab
 
     All cells but the last row and column, which ``complete_tables`` fills. The bitsets of first
     variables come from ``left``, of second ones from ``right``; ``left`` may have fewer words.
+    Four rows of bitsets are counted at once: of one first variable, or of several that follow
+    each other with the same second ones.
     """
     columns = np.empty(MOST_COLUMNS, dtype=np.int64)
     found = np.empty((4, MOST_COLUMNS), dtype=np.int64)
+    rows = np.empty((MOST_ROWS + MOST_BITSET_CELLS, 5), dtype=np.int64)
     for first in range(0, left.shape[1], WORDS):
         stop = min(first + WORDS, left.shape[1])
         end = np.int64(0)
         while end < len(pairs):
-            begin, i, n_columns = end, pairs[end, 0], 0
-            while end < len(pairs) and pairs[end, 0] == i:  # these pairs are counted together
+            begin, n_columns, all_fit = end, 0, True
+            while end < len(pairs) and pairs[end, 0] == pairs[begin, 0]:
                 place, count = bit_offsets[pairs[end, 1]], cards[pairs[end, 1]] - 1
                 if n_columns + count > MOST_COLUMNS:
+                    all_fit = False
                     break
                 for c in range(count):
                     columns[n_columns + c] = place + c
                 n_columns += count
                 end += 1
-            row = bit_offsets[i]
-            while row < bit_offsets[i + 1]:
-                n_rows = 4 if row + 4 <= bit_offsets[i + 1] else 1
-                if n_rows == 4:
-                    four = (row, row + 1, row + 2, row + 3)
+            n_rows = _add_rows(rows, 0, begin, end, 0, pairs, bit_offsets)
+            last = end
+            while all_fit and last < len(pairs) and n_rows % 4 and n_rows < MOST_ROWS:
+                after = _run_of(pairs, last)
+                if not _share_columns(pairs, begin, end, last, after):
+                    break
+                skip = 0
+                for k in range(begin, end - (after - last)):
+                    skip += cards[pairs[k, 1]] - 1
+                n_rows = _add_rows(rows, n_rows, last, after, skip, pairs, bit_offsets)
+                last = after
+            r = 0
+            while r < n_rows:
+                tile = 4 if r + 4 <= n_rows else 1
+                if tile == 4:
+                    four = (rows[r, 0], rows[r + 1, 0], rows[r + 2, 0], rows[r + 3, 0])
                     _count_strip(four, left, right, first, stop, columns, n_columns, found)
                 else:
-                    _count_strip((row,), left, right, first, stop, columns, n_columns, found)
-                _add_strip(found, n_rows, row - bit_offsets[i], shift, begin, end, cards, pairs,
-                           offsets, tables)  # fmt: skip
-                row += n_rows
+                    one = (rows[r, 0],)
+                    _count_strip(one, left, right, first, stop, columns, n_columns, found)
+                for a in range(tile):
+                    _add_row(found[a], rows[r + a, 4], rows[r + a, 1], shift, rows[r + a, 2],
+                             rows[r + a, 3], cards, pairs, offsets, tables)  # fmt: skip
+                r += tile
+            end = last
 
 
 @njit(cache=True, nogil=True)
