@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
     from graftwork.estimators.cost import CostEstimate as CostEstimate
+    from graftwork.estimators.presets import PRESETS as PRESETS
     from graftwork.estimators.presets import preset as preset
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
@@ -74,12 +75,14 @@ _HOMES = {
     "label_scores": "graftwork.report",
     "load": "graftwork.models",
     "plot_network": "graftwork.report",
+    "PRESETS": "graftwork.estimators.presets",
     "preset": "graftwork.estimators.presets",
     "read_conll": "graftwork.data",
     "read_table": "graftwork.data",
 }
 
 __all__ = [
+    "PRESETS",
     "ApproximationWarning",
     "Bootstrap",
     "ChainCRF",
