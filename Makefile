@@ -5,7 +5,10 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13 pytho
 STAMP := $(VENV)/.graftwork-ready
 PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.peers-ready
-# Options of the benchmarks: make bench BENCH="potts-50 --data FOLDER"
+# The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
+DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
+GIVEN_DATA := $(if $(DATA),--data $(DATA))
+# Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
 .PHONY: setup demo test test-slow lint format peers bench bench-smoke reproduce-quick clean
@@ -49,15 +52,14 @@ $(PEERS_STAMP): requirements/peers.lock
 	@touch $(PEERS_STAMP)
 
 bench: $(STAMP) $(PEERS_STAMP)
-	PYTHONPATH=benchmarks $(BIN)/python -m bench $(BENCH)
+	PYTHONPATH=benchmarks $(BIN)/python -m bench $(GIVEN_DATA) $(BENCH)
 
 bench-smoke: $(STAMP) $(PEERS_STAMP)
-	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(BENCH)
+	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(GIVEN_DATA) $(BENCH)
 
-# The papers' experiments in small sizes; DATA is the folder of data sets.
-DATA ?= $(GRAFTWORK_DATA)
+# The papers' experiments in small sizes.
 reproduce-quick: $(STAMP)
-	$(BIN)/graftwork reproduce all --quick $(if $(DATA),--data $(DATA)) --out out/reproduced
+	$(BIN)/graftwork reproduce all --quick $(GIVEN_DATA) --out out/reproduced
 
 clean:
 	rm -rf $(VENV) $(PEERS) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
