@@ -34,7 +34,7 @@ def edges_of(net):
         (50, 5, 5000, 10, 0.99),
         (50, 5, 1000, 10, 0.97),
         (200, 5, 19_000, 5, 0.98),
-        # The share of false edges has a standard deviation of .012 here: ten would be, too.
+        # The share of false edges varies by .01 between networks: ten would be luck, too.
         (100, 2, 10_000, 20, 0.91),
         (30, None, 2000, 10, 0.97),
     ],
