@@ -3,8 +3,9 @@
     python benchmarks/chains.py crfsuite FOLDER
     python benchmarks/chains.py second-order FOLDER
 
-FOLDER has the CoNLL-2000 data, train.txt.gz and test.txt.gz. Attributes are those of the template
-"chunking". The first part needs python-crfsuite (pip install "graftwork[bench]").
+FOLDER has the CoNLL-2000 data, conll2000/train.txt.gz and conll2000/test.txt.gz. Attributes are
+those of the template "chunking". The first part needs python-crfsuite (pip install
+"graftwork[bench]").
 
 ``crfsuite``: python-crfsuite takes 60 iterations with c1 = 1; ChainCRF stops as soon as its
 objective is no worse. CPU time of either is everything from lists of attributes to the weights,
@@ -33,7 +34,7 @@ ITERATIONS = 60
 
 
 def load(folder: Path, part: str, only: str | None = None):
-    tokens, labels = split_labels(read_conll(folder / f"{part}.txt.gz"))
+    tokens, labels = split_labels(read_conll(folder / "conll2000" / f"{part}.txt.gz"))
     if only is not None:
         labels = [[y if y.endswith(f"-{only}") else "O" for y in row] for row in labels]
     return Template.named("chunking").attributes(tokens), labels

@@ -2,7 +2,7 @@
 
 python benchmarks/estimates.py FOLDER [WORD ...]
 
-The folder holds NAME.ts.data.gz; mushroom and scale-free networks come with the package. Words
+The folder holds debd/NAME.ts.data.gz; mushroom and scale-free networks come with the package. Words
 select among the cases: those whose line has all of them. Everything is on one thread and in seconds
 of its own processor time, so other work on the machine does not matter.
 """
@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import graftwork as gw
-from graftwork.datasets.debd import read_binary_rows
 from graftwork.tuning import timing
 
 NAMES = ("nltcs", "msnbc", "plants")
@@ -74,10 +73,7 @@ def problems(folder: Path) -> dict[str, Callable[[], Any]]:
 
     return {
         "mushroom": gw.datasets.load_mushroom,
-        **{
-            name: lambda name=name: read_binary_rows(folder / f"{name}.ts.data.gz")
-            for name in NAMES
-        },
+        **{name: lambda name=name: gw.datasets.load_debd(name, folder).train for name in NAMES},
         "scale-free 50": drawn(50, 5_000),
         "centred scale-free 50": drawn(50, 5_000, centred=True),
         "scale-free 200": drawn(200, 5_000),

@@ -2,18 +2,16 @@
 
 python benchmarks/exchange_estimates.py FOLDER [nltcs|msnbc|plants ...]
 
-The folder holds NAME.ts.data.gz. The network is what five rounds of forced pruning leave.
+The folder holds debd/NAME.ts.data.gz. The network is what five rounds of forced pruning leave.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
 
 import graftwork as gw
 from graftwork.data.compact import prepare
-from graftwork.datasets.debd import read_binary_rows
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.grafting.bench import LOOK_STEPS, Bench
 from graftwork.grafting.ledger import Ledger
@@ -30,7 +28,7 @@ MOST_PAIRS = 40
 
 def main(folder: str, names: list[str]) -> None:
     for name in names or list(SIZES):
-        sample = prepare(gw.as_table(read_binary_rows(Path(folder) / f"{name}.ts.data.gz")))
+        sample = prepare(gw.datasets.load_debd(name, folder).train)
         problem = Problem(PseudoLikelihood(sample), GroupL1(0.0, 0.5 / sample.total_weight))
         budget = Budget(max_edges=SIZES[name])
         found = graft(problem, forced_pruning(exchange=10, rounds=5), budget=budget).potentials

@@ -2,18 +2,16 @@
 
 python benchmarks/forced_pruning.py FOLDER [nltcs|msnbc|plants ...]
 
-The folder holds NAME.ts.data.gz and NAME.test.data.gz. Sizes are the Chow-Liu tree's edges plus so
-many; "k" is the number of edges exchanged at once.
+The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz. Sizes are the Chow-Liu tree's
+edges plus so many; "k" is the number of edges exchanged at once.
 """
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
 import graftwork as gw
-from graftwork.datasets.debd import read_binary_rows
 
 SIZES = {"nltcs": (15, 30, 60), "msnbc": (15, 30, 60), "plants": (15, 60)}
 RUNS = {
@@ -25,7 +23,7 @@ RUNS = {
 }
 
 
-def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) -> None:
+def report(label: str, net: gw.MarkovNetwork, test: gw.Table, started: float) -> None:
     seconds = time.perf_counter() - started
     print(
         f"{label:<34} objective {net.objective_:.5f}  test NLPL {-net.score(test):.4f}  "
@@ -38,9 +36,8 @@ def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) 
 def main(folder: str, names: list[str]) -> None:
     gw.MarkovNetwork("forced-pruning", max_edges=3).fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
     for name in names or list(SIZES):
-        train, test = (
-            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
-        )
+        parts = gw.datasets.load_debd(name, folder)
+        train, test = parts.train, parts.test
         started = time.perf_counter()
         tree = gw.MarkovNetwork("chow-liu").fit(train)
         report(f"{name} chow-liu", tree, test, started)

@@ -2,19 +2,16 @@
 
 python benchmarks/prediction.py FOLDER [NAME ...]
 
-The folder holds NAME.ts.data.gz and NAME.test.data.gz.
+The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz.
 """
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
 import graftwork as gw
-from graftwork.data import as_table
 from graftwork.data.compact import prepare
-from graftwork.datasets.debd import read_binary_rows
 from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
@@ -28,12 +25,11 @@ WORSE = 5
 CRITERIA = ["hold-out", "k-fold", "ebic", "ebic-then-refit", "ebic-refit"]
 
 
-def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, float]:
+def best_along_the_path(table: gw.Table, test: gw.Table) -> tuple[float, float]:
     """The smallest test NLPL of any lambda of the long path, and that lambda.
 
     The path ends where the test rows themselves have been predicted worse WORSE times in a row.
     """
-    table = as_table(train)
     sample = prepare(table)
     objective = PseudoLikelihood(sample)
     rng = np.random.default_rng(0)
@@ -52,9 +48,8 @@ def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, flo
 
 def main(folder: str, names: list[str]) -> None:
     for name in names or NAMES:
-        train, test = (
-            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
-        )
+        parts = gw.datasets.load_debd(name, folder)
+        train, test = parts.train, parts.test
         start = time.perf_counter()
         best, lam = best_along_the_path(train, test)
         seconds = time.perf_counter() - start

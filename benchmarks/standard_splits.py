@@ -2,24 +2,21 @@
 
 python benchmarks/standard_splits.py FOLDER
 
-The folder holds NAME.ts.data.gz and NAME.test.data.gz.
+The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz.
 """
 
 import sys
 import time
-from pathlib import Path
 
 import graftwork as gw
-from graftwork.datasets.debd import read_binary_rows
 
 PROBLEMS = [("nltcs", 1e-5), ("msnbc", 1e-5), ("plants", 10**-2.5), ("plants", 1e-3)]
 
 
 def main(folder: str) -> None:
     for name, lam in PROBLEMS:
-        train, test = (
-            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
-        )
+        parts = gw.datasets.load_debd(name, folder)
+        train, test = parts.train, parts.test
         start = time.perf_counter()
         net = gw.MarkovNetwork(lam=lam, random_state=0).fit(train)
         seconds = time.perf_counter() - start

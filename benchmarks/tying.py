@@ -2,7 +2,7 @@
 
 python benchmarks/tying.py FOLDER
 
-The folder holds NAME.ts.data.gz and NAME.test.data.gz.
+The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz.
 """
 
 import sys
@@ -11,9 +11,7 @@ import time
 from pathlib import Path
 
 import graftwork as gw
-from graftwork.data import as_table
 from graftwork.data.compact import prepare
-from graftwork.datasets.debd import read_binary_rows
 from graftwork.objectives import PseudoLikelihood
 from graftwork.tuning import tie
 
@@ -30,16 +28,15 @@ COUNTS = (5, 10, 20)
 
 def main(folder: str) -> None:
     for name, lam, edges in PROBLEMS:
-        train, test = (
-            read_binary_rows(Path(folder) / f"{name}.{part}.data.gz") for part in ("ts", "test")
-        )
+        parts = gw.datasets.load_debd(name, folder)
+        train, test = parts.train, parts.test
         options = {"method": "edge-grafting", "lam": lam, "max_edges": edges, "random_state": 0}
         net = gw.MarkovNetwork(**options).fit(train)
         learned, size = -net.score(test), file_size(net.model_)
         print(
             f"{name} lambda {lam}, {net.model_.n_edges} edges: NLPL {learned:.4f}, {size:,} bytes"
         )
-        objective = PseudoLikelihood(prepare(as_table(train)))
+        objective = PseudoLikelihood(prepare(train))
         for count in COUNTS:
             start = time.perf_counter()
             tying = tie(objective, net.model_.potentials, count)
