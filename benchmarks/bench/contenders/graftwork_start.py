@@ -1,7 +1,8 @@
 """A new installation: import, the first fit with compilation, and the next process.
 
 Every step is a process of its own; the cache of compiled kernels is empty at first. It is far from
-the package, so an installation that cannot be written to behaves the same.
+the package, so an installation that cannot be written to behaves the same. Python keeps its own
+bytecode, as it does by default and as installers do.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def prepare(data, options):
 def timed(code: str, cache: str | None, *arguments: str) -> float:
     """Return the wall seconds of a Python process."""
     env = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", code, *arguments], env=env, check=True)
     return time.perf_counter() - began

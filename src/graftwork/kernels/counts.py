@@ -132,7 +132,7 @@ def count_by_bitsets(left, right, shift, bit_offsets, cards, pairs, offsets, tab
         stop = min(first + WORDS, left.shape[1])
         end = np.int64(0)
         while end < len(pairs):
-            begin, n_columns, all_fit = end, 0, True
+            begin, n_columns, all_fit = end, np.int64(0), True
             while end < len(pairs) and pairs[end, 0] == pairs[begin, 0]:
                 place, count = bit_offsets[pairs[end, 1]], cards[pairs[end, 1]] - 1
                 if n_columns + count > MOST_COLUMNS:
@@ -142,13 +142,14 @@ def count_by_bitsets(left, right, shift, bit_offsets, cards, pairs, offsets, tab
                     columns[n_columns + c] = place + c
                 n_columns += count
                 end += 1
-            n_rows = _add_rows(rows, 0, begin, end, 0, pairs, bit_offsets)
+            none = np.int64(0)
+            n_rows = _add_rows(rows, none, begin, end, none, pairs, bit_offsets)
             last = end
             while all_fit and last < len(pairs) and n_rows % 4 and n_rows < MOST_ROWS:
                 after = _run_of(pairs, last)
                 if not _share_columns(pairs, begin, end, last, after):
                     break
-                skip = 0
+                skip = none
                 for k in range(begin, end - (after - last)):
                     skip += cards[pairs[k, 1]] - 1
                 n_rows = _add_rows(rows, n_rows, last, after, skip, pairs, bit_offsets)
