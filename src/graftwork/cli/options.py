@@ -237,8 +237,9 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         help=(
-            "How edges are chosen: auto (working-set where nothing stops it early, else "
-            f"best-choice), {', '.join(METHODS)}. NAME:OPTION=VALUE sets an option."
+            "How edges are chosen: auto (working-set for the pseudo-likelihood without limits such "
+            f"as --max-edges, else best-choice), {', '.join(METHODS)}. "
+            "NAME:OPTION=VALUE sets an option."
         ),
         rich_help_panel=_LEARN,
     ),

@@ -93,8 +93,8 @@ class MarkovNetwork(Estimator):
         that is accepted on average. .05 finds more.
     criterion : str, optional
         With lam="auto", what chooses lambda: "tests" (structure; default), "k-fold" (prediction;
-        default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars". See
-        docs/choosing-lambda.md.
+        default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars",
+        "adaptive". See docs/choosing-lambda.md.
     criterion_options : dict, optional
         Options of the criterion, such as ``{"folds": 5}`` or ``{"gamma": 0.5}``.
     l2 : float
