@@ -54,6 +54,15 @@ def test_first_variables_that_are_counted_together(states, weighted):
         assert np.array_equal(counts.compute(pairs)[0], plain_tables(codes, cards, pairs, weights))
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 1, 0)])
+def test_a_constant_beside_very_many_states(order):
+    cards = np.array([1, 600, 2])[list(order)]
+    codes = random_codes(2, cards, 1000, np.uint16)
+    pairs = all_pairs(3)
+    found = PairCounts(codes, cards, n_jobs=1).compute(pairs)[0]
+    assert np.array_equal(found, plain_tables(codes, cards, pairs))
+
+
 def test_many_states_are_counted_by_rows_and_few_by_bitsets(monkeypatch):
     cards = np.array([300, 280, 2, 3])
     codes = random_codes(0, cards, 500, np.uint16)

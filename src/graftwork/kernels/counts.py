@@ -133,6 +133,10 @@ def count_by_bitsets(left, right, shift, bit_offsets, cards, pairs, offsets, tab
         end = np.int64(0)
         while end < len(pairs):
             begin, n_columns, all_fit = end, np.int64(0), True
+            i = pairs[begin, 0]
+            if bit_offsets[i] == bit_offsets[i + 1]:  # one state: nothing to count
+                end = _run_of(pairs, begin)
+                continue
             while end < len(pairs) and pairs[end, 0] == pairs[begin, 0]:
                 place, count = bit_offsets[pairs[end, 1]], cards[pairs[end, 1]] - 1
                 if n_columns + count > MOST_COLUMNS:
