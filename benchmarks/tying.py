@@ -29,14 +29,14 @@ COUNTS = (5, 10, 20)
 def main(folder: str) -> None:
     for name, lam, edges in PROBLEMS:
         parts = gw.datasets.load_debd(name, folder)
-        train, test = parts.train, parts.test
+        train, test = parts.train.codes.T, parts.test.codes.T  # states as they occur
         options = {"method": "edge-grafting", "lam": lam, "max_edges": edges, "random_state": 0}
         net = gw.MarkovNetwork(**options).fit(train)
         learned, size = -net.score(test), file_size(net.model_)
         print(
             f"{name} lambda {lam}, {net.model_.n_edges} edges: NLPL {learned:.4f}, {size:,} bytes"
         )
-        objective = PseudoLikelihood(prepare(train))
+        objective = PseudoLikelihood(prepare(gw.as_table(train)))
         for count in COUNTS:
             start = time.perf_counter()
             tying = tie(objective, net.model_.potentials, count)
