@@ -12,7 +12,17 @@ class DataError(GraftworkError, ValueError):
 
 
 class DataMissingError(GraftworkError, FileNotFoundError):
-    """A data set that is not part of the package is not in the folder it was looked for in."""
+    """A data set that is not part of the package is not in the folder it was looked for in.
+
+    Attributes
+    ----------
+    data : str
+        The data set's name; empty if nobody said.
+    """
+
+    def __init__(self, text: str, data: str = "") -> None:
+        super().__init__(text)
+        self.data = data
 
 
 class ModelFileError(GraftworkError, ValueError):

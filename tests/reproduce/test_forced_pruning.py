@@ -195,7 +195,10 @@ def test_steps_build_on_the_tree(folder):
 def test_without_data_all_steps_are_skipped(tmp_path):
     context = Context("quick", folder=tmp_path)
     outcome = reproduce(find_study("forced-pruning"), tmp_path / "out", context, pictures=False)
-    assert "nltcs-trees" in outcome.skipped
+    assert "nltcs-trees" in outcome.skipped["debd"].steps
+    assert "--data" in outcome.skipped["debd"].reason
+    assert {claim.verdict for claim in outcome.report.claims} == {"not run"}
+    assert not any(claim.because for claim in outcome.report.claims)
 
 
 def test_the_paper_exchanges_by_rejection():

@@ -10,7 +10,14 @@ from graftwork.reproduce import Context, find_study, light_chunks, light_letters
 from graftwork.reproduce.grafting_light import report, steps
 from graftwork.reproduce.light_chain import ChainSize, run_chain
 from graftwork.reproduce.light_chunks import ChunkSize, Learner, run_chunks
-from graftwork.reproduce.light_letters import image_of, lively, look_at, paper_settings, run_letter
+from graftwork.reproduce.light_letters import (
+    image_of,
+    lively,
+    look_at,
+    paper_settings,
+    run_default,
+    run_letter,
+)
 from graftwork.reproduce.light_letters_claims import PRINTED
 from graftwork.reproduce.measured import CpuClock, curve_of
 from graftwork.reproduce.pages import write_files
@@ -204,16 +211,46 @@ def test_claims_about_letters_depend_on_the_batch_method():
         assert "where both converge (1 of 1 letters) objectives agree" in claim.because
     bad = {
         "cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90, "converged": False,
+        "stop": "stalled", "untrusted": 5,
     }  # fmt: skip
     found = letter_found(**bad)
-    for text in ("time against Full", "test NLL", "mean images", "sparsity"):
+    for text in ("test NLL", "mean images", "sparsity"):
         assert claim_like(found, text).verdict == "reproduced", text
+    timed = claim_like(found, "time against Full")  # belief propagation, not the clock, stopped it
+    assert timed.verdict == "differs"
+    assert "no optimum to compare" in timed.ours
     found["letters-s-bp0.1-full"]["test_nll"] = 0.1
     assert (
         "no optimum was reached by Full-Opt-L1 on 1 of 1" in claim_like(found, "test NLL").because
     )
     found["letters-data"]["a"]["images"] += 1
     assert claim_like(found, "6.2: images").because.startswith("a has +1")
+
+
+def test_letters_that_the_clock_stopped_are_not_reproduced():
+    worse = {"cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90}
+    found = letter_found(**worse, converged=False, stop="seconds")
+    timed = claim_like(found, "time against Full")  # it took at least as long
+    assert timed.verdict == "reproduced"
+    assert "at least 9.0 times the time" in timed.ours
+    for text in ("test NLL", "mean images", "sparsity"):
+        claim = claim_like(found, text)
+        assert claim.verdict == "differs", text
+        assert claim.ours == "the clock stopped a run on each of 1 letters"
+    found["letters-s-bp0.1-grafting-light"] |= {"converged": False, "stop": "seconds"}
+    assert claim_like(found, "time against Full").verdict == "differs"
+    assert claim_like(found, "time against Grafting").verdict == "differs"
+
+
+def test_select_units_are_stable_within_a_factor_of_two():
+    found = letter_found()
+    assert claim_like(found, "Fig. 5").verdict == "reproduced"
+    found["letters-units-grafting-light-1"]["evaluations"] = 41
+    claim = claim_like(found, "Fig. 5")
+    assert claim.verdict == "differs"
+    assert "2.0 times the smallest for Grafting-Light (stable is at most 2)" in claim.because
+    found["letters-units-grafting-9"]["converged"] = False  # one pair alone cannot be compared
+    assert claim_like(found, "Fig. 5").verdict == "not run"
 
 
 def test_figures_and_tables_are_written(tmp_path):
@@ -291,6 +328,9 @@ def test_a_tiny_letter_runs_with_constant_pixels(tmp_path):
     assert np.isfinite([found["test_nll"], found["test_nlpl"], found["objective"]]).all()
     assert np.shape(found["samples"]) == (20, 20)
     assert found["sample_error"] < 0.5
+    ours = run_default(context, letter="s", lam="auto", n_samples=20)
+    assert set(ours) == set(found)
+    assert (ours["method"], ours["converged"]) == ("working-set", True)
     light_letters.letters_of.cache_clear()
 
 
@@ -301,7 +341,8 @@ def test_without_data_steps_are_skipped_and_told(tmp_path, monkeypatch):
     light_letters.letters_of.cache_clear()
     light_chunks.chunk_data.cache_clear()
     outcome = reproduce(study, tmp_path, Context("quick", folder=tmp_path), pictures=False)
-    assert set(outcome.skipped) == {"letters-data", "chunks-all"}
+    assert outcome.skipped["ocr_letters"].steps == ["letters-data"]
+    assert outcome.skipped["conll2000"].steps == ["chunks-all"]
     with pytest.raises(DataMissingError):
         look_at(Context("quick", folder=tmp_path), letters="a")
 

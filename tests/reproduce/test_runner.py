@@ -6,8 +6,9 @@ import json
 import pytest
 
 from graftwork.errors import DataError, DataMissingError
+from graftwork.grafting.trace import Silence
 from graftwork.reproduce import NAMES, Claim, Context, Figure, Report, Step, Study, find_study
-from graftwork.reproduce.runner import reproduce
+from graftwork.reproduce.runner import Skipped, reproduce
 from graftwork.reproduce.study import judge
 
 
@@ -101,13 +102,33 @@ def test_a_damaged_result_is_computed_anew(tmp_path):
 
 
 def test_missing_data_skip_a_step_and_say_why(tmp_path):
-    counter = Counter(DataMissingError("get it there"))
+    counter = Counter(DataMissingError("get it there", "letters"))
     outcome = reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
-    assert outcome.skipped == {"second": "get it there"}
+    assert outcome.skipped == {"letters": Skipped(["second"], "get it there")}
     assert outcome.report.claims[0].verdict == "not run"
     assert "Not run: second. get it there" in (tmp_path / "page.md").read_text()
     reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)  # they are there now
     assert counter.calls == ["first", "second", "second"]
+
+
+def test_stages_within_a_step_are_told_as_parts_of_it(tmp_path):
+    told = []
+
+    class Told(Silence):
+        def on_stage(self, text, step, steps):
+            told.append((text, step, steps))
+
+    def staged(context):
+        context.observer.on_stage("warming up", 0, 1)
+        return {}
+
+    steps = (Step("a", "counting", staged), Step("b", "doubling", staged))
+    study = Study("tiny", "A paper", lambda size: steps, lambda found: Report([]))
+    reproduce(study, tmp_path, Context("quick", observer=Told()), pictures=False)
+    assert told == [
+        ("tiny: counting", 0, 2), ("tiny: counting, warming up", 0, 2),
+        ("tiny: doubling", 1, 2), ("tiny: doubling, warming up", 1, 2),
+    ]  # fmt: skip
 
 
 def test_unknown_names_are_told_with_those_there_are():

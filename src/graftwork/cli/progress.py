@@ -18,7 +18,15 @@ _PAUSE = 15.0
 
 
 class Progress(Protocol):
-    """An observer of the loop that is also told what happens around it."""
+    """An observer of the loop that is also told what happens around it.
+
+    Attributes
+    ----------
+    noun : str
+        What rounds count: edges, or features of chains.
+    """
+
+    noun: str
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -74,6 +82,8 @@ def progress_for(*, quiet: bool, noun: str = "edge") -> Progress:
 class Quiet:
     """Shows nothing."""
 
+    noun = "edge"
+
     def __enter__(self) -> Self:
         return self
 
@@ -107,7 +117,7 @@ class Lines(Quiet):
 
     def __init__(self, pause: float | None = None, noun: str = "edge") -> None:
         self._pause = _PAUSE if pause is None else pause
-        self._noun = noun
+        self.noun = noun
         self._last = time.monotonic()
         self._stage, self._numbers = "learning", ""
 
@@ -117,11 +127,11 @@ class Lines(Quiet):
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Remember the stage for the next line."""
-        self._stage = f"{text} (stage {step + 1} of {steps})"
+        self._stage, self._numbers = f"{text} (stage {step + 1} of {steps})", ""
 
     def on_round(self, record: Round) -> None:
         """Print a line if the last was long ago."""
-        self._numbers = numbers(record, self._noun)
+        self._numbers = numbers(record, self.noun)
         self._say_now_and_then(self._numbers)
 
     def on_step(self, steps: int) -> None:
@@ -160,7 +170,7 @@ class Bar:
             transient=True,
         )
         self._task = self._bar.add_task("starting", total=None, numbers="")
-        self._numbers, self._noun = "", noun
+        self._numbers, self.noun = "", noun
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -176,11 +186,12 @@ class Bar:
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Move the bar to the stages done."""
         total = steps if steps > 1 else None
-        self._bar.update(self._task, description=text, completed=step, total=total)
+        self._numbers = ""
+        self._bar.update(self._task, description=text, completed=step, total=total, numbers="")
 
     def on_round(self, record: Round) -> None:
         """Show the round's numbers."""
-        self._numbers = numbers(record, self._noun)
+        self._numbers = numbers(record, self.noun)
         self._bar.update(self._task, numbers=self._numbers)
 
     def on_network(self, potentials: Potentials) -> None:

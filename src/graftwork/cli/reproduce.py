@@ -15,7 +15,7 @@ from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
-    from graftwork.reproduce import Context, Study
+    from graftwork.reproduce import Context, Step, Study
     from graftwork.reproduce.runner import Outcome
 
 ALL = "all"
@@ -100,9 +100,10 @@ def _run(
 
     began = time.monotonic()
 
-    def tell(words: str, place: int, steps: int, known: bool) -> None:
-        progress.on_stage(f"{study.name}: {words}", place, steps)
-        progress.note(f"{study.name} {place + 1}/{steps}: {words}{' (known)' if known else ''}")
+    def tell(step: Step, place: int, steps: int, known: bool) -> None:
+        progress.noun = step.counts
+        done = " (known)" if known else ""
+        progress.note(f"{study.name} {place + 1}/{steps}: {step.words}{done}")
 
     try:
         outcome = run(
@@ -114,8 +115,10 @@ def _run(
         return INTERRUPTED
     if not quiet:
         _show(study, outcome, out, time.monotonic() - began)
-    for key, reason in outcome.skipped.items():
-        say(f"{study.name}: {key} was not run. {reason}")
+    for skipped in outcome.skipped.values():
+        more = len(skipped.steps) - 1
+        which = skipped.steps[0] + (f" and {more} more" if more else "")
+        say(f"{study.name}: not run: {which}. {skipped.reason}")
     return BAD_INPUT if outcome.skipped else 0
 
 

@@ -74,9 +74,10 @@ class Origin:
 
     def _absent(self, name: str, why: str) -> DataMissingError:
         return DataMissingError(
-            f"{self.name}/{name} was not found: {why}. Pass folder=, or set {VARIABLE}, to the "
-            f"folder that has {self.name}/{name}. These data are not part of graftwork. "
-            f"{self.form} Source: {self.source}. Cite: {self.cite}."
+            f"{self.name}/{name} was not found: {why}. Pass folder= (--data on the command line), "
+            f"or set {VARIABLE}, to the folder that has {self.name}/{name}. These data are not "
+            f"part of graftwork. {self.form} Source: {self.source}. Cite: {self.cite}.",
+            self.name,
         )
 
 

@@ -18,7 +18,7 @@ PRESETS = {
     "priority-paper": "priority grafting on whole tables, L1 on every weight (2016)",
     "l1-markov-paper": "feature induction by gain, annealed (2006)",
     "grafting-light-paper": "Grafting-Light on single features, likelihood by loopy BP (2010)",
-    "forced-pruning-paper": "a tree, more edges, some exchanged by rejection",
+    "forced-pruning-paper": "a tree and more edges (max_edges), exchanged by rejection; tied",
 }
 
 # Unaries are penalised like tables, and a pair's model marginal is the product of two beliefs; the
@@ -75,16 +75,21 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
             "anneal": 5,
         },
         # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
+        # The paper does not say whether single pixels are penalised, nor its M for networks.
         "grafting-light-paper": {
             "method": "grafting-light",
             "loss": "likelihood",
             "inference": "bp",
             "pair_rule": "product",
             "penalty": "l1",
+            "method_options": {"count": 20},
         },
+        # The number of edges is the caller's: the tables have the tree's, and 15 to 60 more. How
+        # many values tied weights take is not said.
         "forced-pruning-paper": {
             "method": "forced-pruning",
             "method_options": {"delete": "rejection", "exchange": 10},
+            "tie": 10,
         },
     }
     if name not in settings:

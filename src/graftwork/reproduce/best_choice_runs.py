@@ -17,7 +17,6 @@ from graftwork.datasets import draw, load_jester, load_yummly, scale_free_networ
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
-from graftwork.grafting.trace import PassOn
 from graftwork.report.compare import make_task
 from graftwork.report.compare_runs import Attempt, run_methods
 from graftwork.report.found_edges import score_edges
@@ -138,13 +137,6 @@ def arguments(plan: Plan, n: int) -> dict[str, Any]:
 OUR_LAM = 0.01
 
 
-class WithoutStages(PassOn):
-    """An observer that passes rounds on and keeps stages back: the study tells its own."""
-
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """Do nothing."""
-
-
 def run(plan: Plan, context: Context) -> Found:
     """Return what became of a run: its end, and its curve, evaluated outside the clock."""
     rows = read_rows(plan.source, context.seed, context.folder, context.n_jobs)
@@ -161,8 +153,7 @@ def run(plan: Plan, context: Context) -> Found:
         max_edges=plan.max_edges,
         max_seconds=plan.max_seconds,
     )
-    observer = WithoutStages(context.observer)
-    (attempt,) = run_methods(task, observer, most_networks=POINTS).attempts
+    (attempt,) = run_methods(task, context.observer, most_networks=POINTS).attempts
     curve = _curve(attempt, rows, task.truth)
     certificate = attempt.net.certificate_
     return {

@@ -41,7 +41,7 @@ THOROUGH = ("plants", 15)
 
 
 def settings_of(rule: str, exchanged: int | None, rounds: int, **more: Any) -> dict[str, Any]:
-    """Return the arguments of ``MarkovNetwork`` for a rule of deleting edges.
+    """Return the arguments of ``MarkovNetwork`` for a rule of deleting edges; weights are not tied.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def settings_of(rule: str, exchanged: int | None, rounds: int, **more: Any) -> d
     """
     settings = preset("forced-pruning-paper")
     options = {"delete": rule, "exchange": exchanged, "rounds": rounds, **more}
-    return {**settings, "method_options": options}
+    return {**settings, "method_options": options, "tie": None}
 
 
 def _fit(

@@ -56,8 +56,11 @@ def _headlines(found: Mapping[str, Found]) -> Iterator[Claim]:
                 because += f"; on {part} rows, likewise, {value:.4f}"
             yield Claim(what, f"{printed:.2f}", ours or "", "cannot be", because)
             continue
-        holds = None if known.best is None else known.best <= printed + ROUNDING
-        yield judge(what, f"{printed:.2f}", ours, holds, _short_of(cell, found))
+        if known.best is None:
+            yield judge(what, f"{printed:.2f}", None, None)
+        else:
+            holds = known.best <= printed + ROUNDING
+            yield judge(what, f"{printed:.2f}", ours, holds, _short_of(cell, found))
 
 
 def _short_of(cell: Cell, found: Mapping[str, Found]) -> str:
@@ -96,7 +99,7 @@ def _whole_table(rule: str, name: str, cells: Mapping[Cell, Claim]) -> Claim:
     if counts["differs"]:
         words.append(f"{counts['differs']} differ ({lower} of them lower here)")
     what = f"Table {1 if rule == 'greedy' else 2}, {name}: {len(own)} values"
-    verdict = _overall(counts)
+    verdict = _overall(counts) if known else "not run"
     return Claim(what, printed, ours, verdict, "" if verdict == "not run" else ", ".join(words))
 
 

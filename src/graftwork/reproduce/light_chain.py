@@ -99,6 +99,7 @@ def _step(key: str, method: str, unit: int | None, sizes: ChainSize, ridge: floa
         words + (", with a ridge" if ridge else ""),
         partial(run_chain, method=method, unit=unit, sizes=sizes, ridge=ridge),
         settings,
+        "feature",
     )
 
 

@@ -102,7 +102,7 @@ def chunk_steps(size: Size) -> list[Step]:
 def _step(key: str, words: str, learner: Learner, sizes: ChunkSize) -> Step:
     settings = {**asdict(learner), "n_train": sizes.n_train, "n_test": sizes.n_test, "tol": TOL}
     work = partial(run_chunks, learner=learner, sizes=sizes)
-    return Step(key, f"noun phrases, {words}", work, settings)
+    return Step(key, f"noun phrases, {words}", work, settings, "feature")
 
 
 def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found:

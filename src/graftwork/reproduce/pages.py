@@ -68,9 +68,9 @@ def page_lines(
             yield f"![{figure.caption}]({figure.name}.png)"
             yield ""
             yield f"*{figure.caption}*"
-    for key, reason in about["skipped"].items():
+    for skipped in about["skipped"].values():
         yield ""
-        yield f"Not run: {key}. {reason}"
+        yield f"Not run: {', '.join(skipped['steps'])}. {skipped['reason']}"
 
 
 def claim_table(claims: Sequence[Claim]) -> Iterator[str]:

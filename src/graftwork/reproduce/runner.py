@@ -6,7 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
@@ -14,21 +14,30 @@ from pathlib import Path
 from typing import Any
 
 from graftwork.errors import DataMissingError
+from graftwork.grafting.trace import Observer, PassOn
 from graftwork.reproduce.pages import write_files
 from graftwork.reproduce.study import Context, Found, Report, Step, Study
 from graftwork.version import __version__
 
-#: Told before each step: its words, its place, how many there are, and whether it is known.
-Tell = Callable[[str, int, int, bool], None]
+#: Told before each step: the step, its place, how many there are, and whether it is known.
+Tell = Callable[[Step, int, int, bool], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Steps that were not run for want of a data set, and what to do about it."""
+
+    steps: list[str]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a study gives: its report, the files written, and steps that were skipped."""
+    """What a run of a study gives: its report, the files written, and what was skipped, by data."""
 
     report: Report
     files: tuple[Path, ...]
-    skipped: Mapping[str, str]
+    skipped: Mapping[str, Skipped]
 
 
 def reproduce(
@@ -66,18 +75,19 @@ def reproduce(
     kept = out / "steps"
     kept.mkdir(parents=True, exist_ok=True)
     records: dict[str, Found] = {}
-    skipped: dict[str, str] = {}
+    skipped: dict[str, Skipped] = {}
     for place, step in enumerate(steps):
         path, stamp = kept / f"{step.key}.json", _stamp(step, context)
         record = None if fresh else _read(path, stamp)
         if tell is not None:
-            tell(step.words, place, len(steps), record is not None)
+            tell(step, place, len(steps), record is not None)
         if record is None:
             before = {key: one["found"] for key, one in records.items()}
+            inside = _Inside(context.observer, f"{study.name}: {step.words}", place, len(steps))
             try:
-                record = _carry_out(step, replace(context, before=before), stamp)
+                record = _carry_out(step, replace(context, before=before, observer=inside), stamp)
             except DataMissingError as error:
-                skipped[step.key] = str(error)
+                skipped.setdefault(error.data, Skipped([], str(error))).steps.append(step.key)
                 continue
             if interrupted():
                 raise KeyboardInterrupt
@@ -87,6 +97,20 @@ def reproduce(
     about = _about(study, context, records, skipped)
     files = write_files(study, report, about, out, pictures=pictures)
     return Outcome(report, tuple(files), skipped)
+
+
+class _Inside(PassOn):
+    """Tells the stages within a step as parts of it: what is done are steps of the study."""
+
+    def __init__(self, inner: Observer, words: str, place: int, steps: int) -> None:
+        super().__init__(inner)
+        self._words, self._place, self._steps = words, place, steps
+        inner.on_stage(words, place, steps)
+
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """Tell where the step is."""
+        del step, steps
+        self._inner.on_stage(f"{self._words}, {text}", self._place, self._steps)
 
 
 def _carry_out(step: Step, context: Context, stamp: str) -> Found:
@@ -126,7 +150,7 @@ def _write(path: Path, record: Found) -> None:
 
 
 def _about(
-    study: Study, context: Context, records: Mapping[str, Found], skipped: Mapping[str, str]
+    study: Study, context: Context, records: Mapping[str, Found], skipped: Mapping[str, Skipped]
 ) -> dict[str, Any]:
     """Return where, when and with what the results were made."""
     packages = {name: version(name) for name in ("numpy", "scipy", "numba")}
@@ -140,7 +164,7 @@ def _about(
         "machine": platform.machine(),
         **packages,
         "seconds": sum(record["seconds"] for record in records.values()),
-        "skipped": dict(skipped),
+        "skipped": {data: asdict(each) for data, each in skipped.items()},
         "steps": {
             key: {name: record[name] for name in ("date", "seconds", "cpu_seconds", "version")}
             for key, record in records.items()

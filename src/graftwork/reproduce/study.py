@@ -60,12 +60,15 @@ class Step:
         Returns what it found: anything JSON can hold. A ``DataMissingError`` skips the step.
     settings : mapping
         What it depends on; a result with other settings is computed anew.
+    counts : str
+        What its learners add: edges, or features of chains.
     """
 
     key: str
     words: str
     work: Callable[[Context], Found]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    counts: str = "edge"
 
 
 @dataclass(frozen=True, slots=True)
