@@ -55,7 +55,9 @@ def meaning(evidence: Evidence) -> str:
         f"{kept:,} edge{'s'[: kept != 1]} kept at {evidence.level:g}, {expected} false on average. "
         f"The least sure has q = {small(math.exp(weakest))}."
     )
-    if required:
+    if required == 1:
+        text += " 1 more is there because it is required; its test does not pass."
+    elif required:
         text += f" {required:,} more are there because they are required; their tests do not pass."
     return text
 
