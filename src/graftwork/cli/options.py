@@ -319,7 +319,7 @@ Anneal = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Go through so many larger lambdas first; it keeps bp healthy.",
+        help="Go through so many larger lambdas first, meant to keep bp healthy.",
         min=0,
         rich_help_panel=_LEARN,
     ),

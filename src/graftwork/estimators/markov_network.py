@@ -105,7 +105,7 @@ class MarkovNetwork(Estimator):
     anneal : int or sequence of float, optional
         Go through larger lambdas first, from large to small, each from the network of the one
         before: so many, evenly spaced on a log scale from where the first edge appears, or these.
-        It keeps belief propagation healthy. (lam="auto" walks such a path anyway.)
+        Meant to keep belief propagation healthy. (lam="auto" walks such a path anyway.)
     start : optional
         The network to begin with, for any method: "chow-liu", a networkx.Graph or a list of pairs
         of names (weights are fitted first), a PairwiseMRF, or a fitted MarkovNetwork. Default: the

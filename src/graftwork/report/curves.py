@@ -26,6 +26,8 @@ INK, _GRID = "#222831", "#d9dde2"
 _MARKS = 9
 #: An axis that spans more than this factor is logarithmic.
 _WIDE = 20.0
+#: About what a mark and a letter of the names above the panels take, in inches.
+_MARK_INCHES, _LETTER_INCHES = 0.75, 0.075
 
 
 def colour_of(k: int) -> str:
@@ -81,9 +83,25 @@ def is_wide(values: Sequence[float]) -> bool:
     return bool(positive) and max(positive) > _WIDE * min(positive)
 
 
+def fitting_columns(lengths: Sequence[int], width: float) -> int:
+    """Return in how many columns labels of so many letters fit into inches, filled from above.
+
+    Examples
+    --------
+    >>> fitting_columns([10, 10, 10, 10], 8.0), fitting_columns([25, 25, 25, 25], 8.0)
+    (4, 3)
+    """
+    for columns in range(min(len(lengths), 5), 1, -1):
+        lines = -(-len(lengths) // columns)
+        widest = [max(lengths[k : k + lines]) for k in range(0, len(lengths), lines)]
+        if sum(_MARK_INCHES + _LETTER_INCHES * each for each in widest) <= width:
+            return columns
+    return 1
+
+
 def head(figure: Any, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
     """Write the title and the names of the lines above the panels, and return None."""
-    columns = min(len(labels), 5)
+    columns = fitting_columns([len(label) for label in labels], figure.get_figwidth())
     lines = -(-len(labels) // columns)
     height = figure.get_figheight()
     figure.legend(

@@ -30,6 +30,8 @@ class Difference:
         Networks, and those on which the value is above zero.
     largest : float
         The largest absolute value.
+    whose : str
+        What is above zero on them, if that is not what the mean is of.
     """
 
     mean: float
@@ -37,6 +39,7 @@ class Difference:
     count: int
     wins: int
     largest: float = np.inf
+    whose: str = ""
 
     @property
     def known(self) -> bool:
@@ -62,8 +65,8 @@ class Difference:
         '0.2 (s.e. 0.058; above 0 on 3 of 3 networks)'
         """
         return (
-            f"{self.mean:.3g} (s.e. {self.error:.2g}; above 0 on {self.wins} of {self.count} "
-            f"{unit})"
+            f"{self.mean:.3g} (s.e. {self.error:.2g}; {self.whose}above 0 on {self.wins} of "
+            f"{self.count} {unit})"
         )
 
     def why_not(self) -> str:
@@ -78,7 +81,10 @@ class Difference:
             return f"both end at the same networks: no two differ by more than {self.largest:.1g}"
         if self.clearly_not:
             return "the opposite holds, by more than two standard errors"
-        return "it is within two standard errors of zero"
+        text = "it is within two standard errors of zero"
+        if self.wins == self.count and not self.whose:
+            text += ", though above zero on every one: a few are far larger than the others"
+        return text
 
 
 def difference(values: Iterable[float]) -> Difference:
@@ -91,7 +97,7 @@ def difference(values: Iterable[float]) -> Difference:
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> Difference:
-    """Return the slope of a line through points, with its standard error; ``wins`` are of ``y``.
+    """Return the slope of a line through leads ``y``, with its standard error.
 
     Errors of the points need not have the same spread (White's estimate, with the correction of
     few points): leads over no penalty vary far more where they are large.
@@ -110,7 +116,10 @@ def slope(x: Sequence[float], y: Sequence[float]) -> Difference:
     found = float(centred @ up) / total
     residuals = up - up.mean() - found * centred
     variance = float((centred**2) @ residuals**2) / total**2 * across.size / (across.size - 2)
-    return Difference(found, float(np.sqrt(variance)), across.size, int((up > 0).sum()))
+    wins = int((up > 0).sum())
+    return Difference(
+        found, float(np.sqrt(variance)), across.size, wins, whose="the lead itself is "
+    )
 
 
 def select(lines: Iterable[Line], **wanted: Any) -> list[Line]:

@@ -39,14 +39,15 @@ def _figures(found: Mapping[str, Found]) -> Iterator[Figure]:
         here = select(known["penalties"], loss="pseudolikelihood", n=n, degree=degree)
         caption = (
             f"Held-out CMLL and Hamming distance against rows; {n} binary variables, mean degree "
-            f"{degree:g}. Bars are two standard errors."
+            f"{degree:g}. Networks differ more than penalties do: differences and their standard "
+            "errors are in the table."
         )
         yield Figure("rows", caption, partial(_draw_rows, here), (9.5, 4.6))
         caption = "L1's lead in held-out CMLL against density and size. Bars are two s.e."
         yield Figure("density-and-size", caption, partial(_draw_trends, lines), (9.5, 6.6))
     if known["clocks"]:
         caption = "Seconds to learn the structure, and only the weights of the true structure"
-        yield Figure("clocks", caption, partial(_draw_clocks, known["clocks"]))
+        yield Figure("clocks", caption, partial(_draw_clocks, known["clocks"]), (9.5, 4.6))
     if known["induction"]:
         caption = (
             "Lead of gain and gradient over mutual information against the number of features, "
@@ -89,10 +90,11 @@ def _draw_rows(rows: Rows, canvas: Any) -> None:
         if not here:
             continue
         x = column(here, "rows")
-        handles.append(_bars(left, k, x, column(here, "cmll"), column(here, "s.e. of cmll"), name))
         names.append(name)
-        right.plot(x, column(here, "hamming above 0.05"), color=colour_of(k),
-                   marker=_MARKERS[k % 5], markersize=4.5)  # fmt: skip
+        for ax, what in ((left, "cmll"), (right, "hamming above 0.05")):
+            [line] = ax.plot(x, column(here, what), color=colour_of(k), marker=_MARKERS[k % 5],
+                             markersize=4.5)  # fmt: skip
+        handles.append(line)
     shown = [y for p in ("l1", "l2") for y in column(select(rows, penalty=p), "cmll")]
     room = max(np.ptp(shown), 0.02)
     left.set_ylim(min(shown) - room, max(shown) + 0.4 * room)
