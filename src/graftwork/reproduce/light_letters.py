@@ -19,6 +19,7 @@ from graftwork.estimators.presets import preset
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
 from graftwork.report.compare import compare
+from graftwork.report.compare_runs import corner_of
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT
 from graftwork.reproduce.measured import CpuClock, curve_of
 from graftwork.reproduce.study import Context, Found, Size, Step
@@ -185,13 +186,19 @@ def run_letter(
 
 
 def run_default(context: Context, *, letter: str, lam: float | str, n_samples: int) -> Found:
-    """Return what our defaults make of one letter, choosing lambda unless it is given."""
+    """Return what our defaults make of one letter, choosing lambda unless it is given.
+
+    Times are those of the whole fit, the choice of lambda among them; evaluations and rounds are
+    those of the network chosen.
+    """
     train, test = _halves(context, letter)
-    began, clock = time.perf_counter(), CpuClock(context.observer)
     net = MarkovNetwork(
-        lam=lam, random_state=context.seed, n_jobs=context.n_jobs, observer=clock
-    ).fit(train)
-    seconds = time.perf_counter() - began
+        lam=lam, random_state=context.seed, n_jobs=context.n_jobs, observer=context.observer
+    )
+    net.fit(corner_of(train))  # what is compiled is compiled here
+    wall, cpu = time.perf_counter(), time.process_time()
+    net.fit(train)
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     last = net.trace_[-1]
     return {
         "letter": letter,
@@ -199,7 +206,7 @@ def run_default(context: Context, *, letter: str, lam: float | str, n_samples: i
         "loss": net.loss,
         "select": None,
         "lam": net.lam_,
-        "cpu_seconds": clock.seconds,
+        "cpu_seconds": cpu_seconds,
         "seconds": seconds,
         "evaluations": last.evaluations,
         "objective": last.objective,
