@@ -208,7 +208,7 @@ def test_claims_about_letters_depend_on_the_batch_method():
     for text in ("time against Full", "test NLL", "mean images", "sparsity"):
         claim = claim_like(found, text)
         assert claim.verdict == "differs", text
-        assert "where both converge (1 of 1 letters) objectives agree" in claim.because
+        assert "where both converge (1 of 1 letter) objectives agree" in claim.because
     bad = {
         "cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90, "converged": False,
         "stop": "stalled", "untrusted": 5,
@@ -236,7 +236,7 @@ def test_letters_that_the_clock_stopped_are_not_reproduced():
     for text in ("test NLL", "mean images", "sparsity"):
         claim = claim_like(found, text)
         assert claim.verdict == "differs", text
-        assert claim.ours == "the clock stopped a run on each of 1 letters"
+        assert claim.ours == "the clock stopped a run on each of 1 letter"
     found["letters-s-bp0.1-grafting-light"] |= {"converged": False, "stop": "seconds"}
     assert claim_like(found, "time against Full").verdict == "differs"
     assert claim_like(found, "time against Grafting").verdict == "differs"
@@ -381,3 +381,15 @@ def test_a_clock_of_nothing_has_not_run():
     clock.on_round(None)
     clock.on_round(None)
     assert clock.seconds >= 0.0
+
+
+def test_penalised_pixels_are_judged_beside_free_ones():
+    found = letter_found()
+    runs = {
+        f"letters-penalised-{method}": letter_run(method, 0.1, edges=edges)
+        for method, edges in (("grafting-light", 20), ("grafting", 20), ("full", 90))
+    }
+    assert not any("penalised" in claim.what for claim in report(found).claims)
+    claim = claim_like(found | runs, "sparsity of Full-Opt-L1, lambda 0.1, penalised pixels")
+    assert claim.verdict == "reproduced"
+    assert "objectives agree to 0" in claim.ours
