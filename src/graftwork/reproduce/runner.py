@@ -110,7 +110,8 @@ class _Inside(PassOn):
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Tell where the step is."""
         del step, steps
-        self._inner.on_stage(f"{self._words}, {text}", self._place, self._steps)
+        told = self._words if text in self._words else f"{self._words}, {text}"
+        self._inner.on_stage(told, self._place, self._steps)
 
 
 def _carry_out(step: Step, context: Context, stamp: str) -> Found:
