@@ -56,7 +56,7 @@ class ChainSize:
     c1: float = 64.0
     units: tuple[int, ...] = (1, *range(10, 111, 10))
     most: float = 240.0
-    most_seidel: float = 45.0
+    most_seidel: float = 120.0
     ridge: float = 0.1
 
 

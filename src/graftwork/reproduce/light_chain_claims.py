@@ -69,7 +69,8 @@ def _faster(lines: Lines, other: str) -> Claim:
     )
     lost = [pair[0]["select"] for pair in pairs if _ratio(pair, "evaluations") <= 1.0]
     much = _ratio(first, "evaluations") >= MUCH and _ratio(first, "cpu_seconds") >= MUCH_TIME
-    most = not last[1]["converged"] or _ratio(first, "evaluations") >= _ratio(last, "evaluations")
+    # a rival that the clock stopped at the smallest M took at least so much
+    most = not first[1]["converged"] or _ratio(first, "evaluations") >= _ratio(last, "evaluations")
     because = _slower_words(lost, much, most)
     return judge(what, printed, ours, not lost and much and most, because)
 
