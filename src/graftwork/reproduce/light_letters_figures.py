@@ -118,7 +118,7 @@ def _draw_images(rows: Sequence[tuple[str, list[Any]]], canvas: Any) -> None:
             else:
                 shown = ax.imshow(image, cmap="gray", vmin=0.0, vmax=1.0)
         line[0].set_ylabel(
-            name, rotation=0, ha="right", va="center", fontsize=8, color=INK, labelpad=6
+            name, rotation=0, ha="right", va="center", fontsize=7, color=INK, labelpad=3
         )
     bar = canvas.colorbar(shown, ax=axes.ravel().tolist(), shrink=0.5)
     bar.set_label("share of images with ink", fontsize=8)

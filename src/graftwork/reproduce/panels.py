@@ -9,6 +9,9 @@ import numpy as np
 
 from graftwork.report.curves import INK, draw_curve, dress, head, is_wide
 
+#: Numbers below a logarithmic axis are at least this factor apart.
+_APART = 1.5
+
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -54,11 +57,27 @@ def draw_criteria(
             ax.set_xticks(list(ticks), list(ticks.values()))
         elif places and is_wide(places):
             ax.set_xscale("log")
-            ax.set_xticks(places, [str(place) for place in places], fontsize=7)
+            shown = apart(places)
+            ax.set_xticks(shown, [str(place) for place in shown], fontsize=7)
             ax.set_xticks([], minor=True)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
     head(canvas, handles, list(lines), title)
+
+
+def apart(places: Sequence[float]) -> list[float]:
+    """Return the places whose numbers do not run into each other on a logarithmic axis.
+
+    Examples
+    --------
+    >>> apart([1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110])
+    [1, 10, 20, 40, 70, 110]
+    """
+    shown: list[float] = []
+    for place in reversed(places):
+        if not shown or place <= shown[-1] / _APART:
+            shown.append(place)
+    return shown[::-1]
 
 
 def _line(ax: Any, k: int, records: Records, key: str, across: str, places: Sequence[float]) -> Any:
