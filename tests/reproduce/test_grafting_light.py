@@ -190,6 +190,8 @@ def test_noun_phrases_that_differ_say_how():
         dropped.because
     )
     assert claim_like(found, "Fig. 3: gradients against Grafting").verdict == "differs"
+    assert claim_like(found, "Fig. 3: Grafting-Light against").verdict == "reproduced"  # the path's
+    found["chunks-path-1"] |= {"objective": 5.0}
     good = claim_like(found, "Fig. 3: Grafting-Light against")
     assert good.verdict == "differs"
     assert "the limit of time stopped Grafting-Light" in good.because
