@@ -221,16 +221,16 @@ def test_the_recorded_run_is_compared_in_recall_and_order():
 
 
 def test_low_recalls_and_their_cause_are_found():
-    ours = as_printed("race", "ours", recall=0.9, objective=50.0, stop="optimal")
-    found = {**as_printed("race"), **as_printed("code"), **ours}
+    ours = as_printed("race", "ours", recall=0.9, objective=50.0, stop="optimal", n=400)
+    found = {**as_printed("race", n=400), **as_printed("code", n=400), **ours}
     assert verdicts(found, "settings is low") == ["reproduced", "not run"]
     assert verdicts(found, "recall with our defaults") == ["reproduced", "not run"]
     assert verdicts(found, "seconds with our defaults") == ["reproduced", "not run"]
     chain = by_key([
-        made_up("chain", name="free unaries", recall=0.7),
-        made_up("chain", name="pseudo-likelihood", recall=0.8),
-        made_up("alone", name="authors, free unaries", recall=0.2),
-        made_up("alone", "ours", name="ours, penalised unaries", recall=0.2),
+        made_up("chain", name="free unaries", recall=0.7, n=400),
+        made_up("chain", name="pseudo-likelihood", recall=0.8, n=400),
+        made_up("alone", name="authors, free unaries", recall=0.2, n=400),
+        made_up("alone", "ours", name="ours, penalised unaries", recall=0.2, n=400),
     ])  # fmt: skip
     found |= chain
     assert verdicts(found, "one change after the other") == ["reproduced"]
@@ -239,6 +239,35 @@ def test_low_recalls_and_their_cause_are_found():
     (claim,) = [c for c in report(found).claims if "one change after" in c.what]
     assert claim.verdict == "differs"
     assert "free unaries closes 10%, pseudo-likelihood closes 77%" in claim.because
+
+
+def test_what_the_clock_stopped_is_not_reproduced():
+    ours = as_printed("race", "ours", recall=0.9, objective=50.0, stop="optimal", n=400)
+    theirs = as_printed("race", n=400, stop="seconds")
+    assert verdicts({**theirs, **ours}, "settings is low") == ["differs", "not run"]
+    assert verdicts({**theirs, **ours}, "trades", "authors") == ["differs"]
+    slow = as_printed("race", "ours", recall=0.9, objective=50.0, stop="seconds", n=400)
+    assert verdicts({**theirs, **slow}, "seconds with our defaults") == ["differs", "not run"]
+    small = {**as_printed("race"), **as_printed("code"), **as_printed("race", "ours", recall=0.9)}
+    assert "differs" in verdicts(small, "settings is low")  # theirs has 400 variables
+
+
+def test_no_way_no_lead():
+    runs = as_printed("race", n=400, stop="seconds")
+    for one in runs.values():  # stopped where they began
+        one["end"]["objective"] = one["curve"][0]["objective"]
+    runs["race-authors 400 alpha 1"]["end"]["objective"] -= 50.0
+    [claim] = [c for c in report(runs).claims if c.what.startswith("Fig. 2, n=400")]
+    assert claim.verdict == "not run"
+
+
+def test_heuristics_are_compared_while_both_have_edges():
+    helped, plain = made_up("race", method="alpha 0.5"), made_up("heuristics", method="alpha 0.5")
+    plain["curve"] = plain["curve"][:2]
+    plain["end"] = {**plain["end"], "edges": plain["curve"][-1]["edges"]}
+    (claim,) = [c for c in report(by_key([helped, plain])).claims if "Fig. 6" in c.what]
+    assert "+0.000 on average" in claim.ours
+    assert claim.verdict == "differs"
 
 
 def test_shares_of_no_gap_are_zero():

@@ -147,7 +147,7 @@ def test_what_it_says_of_chains_differs_where_it_does_not_hold():
     assert "they keep 31 and 30" in claim_like(found, "non-zero").because
 
 
-def test_greedy_methods_under_fit_where_they_are_stopped():
+def test_greedy_methods_that_were_stopped_do_not_under_fit():
     found = chain_found()
     claim = claim_like(found, "greedy")
     assert claim.verdict == "differs"
@@ -156,10 +156,23 @@ def test_greedy_methods_under_fit_where_they_are_stopped():
         short = {"nll": 130.0, "features": 5, "converged": False}
         found[f"chain-{method}-1"] = chain_run(method, 1, 500, **short)
     claim = claim_like(found, "greedy")
-    assert claim.verdict == "reproduced"
+    assert claim.verdict == "differs"
+    assert claim.because == "the clock stopped Grafting at M = 1, Gauss-Seidel at M = 1"
     assert "stopped by the limit of time" in claim.ours
     against = claim_like(found, "time and gradients against Gauss-Seidel")
     assert "> 16.7 times the gradients" in against.ours
+    assert "(17 times the gradients until the objective it reached)" in against.ours
+
+
+def test_a_light_run_that_was_stopped_reproduces_nothing():
+    found = chain_found()
+    names = ("time and gradients against Grafting", "robust", "likelihood and error")
+    assert {claim_like(found, name).verdict for name in names} == {"reproduced"}
+    found["chain-grafting-light-1"]["converged"] = False
+    for name in names:
+        claim = claim_like(found, name)
+        assert claim.verdict == "differs", name
+        assert "the clock stopped Grafting-Light at M = 1" in claim.because
 
 
 def test_more_features_on_the_way_count_where_there_are_more():

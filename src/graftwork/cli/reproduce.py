@@ -63,7 +63,8 @@ def reproduce(
         for name, words in NAMES.items():
             typer.echo(f"{name:<{width}}  {words}")
         raise typer.Exit(0 if listed else BAD_INPUT)
-    studies = [find_study(name) for name in (NAMES if ALL in names else names)]
+    asked = [find_study(name) for name in names if name != ALL]
+    studies = [find_study(name) for name in NAMES] if ALL in names else asked
     folder = data or (
         Path(os.environ["GRAFTWORK_DATA"]) if "GRAFTWORK_DATA" in os.environ else None
     )

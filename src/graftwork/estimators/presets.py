@@ -1,6 +1,7 @@
 """The papers' own settings, by name: what to pass to a learner to do as they did.
 
-Where a paper and its authors' code differ, this is what the code does: its results are theirs.
+Where a paper and its authors' code differ in a setting, this is what the code has: its results are
+theirs. Errors of papers and code are not among the settings (docs/papers lists them).
 """
 
 from __future__ import annotations

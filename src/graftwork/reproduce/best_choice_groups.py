@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -12,6 +12,10 @@ from graftwork.reproduce.study import Found
 
 #: Whose settings a run has.
 WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
+
+#: The share of the way from the first objective to the best one that runs must have gone before
+#: their times can be compared.
+A_WAY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,11 @@ class Group:
         """Return whether the clock ended a run."""
         return bool(self.runs[method]["stop"] == "seconds")
 
+    def stopped(self, methods: Iterable[str] | None = None) -> str:
+        """Return which of the methods (all of them) the clock ended, in words; else nothing."""
+        ended = [method for method in methods or self.runs if self.capped(method)]
+        return f"the clock ended {', '.join(ended)}" if ended else ""
+
     def seconds(self, method: str) -> str:
         """Return how long a run took, in words."""
         return f"{'> ' if self.capped(method) else ''}{self.runs[method]['end']['seconds']:.1f} s"
@@ -68,7 +77,7 @@ class Group:
         """Return how many times the median of best-choice the exhaustive method took.
 
         Until the ends of the runs or, where the clock ended some, until the objective that all of
-        them reached; None where there is nothing to compare.
+        them reached, if it is some way from the start; None where there is nothing to compare.
         """
         alphas = self.by_alpha()
         if "exhaustive" not in self.runs or not alphas:
@@ -78,6 +87,10 @@ class Group:
             times = [float(one["end"]["seconds"]) for one in both]
             return Lead(times[0] / median(times[1:]), "until the end")
         target = max(float(one["end"]["objective"]) for one in both)
+        start = max(float(one["curve"][0]["objective"]) for one in both)
+        best = min(float(one["end"]["objective"]) for one in both)
+        if start - target < A_WAY * (start - best):
+            return None
         times = [_reached(one, target) for one in both]
         return Lead(times[0] / median(times[1:]), f"until objective {target:.4g}, which all reach")
 

@@ -67,9 +67,9 @@ def _tradeoff(where: str, group: Group) -> Claim:
             f"of it) with {low['end']['edges']} to {high['end']['edges']} edges, "
             f"{group.budget} allowed: runs ended by {', '.join(stops)}; alpha decides the way alone"
         )
-    elif ended := [one["method"] for one in alphas if one["stop"] == "seconds"]:
-        because += f"; the clock ended {', '.join(ended)}"
-    return judge(what, printed, "; ".join(ends), better and found and slower, because)
+    stopped = group.stopped([low["method"], high["method"]])
+    holds = better and found and slower
+    return judge(what, printed, "; ".join(ends), holds, because, stopped=stopped)
 
 
 def correlation(where: str, group: Group) -> Claim:
@@ -102,7 +102,9 @@ def _first_hit(where: str, group: Group) -> Claim:
         f"{name} by {worst['stop']!r} with {worst['end']['edges']}; evaluations "
         f"{one['end']['evaluations']:,} against {worst['end']['evaluations']:,}"
     )
-    return judge(what, printed, ours, holds, because)
+    longer = one["end"]["seconds"] >= worst["end"]["seconds"]  # then it had its chance
+    stopped = "" if longer else group.stopped(["first hit"])
+    return judge(what, printed, ours, holds, because, stopped=stopped)
 
 
 def _growth(setting: str, races: list[Group]) -> Claim:
@@ -116,5 +118,6 @@ def _growth(setting: str, races: list[Group]) -> Claim:
         "the pairs scored"
         for group, lead in leads
     ]
-    holds = leads[-1][1].times > leads[0][1].times
+    first, last = leads[0][1].times, leads[-1][1].times
+    holds = last >= FASTER * max(first, 1.0)
     return judge(what, printed, "; ".join(told), holds, leads[-1][0].spent())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -188,6 +187,4 @@ def _curve(attempt: Attempt, rows: Rows, truth: Any) -> list[Found]:
 
 
 def _plain(value: Any) -> float | int:
-    if isinstance(value, int | np.integer):
-        return int(value)
-    return float(value) if math.isfinite(value) else 0.0
+    return int(value) if isinstance(value, int | np.integer) else float(value)

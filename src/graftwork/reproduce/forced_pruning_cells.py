@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graftwork.reproduce.forced_pruning_printed import COPIED, PRINTED, Cell
+from graftwork.reproduce.forced_pruning_printed import MORE, PRINTED, Cell
 from graftwork.reproduce.study import Claim, Found, judge
 
 #: Printed values are rounded to two decimals.
@@ -58,7 +58,7 @@ def bound_of(name: str, more: int, found: Mapping[str, Found]) -> float:
 def judge_cell(cell: Cell, found: Mapping[str, Found]) -> Claim:
     """Return the verdict of a cell, with its reason.
 
-    A value cannot be if even rounded up it is below the bound, or if it is another table's.
+    A value cannot be if even rounded up it is below the bound.
     """
     printed, known = PRINTED[cell], evidence_of(cell, found)
     what, shown = cell.words(), f"{printed:.2f}"
@@ -66,8 +66,6 @@ def judge_cell(cell: Cell, found: Mapping[str, Found]) -> Claim:
     if printed + ROUNDING < known.bound:
         because = f"no pairwise network of this size has less than {known.bound:.4f} on these rows"
         return Claim(what, shown, ours, "cannot be", because)
-    if cell == COPIED:
-        return Claim(what, shown, ours, "cannot be", _copied(cell))
     if known.ours is None:
         return judge(what, shown, None, None)
     apart = known.ours - printed
@@ -76,7 +74,23 @@ def judge_cell(cell: Cell, found: Mapping[str, Found]) -> Claim:
         because += f"; another rule of ours has {known.best:.4f}"
     elif apart > 0 and known.best is not None:
         because += f"; the best found here at this size is {known.best:.4f}"
+    if _is_copied(cell):
+        because += f"; {_copied(cell)}"
     return judge(what, shown, ours, abs(apart) <= SAME, because)
+
+
+def _is_copied(cell: Cell) -> bool:
+    """Return whether a value of Table 2 is Table 1's, and out of line with the rest of its column.
+
+    Examples
+    --------
+    >>> [cell.words() for cell in PRINTED if _is_copied(cell)]
+    ['Table 2, plants, m=0, k=10']
+    """
+    if cell.rule != "rejection" or PRINTED[cell] != PRINTED[cell._replace(rule="greedy")]:
+        return False
+    larger = [PRINTED[cell._replace(more=more)] for more in MORE if more > cell.more]
+    return PRINTED[cell] < min(larger, default=0.0)
 
 
 def _copied(cell: Cell) -> str:

@@ -62,5 +62,3 @@ def _read(rule: str, lines: dict[str, str]) -> dict[Cell, float]:
 
 #: Every printed value.
 PRINTED = {**_read("greedy", _GREEDY), **_read("rejection", _REJECTION)}
-#: A cell of Table 2 that has Table 1's value.
-COPIED = Cell("rejection", "plants", 0, 10)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from graftwork.report.summary import count
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT, SEIDEL, chain_lines
+from graftwork.reproduce.measured import first_below
 from graftwork.reproduce.study import Claim, Found, judge
 
 #: "Much faster" is at least this factor in gradients, and this one in CPU time, which is noisy.
@@ -46,13 +49,35 @@ def paired(lines: Lines, other: str) -> Pairs:
 
 def _times(pair: tuple[Found, Found], name: str) -> str:
     """Return how many times as much the other took; at least that where it was stopped."""
-    light, other = pair
-    least = "" if other["converged"] else "> "
-    return f"{least}{other[name] / max(light[name], 1e-9):.1f}"
+    least = "" if pair[1]["converged"] else "> "
+    return f"{least}{_ratio(pair, name):.1f}"
 
 
 def _ratio(pair: tuple[Found, Found], name: str) -> float:
     return float(pair[1][name] / max(pair[0][name], 1e-9))
+
+
+def _gradients(pair: tuple[Found, Found]) -> float:
+    """Return how many times the gradients the other took, until the objective it reached.
+
+    That is the optimum, unless the clock stopped it.
+    """
+    light, other = pair
+    if other["converged"]:
+        return _ratio(pair, "evaluations")
+    k = first_below(light["curve"], "objective", other["objective"])
+    needed = light["evaluations"] if k is None else light["curve"]["evaluations"][k]
+    return float(other["evaluations"] / max(needed, 1))
+
+
+def _stopped(*runs: Found) -> str:
+    """Return which runs the clock stopped, in words; nothing if none."""
+    names = [
+        NAMES[run["method"]] + (f" at M = {run['select']}" if run.get("select") else "")
+        for run in runs
+        if not run["converged"]
+    ]
+    return f"the clock stopped {', '.join(dict.fromkeys(names))}" if names else ""
 
 
 def _faster(lines: Lines, other: str) -> Claim:
@@ -62,17 +87,24 @@ def _faster(lines: Lines, other: str) -> Claim:
     if not pairs:
         return judge(what, printed, None, None)
     first, last = pairs[0], pairs[-1]
-    ours = "; ".join(
-        f"M = {pair[0]['select']}: {NAMES[other]} took {_times(pair, 'evaluations')} times the "
-        f"gradients and {_times(pair, 'cpu_seconds')} times the CPU time"
-        for pair in pairs[:: max(len(pairs) - 1, 1)]
-    )
+    ours = "; ".join(_faster_words(pair) for pair in pairs[:: max(len(pairs) - 1, 1)])
     lost = [pair[0]["select"] for pair in pairs if _ratio(pair, "evaluations") <= 1.0]
     much = _ratio(first, "evaluations") >= MUCH and _ratio(first, "cpu_seconds") >= MUCH_TIME
-    # a rival that the clock stopped at the smallest M took at least so much
-    most = not first[1]["converged"] or _ratio(first, "evaluations") >= _ratio(last, "evaluations")
+    most = len(pairs) > 1 and _gradients(first) >= _gradients(last)
     because = _slower_words(lost, much, most)
-    return judge(what, printed, ours, not lost and much and most, because)
+    stopped = _stopped(*(light for light, _ in pairs))
+    return judge(what, printed, ours, not lost and much and most, because, stopped=stopped)
+
+
+def _faster_words(pair: tuple[Found, Found]) -> str:
+    light, other = pair
+    text = (
+        f"M = {light['select']}: {NAMES[other['method']]} took {_times(pair, 'evaluations')} times "
+        f"the gradients and {_times(pair, 'cpu_seconds')} times the CPU time"
+    )
+    if not other["converged"]:
+        text += f" ({_gradients(pair):.0f} times the gradients until the objective it reached)"
+    return text
 
 
 def _slower_words(lost: list[int], much: bool, most: bool) -> str:
@@ -104,7 +136,8 @@ def _robust(lines: Lines) -> Claim:
     stopped = " (stopped)" if not all(pair[1]["converged"] for pair in pairs) else ""
     holds = high - low < high_other - low_other
     because = f"Grafting's range is no wider{stopped}"
-    return judge(what, printed, ours + stopped, holds, because)
+    open_runs = _stopped(*(light for light, _ in pairs))
+    return judge(what, printed, ours + stopped, holds, because, stopped=open_runs)
 
 
 def _as_good(lines: Lines) -> Claim:
@@ -113,18 +146,16 @@ def _as_good(lines: Lines) -> Claim:
     if not lines.get(LIGHT) or not lines.get(FULL):
         return judge(what, printed, None, None)
     [full] = lines[FULL]
-    nll = max(abs(run["nll"] / full["nll"] - 1) for run in lines[LIGHT])
-    error = max(abs(run["test_error"] - full["test_error"]) for run in lines[LIGHT])
+    nll = float(np.max([abs(run["nll"] / full["nll"] - 1) for run in lines[LIGHT]]))
+    error = float(np.max([abs(run["test_error"] - full["test_error"]) for run in lines[LIGHT]]))
     ours = (
         f"Full-Opt-L1: NLL {full['nll']:,.1f}, error {full['test_error']:.2%}; Grafting-Light at "
         f"any M: NLL within {nll:.2g} of that, error within {100 * error:.2g} points"
     )
-    open_runs = [run["select"] for run in lines[LIGHT] if not run["converged"]]
     gap = max(abs(run["objective"] / full["objective"] - 1) for run in lines[LIGHT])
     because = f"objectives differ by {gap:.1g} of their size"
-    if open_runs:
-        because += f"; the limit of time stopped runs at M = {', '.join(map(str, open_runs))}"
-    return judge(what, printed, ours, nll < SAME and error < SAME, because)
+    holds = nll < SAME and error < SAME
+    return judge(what, printed, ours, holds, because, stopped=_stopped(full, *lines[LIGHT]))
 
 
 def _as_sparse(lines: Lines, found: Mapping[str, Found]) -> Claim:
@@ -135,8 +166,9 @@ def _as_sparse(lines: Lines, found: Mapping[str, Found]) -> Claim:
     [full] = lines[FULL]
     counts = [run["features"] for run in lines[LIGHT]]
     ours = f"{_range(counts)} at all M, Full-Opt-L1 {full['features']}"
-    worst = max(abs(each / full["features"] - 1) for each in counts)
-    return judge(what, printed, ours, worst <= SAME_FEATURES, _split_words(lines, full, found))
+    worst = max(abs(each / max(full["features"], 1) - 1) for each in counts)
+    because, stopped = _split_words(lines, full, found), _stopped(full, *lines[LIGHT])
+    return judge(what, printed, ours, worst <= SAME_FEATURES, because, stopped=stopped)
 
 
 def _split_words(lines: Lines, full: Found, found: Mapping[str, Found]) -> str:
@@ -166,7 +198,8 @@ def _range(counts: list[int]) -> str:
 def _includes_more(lines: Lines) -> Claim:
     what = "Fig. 2: features selected on the way"
     printed = "Grafting-Light usually includes more features than Grafting"
-    pairs = [pair for pair in paired(lines, GRAFTING) if pair[0]["converged"]]
+    both = paired(lines, GRAFTING)
+    pairs = [pair for pair in both if pair[0]["converged"] and pair[1]["converged"]]
     if not pairs:
         return judge(what, printed, None, None)
     more = sum(light["selected"] > other["selected"] for light, other in pairs)
@@ -199,7 +232,7 @@ def _fewest(lines: Lines) -> Claim:
     if fewer:
         gap = max(abs(run["objective"] / full["objective"] - 1) for run in fewer)
         because += f", where its objective is within {gap:.1g} of the batch method's"
-    return judge(what, printed, ours, holds, because)
+    return judge(what, printed, ours, holds, because, stopped=_stopped(full, fewest))
 
 
 def _under_fit(lines: Lines) -> Claim:
@@ -219,7 +252,8 @@ def _under_fit(lines: Lines) -> Claim:
     worse = all(
         run["nll"] > full["nll"] * (1 + SAME) and run["features"] < full["features"] for run in runs
     )
-    return judge(what, printed, ours, worse, _early_words(runs, lines[LIGHT][0], full))
+    because = _early_words(runs, lines[LIGHT][0], full)
+    return judge(what, printed, ours, worse, because, stopped=_stopped(full, *runs))
 
 
 def _early_words(runs: list[Found], light: Found, full: Found) -> str:

@@ -24,6 +24,8 @@ PANELS = tuple(
 )
 #: Accuracy of the optimum, as a share of lambda.
 TOL = 0.05
+#: That of all features with a normal prior.
+TOL_ALL = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def chunk_steps(size: Size) -> list[Step]:
 
 
 def _step(key: str, words: str, learner: Learner, sizes: ChunkSize) -> Step:
-    settings = {**asdict(learner), "n_train": sizes.n_train, "n_test": sizes.n_test, "tol": TOL}
+    tol = TOL_ALL if learner.penalty == "l2" else TOL
+    settings = {**asdict(learner), "n_train": sizes.n_train, "n_test": sizes.n_test, "tol": tol}
     work = partial(run_chunks, learner=learner, sizes=sizes)
     return Step(key, f"noun phrases, {words}", work, settings, "feature")
 
@@ -119,7 +122,7 @@ def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found
         penalty=learner.penalty,
         order=2,
         candidates="all",
-        tol=TOL * lam,
+        tol=TOL_ALL if learner.penalty == "l2" else TOL * lam,
         max_seconds=learner.most,
         n_jobs=context.n_jobs,
         observer=clock,

@@ -58,8 +58,10 @@ def _dropped(path: Sequence[Found], batch: Found | None) -> Claim:
     ]
     ours = f"all features {batch['f1']:.2f}; " + "; ".join(tries)
     sparse = [run for run in path if run["dropped"] >= DROPPED]
-    holds = any(run["f1"] >= batch["f1"] - POINTS for run in sparse)
-    return judge(what, printed, ours, holds, _dropped_words(path, sparse, batch))
+    near = [run for run in sparse if run["f1"] >= batch["f1"] - POINTS and run["converged"]]
+    stopped = "" if batch["converged"] else "the clock stopped the run with all features"
+    because = _dropped_words(path, sparse, batch)
+    return judge(what, printed, ours, bool(near), because, stopped=stopped)
 
 
 def _dropped_words(path: Sequence[Found], sparse: Sequence[Found], batch: Found) -> str:
@@ -82,7 +84,9 @@ def _batch_f1(lines: Mapping[str, Sequence[Found]], batch: Found | None) -> Clai
     ours = f"{full['f1']:.2f}, all features {batch['f1']:.2f}"
     stop = "" if full["converged"] else f", and {full['stop']} stopped it"
     because = f"it is {batch['f1'] - full['f1']:.2f} points below{stop}"
-    return judge(what, printed, ours, full["f1"] > batch["f1"] - POINTS, because)
+    stopped = "" if batch["converged"] else "the clock stopped the run with all features"
+    holds = full["f1"] > batch["f1"] - POINTS
+    return judge(what, printed, ours, holds, because, stopped=stopped)
 
 
 def _faster(lines: Mapping[str, list[Found]], other: str) -> Claim:
@@ -141,11 +145,11 @@ def _as_good(lines: Mapping[str, Sequence[Found]], path: Sequence[Found]) -> Cla
     far = [
         words
         for words, near in (
-            ("likelihoods differ", abs(light["nll"] / full["nll"] - 1) <= SAME),
+            ("likelihoods differ", abs(light["nll"] / (full["nll"] or 1.0) - 1) <= SAME),
             ("F1 is lower", light["f1"] >= full["f1"] - POINTS),
             (
                 "numbers of features differ",
-                abs(light["features"] / full["features"] - 1) <= SAME_FEATURES,
+                abs(light["features"] / max(full["features"], 1) - 1) <= SAME_FEATURES,
             ),
         )
         if not near

@@ -170,7 +170,7 @@ def _trust_words(trios: Mapping[str, Trio], methods: Sequence[str], before: str 
 def _agreement(trios: Mapping[str, Trio], methods: Sequence[str], before: str = "") -> str:
     """Return how well two methods agree where both have their optimum, nothing if none has."""
     gaps = [
-        abs(trio[methods[0]]["objective"] / trio[methods[1]]["objective"] - 1)
+        abs(trio[methods[0]]["objective"] / (trio[methods[1]]["objective"] or 1.0) - 1)
         for trio in done(trios, methods)
     ]
     if not gaps:
@@ -261,7 +261,7 @@ def _sparse(trios: Mapping[str, Trio], where: str) -> Claim:
     edges = {method: _total(ended, method, "edges") for method in (LIGHT, FULL)}
     ours = "; ".join(f"{NAMES[method]} {each:,.0f} edges" for method, each in edges.items())
     ours += f"; {_letters(ended, trios)}{_agreement(ended, (LIGHT, FULL), ', ')}"
-    holds = edges[FULL] > MUCH * edges[LIGHT]
+    holds = edges[FULL] > MUCH * edges[LIGHT] > 0
     return judge(what, printed, ours, holds, _because(trios, ""))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +28,7 @@ def write_files(
     claims = [asdict(claim) for claim in report.claims]
     whole = {**about, "claims": claims, "tables": {k: list(v) for k, v in report.tables.items()}}
     files = [out / "results.json"]
-    files[0].write_text(json.dumps(whole, indent=1) + "\n", encoding="utf8")
+    files[0].write_text(json.dumps(_finite(whole), indent=1) + "\n", encoding="utf8")
     for name, lines in {"claims": claims, **report.tables}.items():
         if lines:
             files.append(_write_csv(out / f"{name}.csv", lines))
@@ -91,6 +92,21 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _cells(line: Mapping[str, Any]) -> list[str]:
     return [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in line.values()]
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON can hold it: null for what is no number.
+
+    Examples
+    --------
+    >>> _finite({"a": [1.0, float("nan")]})
+    {'a': [1.0, None]}
+    """
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write_csv(path: Path, lines: Sequence[Mapping[str, Any]]) -> Path:

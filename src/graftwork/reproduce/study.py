@@ -144,9 +144,22 @@ class Study:
 
 
 def judge(
-    what: str, printed: str, ours: str | None, holds: bool | None, because: str = ""
+    what: str,
+    printed: str,
+    ours: str | None,
+    holds: bool | None,
+    because: str = "",
+    *,
+    stopped: str = "",
 ) -> Claim:
     """Return a claim with its verdict: reproduced if it ``holds``; not run where nothing is known.
+
+    Parameters
+    ----------
+    because : str
+        Why it differs, if it does.
+    stopped : str
+        Says that a run which had to come to its end did not: then nothing is reproduced.
 
     Examples
     --------
@@ -154,9 +167,12 @@ def judge(
     'differs'
     >>> judge("Table 1", "12 edges", None, None).verdict
     'not run'
+    >>> judge("Fig. 2", "fewer", "9 and 7", True, stopped="the clock stopped grafting").because
+    'the clock stopped grafting'
     """
     if ours is None or holds is None:
         return Claim(what, printed, "", "not run", because if ours is None else "")
-    return Claim(
-        what, printed, ours, "reproduced" if holds else "differs", "" if holds else because
-    )
+    if holds and not stopped:
+        return Claim(what, printed, ours, "reproduced")
+    reasons = [stopped] if holds else [because, stopped]
+    return Claim(what, printed, ours, "differs", "; ".join(filter(None, reasons)))
