@@ -69,7 +69,7 @@ def test_what_is_known_is_not_done_again(tmp_path):
         tell = lambda *words: told.append(words)  # noqa: E731
         reproduce(counter.study(), tmp_path, Context("quick"), tell=tell, pictures=False)
     assert counter.calls == ["first", "second"]
-    assert [words[-1] for words in told] == [False, False, True, True]
+    assert [words[-1] for words in told] == ["", "", "known", "known"]
     reproduce(counter.study(k=1), tmp_path, Context("quick"), pictures=False)  # other settings
     assert counter.calls == ["first", "second", "first"]
     outcome = reproduce(counter.study(), tmp_path, Context("quick", seed=1), pictures=False)

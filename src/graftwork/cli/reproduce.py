@@ -56,6 +56,7 @@ def reproduce(
     Files, in a folder for each study: results.json (all), claims.csv and other tables, pictures,
     page.md; steps keeps what is done, so that a stopped run goes on.
     """
+    from graftwork.errors import DataError
     from graftwork.reproduce import NAMES, Context, find_study
 
     if listed or not names:
@@ -65,9 +66,9 @@ def reproduce(
         raise typer.Exit(0 if listed else BAD_INPUT)
     asked = [find_study(name) for name in names if name != ALL]
     studies = [find_study(name) for name in NAMES] if ALL in names else asked
-    folder = data or (
-        Path(os.environ["GRAFTWORK_DATA"]) if "GRAFTWORK_DATA" in os.environ else None
-    )
+    folder = data or (Path(given) if (given := os.environ.get("GRAFTWORK_DATA")) else None)
+    if folder is not None and not folder.is_dir():
+        raise DataError(f"there is no folder {str(folder)!r} to take data sets from.")
     code = 0
     with Interrupts() as interrupts, progress_for(quiet=quiet) as progress:
         context = Context(
@@ -101,10 +102,10 @@ def _run(
 
     began = time.monotonic()
 
-    def tell(step: Step, place: int, steps: int, known: bool) -> None:
+    def tell(step: Step, place: int, steps: int, state: str) -> None:
         progress.noun = step.counts
-        done = " (known)" if known else ""
-        progress.note(f"{study.name} {place + 1}/{steps}: {step.words}{done}")
+        more = f" ({state})" if state else ""
+        progress.note(f"{study.name} {place + 1}/{steps}: {step.words}{more}")
 
     try:
         outcome = run(
@@ -116,10 +117,9 @@ def _run(
         return INTERRUPTED
     if not quiet:
         _show(study, outcome, out, time.monotonic() - began)
-    for skipped in outcome.skipped.values():
-        more = len(skipped.steps) - 1
-        which = skipped.steps[0] + (f" and {more} more" if more else "")
-        say(f"{study.name}: not run: {which}. {skipped.reason}")
+    for data, skipped in outcome.skipped.items():
+        count = len(skipped.steps)
+        say(f"{study.name}: {count} step{'s'[: count != 1]} need {data}. {skipped.reason}")
     return BAD_INPUT if outcome.skipped else 0
 
 

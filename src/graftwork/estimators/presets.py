@@ -52,7 +52,9 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
     >>> preset("priority-paper")["pair_rule"]
     'product'
     """
-    draws = {} if n_variables is None else {"tests": max(1, math.isqrt(n_variables))}
+    if not (n_variables is None or (isinstance(n_variables, int) and n_variables > 0)):
+        raise DataError(f"n_variables is {n_variables!r}; use the number of variables, or None.")
+    draws = {} if n_variables is None else {"tests": math.isqrt(n_variables)}
     settings: dict[str, dict[str, Any]] = {
         "best-choice-paper": {"method": "best-choice", **_BEST_CHOICE, **draws},
         "exhaustive-paper": {"method": "edge-grafting", **_BEST_CHOICE},

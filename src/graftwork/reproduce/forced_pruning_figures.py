@@ -60,7 +60,7 @@ def _lines(name: str, found: Mapping[str, Found]) -> dict[str, Line]:
     }
     for label, rule, k in (
         ("greedy, k=10", "greedy", "10"),
-        ("rejection, k=10 (preset)", "rejection", "10"),
+        ("rejection, k=10", "rejection", "10"),
         ("our default", "greedy", "default"),
         ("mcmc", "mcmc", "10"),
     ):

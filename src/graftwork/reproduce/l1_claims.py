@@ -163,13 +163,20 @@ def cost_claims(lines: Sequence[Line]) -> Iterator[Claim]:
         logs = difference(np.log(ratios))
         high = float(np.exp(logs.mean + 2 * logs.error))
         calls = float(np.exp(np.log(cost_ratios(lines, whose, "evaluations")).mean()))
-        ours = f"{np.exp(logs.mean):.3g} (at most {high:.3g} at two s.e.; {logs.count} networks)"
-        because = (
-            f"the loss is evaluated {calls:.3g} times as often, since features come one at a time "
-            "and each round is solved to convergence"
-            if calls > CONSIDERABLE
-            else f"the loss is evaluated {calls:.3g} times as often; the rest goes into scoring"
+        sizes = sorted({line["n"] for line in lines})
+        by_size = ", ".join(
+            f"{np.exp(np.log(cost_ratios(select(lines, n=n), whose, 'seconds')).mean()):.3g}"
+            for n in sizes
         )
+        ours = (
+            f"{np.exp(logs.mean):.3g} (geometric mean of {logs.count} networks, at most {high:.3g} "
+            f"at two s.e.); {by_size} for {', '.join(map(str, sizes))} variables"
+        )
+        why = "features come one at a time and each round is solved to convergence"
+        because = f"{high:.3g} is above {CONSIDERABLE:g}: the loss is evaluated {calls:.3g} times "
+        because += f"as often, since {why}" if calls > CONSIDERABLE else (
+            "as often, and the rest goes into scoring"
+        )  # fmt: skip
         yield judge(text, printed, ours, high < CONSIDERABLE, because)
 
 

@@ -54,7 +54,13 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
     worth = ("nlpl", "edges", "lam", "exact")
     induction = ("data", "inference", "induction", "features")
     induced = [
-        {**line, "data": data, "features": line["features"] or "end"}
+        {
+            **line,
+            "data": data,
+            "features": line["features"] or "end",
+            "objective at the end": line["objective"],
+            "untrusted share of the run": line["untrusted share"],
+        }
         for data, kind, part in (
             ("random", "induction", "lines"),
             ("digits", "digit", "induction"),
@@ -72,7 +78,8 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
         ),
         "induction": means(
             induced, induction, ("cmll",),
-            ("edges", "objective", "exact_objective", "untrusted share", "cmll_exact"),
+            ("edges", "objective at the end", "exact_objective", "untrusted share of the run",
+             "cmll_exact"),
         ),
         "annealing": means(
             annealing, ("data", "arm"), ("untrusted share", "exact_objective", "cmll"),
@@ -93,7 +100,7 @@ def _with_hamming(line: Line) -> Line:
 
 
 def _with_share(line: Line) -> Line:
-    return {**line, "untrusted share": line["untrusted"] / line["rounds"]}
+    return {**line, "untrusted share": line["untrusted"] / max(line["rounds"], 1)}
 
 
 def column(lines: Iterable[Mapping[str, Any]], name: str) -> list[float]:

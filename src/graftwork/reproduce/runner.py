@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -19,8 +21,9 @@ from graftwork.reproduce.pages import write_files
 from graftwork.reproduce.study import Context, Found, Report, Step, Study
 from graftwork.version import __version__
 
-#: Told before each step: the step, its place, how many there are, and whether it is known.
-Tell = Callable[[Step, int, int, bool], None]
+#: Told of each step: the step, its place, how many there are, and what became of it: nothing yet,
+#: "known", or "not run".
+Tell = Callable[[Step, int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,16 @@ def reproduce(
     steps = list(study.steps(context.size))
     kept = out / "steps"
     kept.mkdir(parents=True, exist_ok=True)
+    if fresh:
+        for old in kept.glob("*.json"):
+            old.unlink()
     records: dict[str, Found] = {}
     skipped: dict[str, Skipped] = {}
     for place, step in enumerate(steps):
         path, stamp = kept / f"{step.key}.json", _stamp(step, context)
-        record = None if fresh else _read(path, stamp)
-        if tell is not None:
-            tell(step, place, len(steps), record is not None)
+        record = _read(path, stamp)
+        told = partial(tell or _nobody, step, place, len(steps))
+        told("" if record is None else "known")
         if record is None:
             before = {key: one["found"] for key, one in records.items()}
             inside = _Inside(context.observer, f"{study.name}: {step.words}", place, len(steps))
@@ -88,6 +94,7 @@ def reproduce(
                 record = _carry_out(step, replace(context, before=before, observer=inside), stamp)
             except DataMissingError as error:
                 skipped.setdefault(error.data, Skipped([], str(error))).steps.append(step.key)
+                told("not run")
                 continue
             if interrupted():
                 raise KeyboardInterrupt
@@ -97,6 +104,10 @@ def reproduce(
     about = _about(study, context, records, skipped)
     files = write_files(study, report, about, out, pictures=pictures)
     return Outcome(report, tuple(files), skipped)
+
+
+def _nobody(step: Step, place: int, steps: int, state: str) -> None:
+    """Tell nobody."""
 
 
 class _Inside(PassOn):
@@ -140,7 +151,8 @@ def _read(path: Path, stamp: str) -> Found | None:
         record: Found = json.loads(path.read_text(encoding="utf8"))
     except (OSError, ValueError):
         return None
-    return record if isinstance(record, dict) and record.get("stamp") == stamp else None
+    whole = isinstance(record, dict) and record.get("stamp") == stamp and "found" in record
+    return record if whole else None
 
 
 def _write(path: Path, record: Found) -> None:
@@ -163,6 +175,8 @@ def _about(
         "graftwork": __version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "jobs": context.n_jobs,
         **packages,
         "seconds": sum(record["seconds"] for record in records.values()),
         "skipped": {data: asdict(each) for data, each in skipped.items()},
