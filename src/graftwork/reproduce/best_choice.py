@@ -222,4 +222,4 @@ def _ranks(context: Context) -> Found:
     }
 
 
-STUDY = Study("best-choice", PAPER, steps, report)
+STUDY = Study("best-choice", PAPER, steps, report, ("jester", "yummly"))

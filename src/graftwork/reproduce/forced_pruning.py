@@ -203,4 +203,5 @@ STUDY = Study(
     "Abdelatty, Sahoo and Roy, Structure learning using forced pruning",
     steps,
     report,
+    ("debd",),
 )

@@ -37,4 +37,4 @@ def report(found: Mapping[str, Found]) -> Report:
     )
 
 
-STUDY = Study("grafting-light", PAPER, steps, report)
+STUDY = Study("grafting-light", PAPER, steps, report, ("conll2000", "ocr_letters"))

@@ -25,4 +25,4 @@ def report(found: Mapping[str, Found]) -> Report:
     return Report(claims(found), tables(found), figures(found))
 
 
-STUDY = Study("l1-markov", PAPER, steps, report)
+STUDY = Study("l1-markov", PAPER, steps, report, ("mnist", "hapmap"))

@@ -44,12 +44,13 @@ def page_lines(
 ) -> Iterator[str]:
     """Yield the lines of a page in Markdown: verdicts, tables, pictures, how it was made."""
     size = " --quick" if about["size"] == "quick" else ""
+    data = " --data DIR" if study.data else ""
     yield f"# {study.paper}"
     yield ""
     dates = sorted(step["date"] for step in about["steps"].values())
     when = f", {dates[-1][:10]}" if dates else ""
     yield (
-        f"`graftwork reproduce {study.name}{size} --seed {about['seed']}`, graftwork "
+        f"`graftwork reproduce {study.name}{size}{data} --seed {about['seed']}`, graftwork "
         f"{about['graftwork']}{when}, {about['seconds']:,.0f} s in all."
     )
     yield ""

@@ -135,12 +135,15 @@ class Study:
         Returns the steps, in order.
     report : function of what the steps found, by key
         Must live with steps that were skipped.
+    data : tuple of str
+        The data sets it takes from a folder.
     """
 
     name: str
     paper: str
     steps: Callable[[Size], Sequence[Step]]
     report: Callable[[Mapping[str, Found]], Report]
+    data: tuple[str, ...] = ()
 
 
 def judge(
