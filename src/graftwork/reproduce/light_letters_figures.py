@@ -95,7 +95,7 @@ def image_rows(found: Mapping[str, Found], lam: float) -> list[tuple[str, list[A
         ("data", [found["letters-data"][letter]["mean"] for letter in letters])
     ]
     kinds = [
-        (f"{method}\n{words}", f"bp{lam:g}-{method}", part)
+        (f"{method.removeprefix('grafting-')}\n{words}", f"bp{lam:g}-{method}", part)
         for method in (LIGHT, GRAFTING, FULL)
         for words, part in (("by BP", "beliefs"), ("samples", "samples"))
     ]
