@@ -104,10 +104,9 @@ def _whole_table(rule: str, name: str, cells: Mapping[Cell, Claim]) -> Claim:
 
 
 def _overall(counts: Mapping[Verdict, int]) -> Verdict:
-    for verdict in ("cannot be", "differs", "reproduced"):
-        if counts.get(verdict):
-            return verdict
-    return "not run"
+    """Return the verdict of most values that were run, the gravest of those that tie."""
+    verdicts: tuple[Verdict, ...] = ("cannot be", "differs", "reproduced")
+    return max(verdicts, key=lambda verdict: counts.get(verdict, 0))
 
 
 def _first_column(found: Mapping[str, Found]) -> Claim:
