@@ -134,3 +134,19 @@ def test_stages_within_a_step_are_told_as_parts_of_it(tmp_path):
 def test_unknown_names_are_told_with_those_there_are():
     with pytest.raises(DataError, match=", ".join(NAMES)):
         find_study("best")
+
+
+def test_results_of_another_version_are_computed_anew(tmp_path, monkeypatch):
+    counter = Counter()
+    reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
+    monkeypatch.setattr("graftwork.reproduce.runner.__version__", "99")
+    reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
+    assert counter.calls == ["first", "second"] * 2
+
+
+def test_fresh_forgets_all_steps_at_once(tmp_path):
+    reproduce(Counter().study(), tmp_path, Context("quick"), pictures=False)
+    counter = Counter(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(counter.study(), tmp_path, Context("quick"), fresh=True)
+    assert [path.name for path in (tmp_path / "steps").iterdir()] == ["first.json"]

@@ -140,7 +140,8 @@ def _carry_out(step: Step, context: Context, stamp: str) -> Found:
 
 def _stamp(step: Step, context: Context) -> str:
     """Return what a result depends on, as a short text."""
-    settings = {"key": step.key, "size": context.size, "seed": context.seed, **step.settings}
+    whole = {"version": __version__, "key": step.key, "size": context.size, "seed": context.seed}
+    settings = {**whole, **step.settings}
     text = json.dumps(settings, sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:16]
 
