@@ -1,0 +1,67 @@
+"""graftwork reproduce: names, folders, and what is said where data sets are missing."""
+
+import csv
+import json
+
+import pytest
+
+from graftwork.reproduce import NAMES
+
+BAD_INPUT = 2
+
+
+@pytest.fixture(autouse=True)
+def _no_folder(monkeypatch):
+    monkeypatch.delenv("GRAFTWORK_DATA", raising=False)
+
+
+def test_the_list_has_every_study(graftwork):
+    done = graftwork("reproduce", "--list")
+    assert done.code == 0
+    assert all(name in done.out for name in NAMES)
+    assert graftwork("reproduce").code == BAD_INPUT
+
+
+@pytest.mark.parametrize("names", [["nosuch"], ["all", "nosuch"], ["priority", "nosuch"]])
+def test_names_that_are_none_are_refused_before_anything_runs(graftwork, tmp_path, names):
+    done = graftwork("reproduce", *names, "--quick", "--out", str(tmp_path / "out"))
+    assert done.code == BAD_INPUT
+    assert "nosuch" in done.err
+    assert "forced-pruning" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_none_is_refused_before_anything_runs(graftwork, tmp_path):
+    out = tmp_path / "out"
+    done = graftwork(
+        "reproduce", "l1-markov", "--quick", "--data", str(tmp_path / "no"), "--out", str(out)
+    )
+    assert done.code == BAD_INPUT
+    assert "there is no folder" in done.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("setting", [None, ""])
+def test_missing_data_are_told_once_with_what_to_do(graftwork, tmp_path, monkeypatch, setting):
+    if setting is not None:
+        monkeypatch.setenv("GRAFTWORK_DATA", setting)
+    done = graftwork("reproduce", "forced-pruning", "--quick", "--out", str(tmp_path))
+    assert done.code == BAD_INPUT
+    assert "1/21: nltcs: trees (not run)" in done.err
+    [told] = [line for line in done.err.splitlines() if "steps need debd" in line]
+    assert told.startswith("forced-pruning: 21 steps need debd.")
+    assert "no folder was given" in done.err
+    assert "--data" in done.err
+    place = tmp_path / "forced-pruning-quick"
+    with (place / "claims.csv").open() as file:
+        assert {line["verdict"] for line in csv.DictReader(file)} == {"not run"}
+    whole = json.loads((place / "results.json").read_text())
+    assert len(whole["skipped"]["debd"]["steps"]) == 21
+    assert "--quick --data DIR" in (place / "page.md").read_text()
+
+
+def test_quiet_says_only_what_was_not_run(graftwork, tmp_path):
+    done = graftwork("reproduce", "forced-pruning", "--quick", "-q", "--out", str(tmp_path))
+    assert done.out == ""
+    assert "1/21" not in done.err
+    assert "need debd" in done.err
