@@ -51,6 +51,7 @@ def test_missing_data_are_told_once_with_what_to_do(graftwork, tmp_path, monkeyp
     [told] = [line for line in done.err.splitlines() if "steps need debd" in line]
     assert told.startswith("forced-pruning: 21 steps need debd.")
     assert "no folder was given" in done.err
+    assert "Small sizes" in done.out
     assert "--data" in done.err
     place = tmp_path / "forced-pruning-quick"
     with (place / "claims.csv").open() as file:

@@ -116,18 +116,20 @@ def _run(
         say(f"interrupted; the steps done are in {out / 'steps'}, and the same command goes on.")
         return INTERRUPTED
     if not quiet:
-        _show(study, outcome, out, time.monotonic() - began)
+        _show(study, outcome, out, time.monotonic() - began, quick=context.quick)
     for data, skipped in outcome.skipped.items():
         count = len(skipped.steps)
         say(f"{study.name}: {count} step{'s'[: count != 1]} need {data}. {skipped.reason}")
     return BAD_INPUT if outcome.skipped else 0
 
 
-def _show(study: Study, outcome: Outcome, out: Path, seconds: float) -> None:
+def _show(study: Study, outcome: Outcome, out: Path, seconds: float, *, quick: bool) -> None:
     """Print the verdicts as a table."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from graftwork.reproduce.pages import SMALL
 
     table = Table(title=study.paper, title_justify="left", show_lines=True)
     for name in ("what", "printed", "ours", "verdict"):
@@ -136,5 +138,7 @@ def _show(study: Study, outcome: Outcome, out: Path, seconds: float) -> None:
         verdict = claim.verdict + (f" because {claim.because}" if claim.because else "")
         table.add_row(*map(Text, (claim.what, claim.printed, claim.ours, verdict)))
     Console(highlight=False).print(table)
+    if quick:
+        typer.echo(SMALL)
     files = ", ".join(path.name for path in outcome.files)
     typer.echo(f"{out}: {files} ({seconds:.0f} s)")

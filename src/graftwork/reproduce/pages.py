@@ -15,6 +15,8 @@ from graftwork.report.plot import new_figure
 from graftwork.reproduce.study import Claim, Figure, Report, Study
 
 CLAIMS = ("what", "printed", "ours", "verdict", "because")
+#: What is said of verdicts with small sizes.
+SMALL = "Small sizes: what a paper says of large problems may differ here for that reason alone."
 #: Longer tables are left in their own files.
 MOST_LINES = 30
 #: Colours of a picture: lines and text need no more, and files get three times smaller.
@@ -54,6 +56,9 @@ def page_lines(
         f"{about['graftwork']}{when}, {about['seconds']:,.0f} s in all."
     )
     yield ""
+    if size:
+        yield SMALL
+        yield ""
     yield from claim_table(report.claims)
     for name, lines in report.tables.items():
         if lines:
