@@ -67,7 +67,8 @@ def reproduce(
     asked = [find_study(name) for name in names if name != ALL]
     studies = [find_study(name) for name in NAMES] if ALL in names else asked
     folder = data or (Path(given) if (given := os.environ.get("GRAFTWORK_DATA")) else None)
-    if folder is not None and not folder.is_dir():
+    wanted = data is not None or any(study.data for study in studies)
+    if wanted and folder is not None and not folder.is_dir():
         raise DataError(f"there is no folder {str(folder)!r} to take data sets from.")
     code = 0
     with Interrupts() as interrupts, progress_for(quiet=quiet) as progress:

@@ -7,6 +7,7 @@ theirs. Errors of papers and code are not among the settings (docs/papers lists 
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 from graftwork.errors import DataError
@@ -52,9 +53,11 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
     >>> preset("priority-paper")["pair_rule"]
     'product'
     """
-    if not (n_variables is None or (isinstance(n_variables, int) and n_variables > 0)):
+    if not (n_variables is None or (isinstance(n_variables, Integral) and n_variables > 0)):
         raise DataError(f"n_variables is {n_variables!r}; use the number of variables, or None.")
-    draws = {} if n_variables is None else {"tests": math.isqrt(n_variables)}
+    draws: dict[str, int] = {}
+    if n_variables is not None:
+        draws["tests"] = math.isqrt(n_variables)
     settings: dict[str, dict[str, Any]] = {
         "best-choice-paper": {"method": "best-choice", **_BEST_CHOICE, **draws},
         "exhaustive-paper": {"method": "edge-grafting", **_BEST_CHOICE},

@@ -69,7 +69,7 @@ def _tradeoff(where: str, group: Group) -> Claim:
         )
     stopped = group.stopped([low["method"], high["method"]])
     holds = better and found and slower
-    return judge(what, printed, "; ".join(ends), holds, because, stopped=stopped)
+    return judge(what, printed, "; ".join(ends), holds, because, unless=stopped)
 
 
 def correlation(where: str, group: Group) -> Claim:
@@ -104,7 +104,7 @@ def _first_hit(where: str, group: Group) -> Claim:
     )
     longer = one["end"]["seconds"] >= worst["end"]["seconds"]  # then it had its chance
     stopped = "" if longer else group.stopped(["first hit"])
-    return judge(what, printed, ours, holds, because, stopped=stopped)
+    return judge(what, printed, ours, holds, because, unless=stopped)
 
 
 def _growth(setting: str, races: list[Group]) -> Claim:

@@ -52,13 +52,17 @@ def _printed_recalls(n: int, group: Group | None) -> Claim:
     ours = ", ".join(f"{method} {recall:.3f}" for method, recall in ends.items())
     near = [0.5 <= recall / RECORDED[method][1] <= 2 for method, recall in ends.items()]
     because = f"{sum(near)} of {len(near)} recalls are within a factor of two"
-    return judge(what, printed, ours, all(near), because, stopped=_incomparable(n, group))
+    return judge(what, printed, ours, all(near), because, unless=_incomparable(n, group))
+
+
+def _of_another_size(n: int) -> str:
+    return "" if n == RECORDED_N else f"this network has {n} variables, theirs {RECORDED_N}"
 
 
 def _incomparable(n: int, group: Group, methods: Sequence[str] = tuple(RECORDED)) -> str:
     """Return why runs cannot be held against the recorded ones, nothing if they can."""
     if n != RECORDED_N:
-        return f"this network has {n} variables, theirs {RECORDED_N}"
+        return _of_another_size(n)
     missing = [method for method in methods if method not in group.runs]
     if missing:
         return f"{', '.join(missing)} was not run"
@@ -76,7 +80,7 @@ def _printed_order(n: int, group: Group | None) -> Claim:
     swapped = [f"{a} and {b}" for a, b in pairwise(order) if ends[a] > ends[b]]
     because = f"the order is another one at {', '.join(swapped)}" if swapped else ""
     printed += " (the order is compared)"
-    return judge(what, printed, ours, not swapped, because, stopped=_incomparable(n, group))
+    return judge(what, printed, ours, not swapped, because, unless=_incomparable(n, group))
 
 
 def _low_recall(n: int, words: str, theirs: Group | None, ours: Group | None) -> Claim:
@@ -87,8 +91,8 @@ def _low_recall(n: int, words: str, theirs: Group | None, ours: Group | None) ->
         return judge(what, printed, None, None)
     said = f"{min(low):.3f} to {max(low):.3f}; our defaults {min(high):.3f} to {max(high):.3f}"
     because = f"our defaults find {min(high) / max(max(low), 1e-9):.1f} times as much, not three"
-    stopped = _incomparable(n, theirs, ("alpha 0.5", "alpha 1"))
-    return judge(what, printed, said, max(low) * TIMES <= min(high), because, stopped=stopped)
+    stopped = _incomparable(n, theirs, [one["method"] for one in _upper(theirs)])
+    return judge(what, printed, said, max(low) * TIMES <= min(high), because, unless=stopped)
 
 
 def _our_recall(n: int, words: str, group: Group | None) -> Claim:
@@ -100,8 +104,8 @@ def _our_recall(n: int, words: str, group: Group | None) -> Claim:
         return judge(what, printed, None, None)
     ours = f"{min(recalls):.3f} to {max(recalls):.3f}"
     because = f"{min(recalls) / largest:.1f} times the recorded {largest:.3f} is found"
-    stopped = "" if n == RECORDED_N else f"this network has {n} variables, theirs {RECORDED_N}"
-    return judge(what, printed, ours, min(recalls) >= TIMES * largest, because, stopped=stopped)
+    holds = min(recalls) >= TIMES * largest
+    return judge(what, printed, ours, holds, because, unless=_of_another_size(n))
 
 
 def _our_seconds(n: int, words: str, group: Group | None) -> Claim:
@@ -115,18 +119,17 @@ def _our_seconds(n: int, words: str, group: Group | None) -> Claim:
     holds = all(10 * one["end"]["seconds"] <= RECORDED[one["method"]][0] for one in runs)
     stopped = _incomparable(n, group, ("alpha 0.5", "alpha 1"))
     because = "it takes longer than a tenth of theirs"
-    return judge(what, printed, ours, holds, because, stopped=stopped)
+    return judge(what, printed, ours, holds, because, unless=stopped)
 
 
 def _recalls(group: Group | None) -> list[float]:
     """Return the recalls of best-choice with alpha from .5 on."""
-    if group is None:
-        return []
-    return [
-        float(one["end"]["recall"])
-        for one in group.by_alpha()
-        if float(one["method"].split()[-1]) >= 0.5
-    ]
+    return [] if group is None else [float(one["end"]["recall"]) for one in _upper(group)]
+
+
+def _upper(group: Group) -> list[Found]:
+    """Return the runs of best-choice with alpha from .5 on."""
+    return [one for one in group.by_alpha() if float(one["method"].split()[-1]) >= 0.5]
 
 
 def _controls(found: Mapping[str, Found]) -> Iterator[Claim]:

@@ -132,7 +132,7 @@ def _slowest(where: str, group: Group) -> Claim:
         f"{exhaustive['end']['evaluations']:,}"
     )
     holds = first["end"]["seconds"] > FASTER * exhaustive["end"]["seconds"]
-    return judge(what, printed, times, holds, because, stopped=group.stopped(["exhaustive"]))
+    return judge(what, printed, times, holds, because, unless=group.stopped(["exhaustive"]))
 
 
 def _heuristics(found: Mapping[str, Found]) -> Iterator[Claim]:

@@ -93,7 +93,7 @@ def _faster(lines: Lines, other: str) -> Claim:
     most = len(pairs) > 1 and _gradients(first) >= _gradients(last)
     because = _slower_words(lost, much, most)
     stopped = _stopped(*(light for light, _ in pairs))
-    return judge(what, printed, ours, not lost and much and most, because, stopped=stopped)
+    return judge(what, printed, ours, not lost and much and most, because, unless=stopped)
 
 
 def _faster_words(pair: tuple[Found, Found]) -> str:
@@ -137,7 +137,7 @@ def _robust(lines: Lines) -> Claim:
     holds = high - low < high_other - low_other
     because = f"Grafting's range is no wider{stopped}"
     open_runs = _stopped(*(light for light, _ in pairs))
-    return judge(what, printed, ours + stopped, holds, because, stopped=open_runs)
+    return judge(what, printed, ours + stopped, holds, because, unless=open_runs)
 
 
 def _as_good(lines: Lines) -> Claim:
@@ -155,7 +155,7 @@ def _as_good(lines: Lines) -> Claim:
     gap = max(abs(run["objective"] / full["objective"] - 1) for run in lines[LIGHT])
     because = f"objectives differ by {gap:.1g} of their size"
     holds = nll < SAME and error < SAME
-    return judge(what, printed, ours, holds, because, stopped=_stopped(full, *lines[LIGHT]))
+    return judge(what, printed, ours, holds, because, unless=_stopped(full, *lines[LIGHT]))
 
 
 def _as_sparse(lines: Lines, found: Mapping[str, Found]) -> Claim:
@@ -168,7 +168,7 @@ def _as_sparse(lines: Lines, found: Mapping[str, Found]) -> Claim:
     ours = f"{_range(counts)} at all M, Full-Opt-L1 {full['features']}"
     worst = max(abs(each / max(full["features"], 1) - 1) for each in counts)
     because, stopped = _split_words(lines, full, found), _stopped(full, *lines[LIGHT])
-    return judge(what, printed, ours, worst <= SAME_FEATURES, because, stopped=stopped)
+    return judge(what, printed, ours, worst <= SAME_FEATURES, because, unless=stopped)
 
 
 def _split_words(lines: Lines, full: Found, found: Mapping[str, Found]) -> str:
@@ -232,7 +232,7 @@ def _fewest(lines: Lines) -> Claim:
     if fewer:
         gap = max(abs(run["objective"] / full["objective"] - 1) for run in fewer)
         because += f", where its objective is within {gap:.1g} of the batch method's"
-    return judge(what, printed, ours, holds, because, stopped=_stopped(full, fewest))
+    return judge(what, printed, ours, holds, because, unless=_stopped(full, fewest))
 
 
 def _under_fit(lines: Lines) -> Claim:
@@ -253,7 +253,7 @@ def _under_fit(lines: Lines) -> Claim:
         run["nll"] > full["nll"] * (1 + SAME) and run["features"] < full["features"] for run in runs
     )
     because = _early_words(runs, lines[LIGHT][0], full)
-    return judge(what, printed, ours, worse, because, stopped=_stopped(full, *runs))
+    return judge(what, printed, ours, worse, because, unless=_stopped(full, *runs))
 
 
 def _early_words(runs: list[Found], light: Found, full: Found) -> str:

@@ -61,7 +61,7 @@ def _dropped(path: Sequence[Found], batch: Found | None) -> Claim:
     near = [run for run in sparse if run["f1"] >= batch["f1"] - POINTS and run["converged"]]
     stopped = "" if batch["converged"] else "the clock stopped the run with all features"
     because = _dropped_words(path, sparse, batch)
-    return judge(what, printed, ours, bool(near), because, stopped=stopped)
+    return judge(what, printed, ours, bool(near), because, unless=stopped)
 
 
 def _dropped_words(path: Sequence[Found], sparse: Sequence[Found], batch: Found) -> str:
@@ -86,7 +86,7 @@ def _batch_f1(lines: Mapping[str, Sequence[Found]], batch: Found | None) -> Clai
     because = f"it is {batch['f1'] - full['f1']:.2f} points below{stop}"
     stopped = "" if batch["converged"] else "the clock stopped the run with all features"
     holds = full["f1"] > batch["f1"] - POINTS
-    return judge(what, printed, ours, holds, because, stopped=stopped)
+    return judge(what, printed, ours, holds, because, unless=stopped)
 
 
 def _faster(lines: Mapping[str, list[Found]], other: str) -> Claim:

@@ -227,8 +227,7 @@ def _better(trios: Mapping[str, Trio], where: str) -> Claim:
     )
     ours += f"; larger on {worse} of {_letters(ended, trios)}"
     text = "BP on a complete graph, most of it zeros, says what it says on the sparse one; "
-    text = "" if where.endswith(PENALISED) else text
-    return judge(what, printed, ours, worse == len(ended), _because(trios, text))
+    return judge(what, printed, ours, worse == len(ended), _because(trios, where, text))
 
 
 def _letters(ended: Mapping[str, Trio], trios: Mapping[str, Trio]) -> str:
@@ -238,13 +237,14 @@ def _letters(ended: Mapping[str, Trio], trios: Mapping[str, Trio]) -> str:
     return f"{count(len(ended), 'letter')}{others}"
 
 
-def _because(trios: Mapping[str, Trio], text: str) -> str:
-    """Return why the batch method is no worse; the text is about letters where both converge.
+def _because(trios: Mapping[str, Trio], where: str, text: str) -> str:
+    """Return why the batch method is no worse.
 
-    An edge of zeros sends no message, and with free unaries BP's means are those of the data.
+    The text is about letters with free pixels where both converge: an edge of zeros sends no
+    message, and with free unaries BP's means are those of the data.
     """
-    trust = _trust_words(trios, (LIGHT, FULL))
-    return text + trust if done(trios, (LIGHT, FULL)) else trust
+    free = done(trios, (LIGHT, FULL)) and not where.endswith(PENALISED)
+    return (text if free else "") + _trust_words(trios, (LIGHT, FULL))
 
 
 def _sparse(trios: Mapping[str, Trio], where: str) -> Claim:
@@ -262,7 +262,7 @@ def _sparse(trios: Mapping[str, Trio], where: str) -> Claim:
     ours = "; ".join(f"{NAMES[method]} {each:,.0f} edges" for method, each in edges.items())
     ours += f"; {_letters(ended, trios)}{_agreement(ended, (LIGHT, FULL), ', ')}"
     holds = edges[FULL] > MUCH * edges[LIGHT] > 0
-    return judge(what, printed, ours, holds, _because(trios, ""))
+    return judge(what, printed, ours, holds, _trust_words(trios, (LIGHT, FULL)))
 
 
 def _blurry(trios: Mapping[str, Trio], where: str) -> Claim:
@@ -288,8 +288,7 @@ def _blurry(trios: Mapping[str, Trio], where: str) -> Claim:
     )
     ours += f"; Full-Opt-L1 is worse on {worse} of {_letters(ended, trios)}"
     text = "with free unaries BP's means are those of the images learned from; "
-    text = "" if where.endswith(PENALISED) else text
-    return judge(what, printed, ours, worse == len(ended), _because(trios, text))
+    return judge(what, printed, ours, worse == len(ended), _because(trios, where, text))
 
 
 def _units(found: Mapping[str, Found]) -> Claim:

@@ -78,7 +78,7 @@ def _edges(
     ) else "runs do not converge"  # fmt: skip
     because += _earlier(printed, lam, found)
     stopped = _uncertified(runs)
-    return judge(f"{where}: edges", str(printed.edges), ours, holds, because, stopped=stopped)
+    return judge(f"{where}: edges", str(printed.edges), ours, holds, because, unless=stopped)
 
 
 def _uncertified(runs: Runs) -> str:
@@ -125,7 +125,7 @@ def _nll(where: str, printed: Printed, runs: Runs, lam: float, found: Mapping[st
         )
     return judge(
         f"{where}: test nll", f"{printed.nll}", _span(values, ".4f"), holds, "; ".join(parts),
-        stopped=_uncertified(runs),
+        unless=_uncertified(runs),
     )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _same_network(where: str, printed: Printed, grafting: Found, priority: Runs)
     return judge(
         f"{where}: priority grafting finds grafting's network",
         "same edges, same nll", ours, apart == 0 and nll <= SAME_NLL, because,
-        stopped=_uncertified([grafting, *priority]),
+        unless=_uncertified([grafting, *priority]),
     )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def _tests(where: str, printed: Printed, grafting: Found, priority: Runs) -> Cla
         f"selection {printed.grafting_ms / printed.priority_ms:.1f} times faster", ours,
         sum(ratios) / len(ratios) >= SEVERAL,
         f"{sum(ratios) / len(ratios):.1f} times on average",
-        stopped=_uncertified([grafting, *priority]),
+        unless=_uncertified([grafting, *priority]),
     )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def judge(
     holds: bool | None,
     because: str = "",
     *,
-    stopped: str = "",
+    unless: str = "",
 ) -> Claim:
     """Return a claim with its verdict: reproduced if it ``holds``; not run where nothing is known.
 
@@ -161,8 +161,8 @@ def judge(
     ----------
     because : str
         Why it differs, if it does.
-    stopped : str
-        Says that a run which had to come to its end did not: then nothing is reproduced.
+    unless : str
+        What forbids to call it reproduced even so, such as a run that did not come to its end.
 
     Examples
     --------
@@ -170,12 +170,12 @@ def judge(
     'differs'
     >>> judge("Table 1", "12 edges", None, None).verdict
     'not run'
-    >>> judge("Fig. 2", "fewer", "9 and 7", True, stopped="the clock stopped grafting").because
+    >>> judge("Fig. 2", "fewer", "9 and 7", True, unless="the clock stopped grafting").because
     'the clock stopped grafting'
     """
     if ours is None or holds is None:
         return Claim(what, printed, "", "not run", because if ours is None else "")
-    if holds and not stopped:
+    if holds and not unless:
         return Claim(what, printed, ours, "reproduced")
-    reasons = [stopped] if holds else [because, stopped]
+    reasons = [unless] if holds else [because, unless]
     return Claim(what, printed, ours, "differs", "; ".join(filter(None, reasons)))
