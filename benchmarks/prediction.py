@@ -35,7 +35,7 @@ def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, flo
     objective = PseudoLikelihood(sample)
     rng = np.random.default_rng(0)
     walk = Walk(lambda lam: Problem(objective, GroupL1(lam)), rng=rng)
-    levels = find_levels(walk.problem_at(1.0), rng)
+    levels = find_levels(walk.problem_at(1.0))
     lam, scores = 1.02 * levels.largest, []
     while lam >= FURTHEST * levels.noise:
         model = to_model(table, sample, walk.step(lam).potentials)

@@ -24,7 +24,7 @@ def best_along_the_path(train, test):
     sample = prepare(table)
     objective, rng = PseudoLikelihood(sample), np.random.default_rng(0)
     walk = Walk(lambda lam: Problem(objective, GroupL1(lam)), rng=rng)
-    levels = find_levels(walk.problem_at(1.0), rng)
+    levels = find_levels(walk.problem_at(1.0))
     lam, scores = 1.02 * levels.largest, []
     while lam >= FURTHEST * levels.noise and (
         len(scores) < 6 or scores[-6:] != sorted(scores[-6:])

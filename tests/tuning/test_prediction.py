@@ -75,8 +75,6 @@ def test_a_held_out_score_is_that_of_the_model_of_the_other_rows(planted):
     net = learn(planted, criterion="hold-out", criterion_options={"share": 0.3})
     count = planted.n_rows
     rng = np.random.default_rng(0)
-    for _ in range(3):  # as for the noise level, which is estimated before
-        rng.standard_normal(_cells(planted))
     units = Units.of(planted)
     judged = draw(units.copies.astype(float), round(0.3 * count), rng)
     train, test = weighted(units, units.copies - judged), weighted(units, judged)
@@ -97,16 +95,9 @@ def weighted(units, counts):
     return units.table.take_rows(rows).with_weights(counts[rows])
 
 
-def _cells(table):
-    cards = prepare(table).cards
-    return int(sum(a * b for k, a in enumerate(cards) for b in cards[k + 1 :]))
-
-
 def test_k_fold_is_the_mean_over_the_folds(planted):
     net = learn(planted, criterion="k-fold", criterion_options={"folds": 4})
     rng = np.random.default_rng(0)
-    for _ in range(3):
-        rng.standard_normal(_cells(planted))
     units = Units.of(planted)
     parts = deal(units.copies.astype(float), 4, rng)
     total = 0.0
@@ -181,9 +172,7 @@ def test_a_path_whose_best_lies_at_its_end_is_extended():
     net = learn(table, criterion="hold-out")
     assert net.path_[-1].chosen
     assert "even after it was extended" in net.lam_words_
-    levels = find_levels(
-        Problem(PseudoLikelihood(prepare(table), 1), GroupL1(1.0)), np.random.default_rng(0)
-    )
+    levels = find_levels(Problem(PseudoLikelihood(prepare(table), 1), GroupL1(1.0)))
     assert net.path_[-1].lam <= 2 * FURTHEST * levels.noise
 
 

@@ -40,7 +40,7 @@ def check_annealing(anneal: Any, last: Any) -> None:
         )
 
 
-def annealing_schedule(anneal: Any, problem: Problem, rng: np.random.Generator) -> list[float]:
+def annealing_schedule(anneal: Any, problem: Problem) -> list[float]:
     """Return the lambdas to go through before the problem's own.
 
     A number of them is spread evenly on a log scale, from where the first edge appears.
@@ -48,7 +48,7 @@ def annealing_schedule(anneal: Any, problem: Problem, rng: np.random.Generator) 
     if anneal is None:
         return []
     if isinstance(anneal, Integral):
-        top, lam = largest_score(problem, rng), problem.penalty.lam
+        top, lam = largest_score(problem), problem.penalty.lam
         if not 0 < lam < top:
             return []
         return [float(x) for x in np.geomspace(top, lam, int(anneal) + 1)[:-1]]

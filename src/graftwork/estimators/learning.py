@@ -98,7 +98,7 @@ class Learning:
         outcome = graft(
             problem,
             **self.options,
-            schedule=annealing_schedule(self.net.anneal, problem, self.options["rng"]),
+            schedule=annealing_schedule(self.net.anneal, problem),
             arrivals=arriving_variables(self.net.arrivals, self.table.names),
         )
         return Learned(outcome, outcome.potentials, lam, words, [])

@@ -49,27 +49,3 @@ def subtract_mean_slopes(gradient, cards, edges, offsets, unary_offsets, frequen
                     frequencies[unary_offsets[j] + b] * gradient[unary_offsets[i] + a]
                     + frequencies[unary_offsets[i] + a] * gradient[unary_offsets[j] + b]
                 )
-
-
-@njit(cache=True, nogil=True)
-def centre_by(tables, offsets, pairs, cards, unary_offsets, frequencies):
-    """Take f_i(a) times the column sums and f_j(b) times the row sums out of each pair's table.
-
-    A table of independent normal numbers with variances f_i(a) f_j(b) then has the covariance
-    S_i (x) S_j, S = diag(f) - f f'.
-    """
-    for k in range(len(pairs)):
-        i, j = pairs[k, 0], pairs[k, 1]
-        s_i, s_j, start = cards[i], cards[j], offsets[k]
-        for a in range(s_i):
-            row = 0.0
-            for b in range(s_j):
-                row += tables[start + a * s_j + b]
-            for b in range(s_j):
-                tables[start + a * s_j + b] -= row * frequencies[unary_offsets[j] + b]
-        for b in range(s_j):
-            column = 0.0
-            for a in range(s_i):
-                column += tables[start + a * s_j + b]
-            for a in range(s_i):
-                tables[start + a * s_j + b] -= column * frequencies[unary_offsets[i] + a]

@@ -60,7 +60,7 @@ class Adaptive:
         used = {name: options[name] for name in ("budget", "rng", "observer")}
         walk = Walk(problem_at, **used)
         try:
-            for lam in path_values(find_levels(problem_at(1.0), options["rng"])):
+            for lam in path_values(find_levels(problem_at(1.0))):
                 walk.observer.on_stage(f"first fit, lambda {lam:.4g}", 0, 1)
                 start = walk.step(lam).potentials
             fitted: Potentials = walk.refit(lam, start, ACCURACY).point.potentials

@@ -81,12 +81,12 @@ def choose_lambda(
     """
     walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 2)
-    levels = find_levels(problem_at(1.0), rng)
+    levels = find_levels(problem_at(1.0))
     judge = criterion.begin(walk, folder, rng)
     search = _Search(walk, judge, recipe, criterion.refits, tolerance)
     with threadpool_limits(limits=1, user_api="blas"):
         try:
-            search.descend(levels, rng)
+            search.descend(levels)
             search.settle()
         except WalkEndedError:
             pass
@@ -109,13 +109,13 @@ class _Search:
         self._outcome: Outcome | None = None
         self._refitted: Solution | None = None
 
-    def descend(self, levels: Levels, rng: np.random.Generator) -> None:
+    def descend(self, levels: Levels) -> None:
         """Look at lambdas from large to small until the criterion has spoken."""
         judge = self._judge
         largest, others = levels.largest, [] if judge is None else judge.walks
         for walk in others:
             if walk is not self._walk:
-                largest = max(largest, largest_score(walk.problem_at(1.0), rng))
+                largest = max(largest, largest_score(walk.problem_at(1.0)))
         if largest > 0.0:
             self._top = 1.02 * largest
         if largest <= 0.0 or judge is None:

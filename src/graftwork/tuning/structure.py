@@ -102,7 +102,7 @@ def learn_structure(
     """
     walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
-    levels = find_levels(problem_at(1.0), rng)
+    levels = find_levels(problem_at(1.0))
     search = _Search(walk, pseudo, recipe, fdr, tolerance)
     with threadpool_limits(limits=1, user_api="blas"):
         try:
