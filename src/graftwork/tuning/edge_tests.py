@@ -25,7 +25,7 @@ from scipy.special import chdtrc, gammaln
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.influence import variations
-from graftwork.tuning.localise import Around
+from graftwork.tuning.localise import Around, Near
 from graftwork.tuning.rows import Rows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
@@ -81,9 +81,13 @@ class Findings:
 
 
 def examine_edges(
-    rows: Rows, most_rows: int, prior: float = 1.0, cut: Cut | None = None
+    rows: Rows,
+    most_rows: int,
+    prior: float = 1.0,
+    cut: Cut | None = None,
+    chosen: Ints | None = None,
 ) -> Findings:
-    """Return a test of each edge of the network.
+    """Return a test of each edge of the network, or of some.
 
     Parameters
     ----------
@@ -96,6 +100,8 @@ def examine_edges(
     cut : Cut, optional
         Where only decisions matter: edges that are so whatever their stretch
         get the p-value of the largest.
+    chosen : (k,) int64, optional
+        The edges wanted; default all.
     """
     layout = rows.potentials.layout
     parameters = Parameters.of(layout, rows.contrasts)
@@ -103,20 +109,25 @@ def examine_edges(
         return Findings.none(0)
     ridge = np.zeros(parameters.size)
     ridge[parameters.starts[layout.n_variables] :] = prior
-    around = Around.of(hessian(rows, parameters), parameters, ridge, rows.n_threads)
-    locals_ = around.localise_all(rows.n_threads)
+    near = None if chosen is None else Near.of(layout, chosen)
+    bend = hessian(rows, parameters, None if near is None else near.variables)
+    around = Around.of(bend, parameters, ridge, rows.n_threads, near)
+    edges = np.arange(layout.n_edges) if chosen is None else chosen
+    locals_ = around.localise_all(edges, rows.n_threads)
     weights = parameters.read(rows.potentials.weights)
-    own = [weights[parameters.of_edge(e)] for e in range(layout.n_edges)]
-    rises = np.array([w @ one.precision @ w for w, one in zip(own, locals_, strict=True)])
+    own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
+    precisions = [locals_[e].precision for e in edges.tolist()]
+    rises = np.array([w @ matrix @ w for w, matrix in zip(own, precisions, strict=True)])
     degrees = np.array([float(len(w)) for w in own])
     stretches = np.full(len(rises), MOST_STRETCH)
     unclear = np.arange(len(rises)) if cut is None else cut.unclear(rises, degrees)
     some = rows.some(most_rows)
-    for e, variation in zip(unclear, variations(some, parameters, locals_, unclear), strict=True):
-        covariance = np.linalg.solve(locals_[e].precision, variation / some.share)
-        stretches[e], degrees[e] = _moments(np.asarray(covariance, dtype=np.float64))
+    found = variations(some, parameters, locals_, edges[unclear])
+    for k, variation in zip(unclear.tolist(), found, strict=True):
+        covariance = np.linalg.solve(precisions[k], variation / some.share)
+        stretches[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
     statistics = rises / stretches
-    return Findings(layout.edges, statistics, degrees, log_tail(statistics, degrees), rises)
+    return Findings(layout.edges[edges], statistics, degrees, log_tail(statistics, degrees), rises)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,12 +28,16 @@ class Evidence:
         How many pairs were tested in all.
     level : float
         The false discovery rate asked for.
+    n_contested : int
+        Of how many pairs the tests disagreed, so that the middle one of three counts (see
+        ``verdicts``).
     """
 
     edges: Findings
     others: Findings
     n_tests: int
     level: float
+    n_contested: int = 0
 
     @cached_property
     def _log_q(self) -> Floats:
@@ -48,6 +52,19 @@ class Evidence:
     def other_log_q(self) -> Floats:
         """Logarithms of the other pairs' q-values."""
         return self._log_q[len(self.edges.pairs) :]
+
+    def replaced(self, part: str, place: int, finding: Findings) -> Evidence:
+        """Return the evidence with the middle test of one edge, or of one other pair.
+
+        Parameters
+        ----------
+        part : {"edges", "others"}
+        place : int
+        finding : Findings
+            One test.
+        """
+        changed = getattr(self, part).with_rows(np.array([place]), finding)
+        return replace(self, **{part: changed}, n_contested=self.n_contested + 1)
 
     def choose(
         self, required: NDArray[np.bool_], most: int | None = None, *, enter: bool = True

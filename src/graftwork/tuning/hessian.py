@@ -197,13 +197,22 @@ class Hessian:
 
         return multiply
 
-    def around(self, parameters: Parameters, diagonal: Floats) -> list[Floats]:
+    def around(
+        self, parameters: Parameters, diagonal: Floats, edges: Ints | None = None
+    ) -> list[Floats]:
         """Return the matrix, plus a diagonal one, of the parameters of each conditional.
 
         Each edge's table is in two conditionals; any two of a variable's tables in one.
+
+        Parameters
+        ----------
+        edges : (k,) int64, optional
+            Matrices of variables that have others than these edges are not complete.
         """
         totals = [block.copy() for block in self.blocks]
-        for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
+        listed = range(parameters.layout.n_edges) if edges is None else edges.tolist()
+        for e in listed:
+            i, j = parameters.layout.edges[e].tolist()
             first = parameters.of_edge(e)
             here, there = (within(self.places[k], first) for k in (i, j))
             totals[i][here, here] += self.blocks[j][there, there]
@@ -219,13 +228,26 @@ def within(places: Ints, part: slice) -> slice:
     return slice(first, first + part.stop - part.start)
 
 
-def hessian(rows: Rows, parameters: Parameters) -> Hessian:
-    """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign."""
+def hessian(rows: Rows, parameters: Parameters, variables: Ints | None = None) -> Hessian:
+    """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign.
+
+    Parameters
+    ----------
+    variables : (k,) int64, optional
+        The conditionals wanted; default all. Those of others are left out.
+    """
     stars, conditionals = parameters.stars, rows.conditionals
-    costs = np.array([float(star.parameters.size) ** 2 for star in stars])
+    wanted = np.ones(len(stars), dtype=bool)
+    if variables is not None:
+        wanted[:] = False
+        wanted[variables] = True
+    costs = np.array([float(star.parameters.size) ** 2 for star in stars]) * wanted
 
     def bend(part: slice) -> list[tuple[Ints, Floats]]:
-        return [_bend(rows, conditionals, star) for star in stars[part]]
+        return [
+            _bend(rows, conditionals, star) if wanted[star.centre] else _NOTHING
+            for star in stars[part]
+        ]
 
     groups = run_chunks(bend, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
     found = [one for group in groups for one in group]
@@ -256,6 +278,9 @@ def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, 
     kernel.sum_star(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
     square = total[:, :, unfold(size)].transpose(2, 0, 3, 1).reshape(order.size, order.size)
     return star.parameters.ravel()[order], square[np.ix_(order, order)]
+
+
+_NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
 
 @lru_cache(maxsize=64)

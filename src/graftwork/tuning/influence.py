@@ -30,15 +30,15 @@ class _Arm:
 
 
 def variations(
-    rows: Rows, parameters: Parameters, locals_: list[Local], chosen: Ints
+    rows: Rows, parameters: Parameters, locals_: dict[int, Local], chosen: Ints
 ) -> list[Floats]:
     """Return the sums over rows of the squared slopes in some edges' parameters, all others
     following.
 
     Parameters
     ----------
-    locals_ : list of Local
-        All edges.
+    locals_ : dict of Local
+        Edges.
     chosen : (k,) int64
         Which of them are wanted.
     """
@@ -80,7 +80,7 @@ def variations(
 
 
 def _arms(
-    parameters: Parameters, locals_: list[Local], chosen: Ints
+    parameters: Parameters, locals_: dict[int, Local], chosen: Ints
 ) -> tuple[list[_Arm], list[list[int]]]:
     """Return the variables at these edges, and where the influences of each edge's two start."""
     starts = [[0, 0] for _ in chosen]
@@ -93,9 +93,9 @@ def _arms(
         star, last = parameters.stars[centre], first
         for k, end in edges:
             starts[k][end] = last
-            last += len(locals_[chosen[k]].precision)
+            last += len(locals_[int(chosen[k])].precision)
         rank = np.argsort(np.argsort(star.parameters, axis=None))
-        shares = np.hstack([locals_[chosen[k]].shares[end] for k, end in edges])
+        shares = np.hstack([locals_[int(chosen[k])].shares[end] for k, end in edges])
         arms.append(_Arm(star, np.ascontiguousarray(shares[rank].T), slice(first, last)))
         first = last
     return arms, starts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -78,15 +77,17 @@ def noise_level(problem: Problem) -> float:
     on margins and total weight alone, so rows may be repeated or weighted.
     """
     sample, parts = problem.objective.sample, _Parts.of(problem)
-    kinds: Counter[tuple[int, int]] = Counter()
+    kinds: dict[tuple[int, int], float] = {}
     times = 0
     for pairs in _batches(problem):
         if not times:  # the pseudo-likelihood has two conditionals for each pair
             point = problem.objective.at(independent_potentials(sample))
             times = len(point.pair_expectations(pairs[:1]).given)
-        kinds.update(parts.count(pairs, _factors(problem, pairs)))
-    scales, degrees = np.exp(STEP * np.array(list(kinds)).reshape(-1, 2)).T
-    number = np.array(list(kinds.values()))
+        for kind, count in parts.count(pairs, _factors(problem, pairs)).items():
+            kinds[kind] = kinds.get(kind, 0.0) + count
+    logs = STEP * np.array(list(kinds), dtype=np.float64).reshape(-1, 2)
+    scales, degrees = np.exp(logs).T
+    number = np.array(list(kinds.values()), dtype=np.float64)
     return _expected_largest(scales * times**2 / sample.total_weight, 0.5 * degrees, number)
 
 
@@ -104,7 +105,7 @@ def _expected_largest(scales: Floats, shapes: Floats, number: Floats) -> float:
 
     def excess(squared: float) -> float:
         tails = gammaincc(shapes, squared / (2.0 * scales))
-        return float(np.log(max(1e-300, number @ tails)) + np.euler_gamma)
+        return float(np.log(float(number @ tails) + 1e-300) + np.euler_gamma)
 
     low = high = float(scales.max())
     while excess(low) < 0.0:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.tuning.hessian import Hessian, Parameters, within
 
@@ -53,6 +53,40 @@ class _Half:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """What is near some edges: all that their tests depend on.
+
+    Attributes
+    ----------
+    centres : (k,) int64
+        Their variables.
+    edges : (m,) int64
+        The edges of those.
+    variables : (l,) int64
+        The variables of these edges.
+    """
+
+    centres: Ints
+    edges: Ints
+    variables: Ints
+
+    @staticmethod
+    def of(layout: Layout, chosen: Ints) -> Near:
+        """Return what is near some edges of a network.
+
+        Examples
+        --------
+        >>> chain = Layout.of([2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
+        >>> near = Near.of(chain, np.array([0]))
+        >>> near.edges.tolist(), near.variables.tolist()
+        ([0, 1], [0, 1, 2])
+        """
+        centres = np.unique(layout.edges[chosen])
+        edges = np.flatnonzero(np.isin(layout.edges, centres).any(axis=1))
+        return Near(centres, edges, np.unique(layout.edges[edges]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Around:
     """The Hessians of the parameters at each variable, and their inverses.
 
@@ -68,13 +102,22 @@ class Around:
     at: dict[tuple[int, int], slice]
 
     @staticmethod
-    def of(bend: Hessian, parameters: Parameters, ridge: Floats, n_threads: int) -> Around:
-        """Return them for a Hessian plus a diagonal matrix."""
-        matrices = bend.around(parameters, ridge)
-        costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices])
+    def of(
+        bend: Hessian, parameters: Parameters, ridge: Floats, n_threads: int, near: Near | None
+    ) -> Around:
+        """Return them for a Hessian plus a diagonal matrix, of all variables or of some."""
+        matrices = bend.around(parameters, ridge, None if near is None else near.edges)
+        wanted = np.ones(len(matrices), dtype=bool)
+        if near is not None:
+            wanted[:] = False
+            wanted[near.centres] = True
+        costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices]) * wanted
 
         def invert(part: slice) -> list[Floats]:
-            return [inverse(matrix) for matrix in matrices[part]]
+            return [
+                inverse(matrix) if own else matrix
+                for matrix, own in zip(matrices[part], wanted[part], strict=True)
+            ]
 
         groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
@@ -86,16 +129,17 @@ class Around:
         inverses = [one for group in groups for one in group]
         return Around(bend, parameters, matrices, inverses, edge_of, at)
 
-    def localise_all(self, n_threads: int) -> list[Local]:
-        """Return all edges."""
-        edges = self.parameters.layout.edges
+    def localise_all(self, chosen: Ints, n_threads: int) -> dict[int, Local]:
+        """Return some edges."""
+        edges = self.parameters.layout.edges[chosen]
         sizes = np.array([len(matrix) for matrix in self.matrices], dtype=np.float64)
 
         def place(part: slice) -> list[Local]:
-            return [self.localise(e) for e in range(part.start, part.stop)]
+            return [self.localise(e) for e in chosen[part].tolist()]
 
         cuts = cut_evenly(sizes[edges].sum(axis=1), n_threads)
-        return [one for group in run_chunks(place, cuts, n_threads) for one in group]
+        found = [one for group in run_chunks(place, cuts, n_threads) for one in group]
+        return dict(zip(chosen.tolist(), found, strict=True))
 
     def localise(self, e: int) -> Local:
         """Return one edge."""

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtri
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.starts import only, with_pairs
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
@@ -32,6 +33,7 @@ from graftwork.tuning.pair_tests import examine_absent
 from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.rows import Rows
+from graftwork.tuning.verdicts import Verdicts, middle_test
 from graftwork.tuning.walk import Walk, WalkEndedError
 
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
@@ -44,7 +46,7 @@ LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
 # The stretch of a statistic need not be exact: it is estimated from about so many rows.
 ROWS, FINAL_ROWS = 2048, 8192
-# Rounds in which pairs may enter; none enters twice.
+# Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
 # Edges may leave together if that costs at most this much more than each alone promised.
 SLACK = 1.25
@@ -130,7 +132,9 @@ class _Search:
         self._fitted: Solution | None = None
         self._final: Solution | None = None
         self._evidence: Evidence | None = None
-        self._entered: Ints = np.zeros(0, dtype=np.int64)  # pairs that came in by their test
+        # Pairs that came in by their test, and edges that left by theirs while settling.
+        self._entered: set[tuple[int, ...]] = set()
+        self._left: set[tuple[int, ...]] = set()
 
     def screen(self, lams: list[float]) -> None:
         """Walk down to the last lambda, and certify the fit there."""
@@ -150,25 +154,15 @@ class _Search:
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials)
-        turns, edges = 0, self._look()
-        self._change(edges, enter=False)  # most noise goes before absent pairs are tested
-        while turns < MOST_ROUNDS:
-            turns += 1
-            self._note(f"testing all pairs, round {turns}", 1)
-            if not self._change(self._look(edges), enter=True):
+        edges = self._prune()  # most noise goes before absent pairs are tested
+        for turn in range(MOST_ROUNDS):
+            self._note(f"testing all pairs, round {turn + 1}", 1)
+            entering = self._choose(self._look(edges))[1]
+            if not len(entering):
                 break
-            edges = self._look()  # what came in is an edge now, and tested as one
-            self._change(edges, enter=False)
-        while True:  # to the last digits, so that nothing depends on the way here
-            self._note("final tests", 0)
-            self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-            self._evidence = self._look(final=True)
-            # pairs that a quick look missed may still come in
-            if not self._change(self._evidence, enter=turns < MOST_ROUNDS):
-                break
-            turns += 1
-            while self._change(self._look(), enter=False):
-                pass
+            self._enter(entering)
+            edges = self._prune()  # what came in is an edge now, and tested as one
+        self._settle()
         assert self._fitted is not None
         self._final = self._fitted
         if not self._own:
@@ -220,40 +214,130 @@ class _Search:
             start = self._fitted.point.potentials
             self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
 
-    def _look(self, known: Evidence | None = None, final: bool = False) -> Evidence:
-        """Test the edges or, where tests of them are ``known``, the absent pairs; finally both.
+    def _look(
+        self, known: Evidence | None = None, *, settling: bool = False, exact: bool = False
+    ) -> Evidence:
+        """Test the edges or, where tests of them are ``known``, the absent pairs; settling, both.
 
-        Of what is known only the edges that are still there count.
+        Of what is known only the edges that are still there count. Unless all tests are to be
+        exact, only those are that may change a decision.
         """
         self._walk.check_time()
         assert self._fitted is not None
-        point, pseudo = self._fitted.point, self._problem.objective
-        rows = Rows(pseudo.sample, point.potentials, self._contrasts, pseudo.n_threads)
+        point, rows = self._fitted.point, self._rows()
         size, most = self._problem.space.size, self._walk.budget.max_edges
         # With a limit on their number, the order of all p-values matters.
-        cut = None if final or most is not None else Cut(self._fdr, size)
+        cut = None if exact or most is not None else Cut(self._fdr, size)
         others = Findings.none(0)
-        if final or known is not None:
+        if settling or known is not None:
             others = examine_absent(rows, point, self._problem, cut)
         if known is None:
-            edges = examine_edges(rows, FINAL_ROWS if final else ROWS, cut=cut)
+            edges = examine_edges(rows, FINAL_ROWS if settling else ROWS, cut=cut)
         else:
             there = find_edges(point.potentials.layout, known.edges.pairs) >= 0
             edges = known.edges.some(there)
         return Evidence(edges, others, size, self._fdr)
 
-    def _change(self, evidence: Evidence, *, enter: bool) -> bool:
-        """Drop edges and, if they may ``enter``, take in pairs; return whether anything changed."""
+    def _prune(self) -> Evidence:
+        """Drop the edges that fail their test, and return the tests."""
+        evidence = self._look()
+        self._drop(evidence, np.flatnonzero(~self._choose(evidence)[0]))
+        return evidence
+
+    def _enter(self, pairs: Ints) -> None:
+        """Take in pairs."""
         assert self._fitted is not None
+        self._entered.update(map(tuple, pairs.tolist()))
+        self._fit(with_pairs(self._fitted.point.potentials, pairs))
+
+    def _choose(self, evidence: Evidence) -> tuple[NDArray[np.bool_], Ints]:
+        """Return which edges to keep, and which other pairs are edges too, the surest first."""
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        kept, entering = evidence.choose(required, self._walk.budget.max_edges, enter=enter)
-        numbers = self._problem.space.keys(entering)
-        entering = entering[~np.isin(numbers, self._entered)]
-        self._entered = np.union1d(self._entered, numbers)
-        self._drop(evidence, np.flatnonzero(~kept))
+        return evidence.choose(required, self._walk.budget.max_edges)
+
+    def _settle(self) -> None:
+        """Go on until the tests of edges and those of absent pairs agree at an exact refit."""
+        verdicts, exact = Verdicts(), True
+        while True:
+            self._note("final tests", 0)
+            if exact:
+                self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+            tests = self._look(settling=True, exact=exact)
+            if self._move(verdicts.applied(tests, self._layout)):
+                exact = False
+            elif not exact:
+                exact = True
+            elif self._decide(tests, verdicts):
+                exact = False
+            else:
+                self._evidence = verdicts.applied(tests, self._layout)
+                return
+
+    def _move(self, evidence: Evidence) -> bool:
+        """Drop edges, or else take in absent pairs, that did not move before.
+
+        Of those that share a variable only the clearest move. Returns whether there were any.
+        """
+        kept, entering = self._choose(evidence)
+        failing = np.flatnonzero(~kept)
+        failing = failing[np.argsort(-evidence.edges.log_p[failing], kind="stable")]
+        leaving = apart(_without(evidence.edges.pairs[failing], self._left))
+        if len(leaving):
+            self._left.update(map(tuple, leaving.tolist()))
+            self._drop(evidence, np.flatnonzero(_among(evidence.edges.pairs, leaving)))
+            return True
+        entering = apart(_without(entering, self._entered))
         if len(entering):
-            self._fit(with_pairs(self._fitted.point.potentials, entering))
-        return not kept.all() or len(entering) > 0
+            self._enter(entering)
+        return len(entering) > 0
+
+    def _decide(self, tests: Evidence, verdicts: Verdicts) -> bool:
+        """Change the pairs of which two tests in three say so; return whether there are any.
+
+        Each edge that fails its test, and each absent pair that passes, is fitted both ways. Of
+        pairs that share a variable only one changes. With a limit on the number of edges a pair
+        may pass and stay out, so nothing is decided.
+        """
+        if self._walk.budget.max_edges is not None:
+            return False
+        here, layout = self._fitted, self._layout
+        assert here is not None
+        while True:
+            evidence = verdicts.applied(tests, layout)
+            kept, entering = self._choose(evidence)
+            doubted = apart(np.concatenate([evidence.edges.pairs[~kept], entering]))
+            new = [(i, j) for i, j in doubted.tolist() if verdicts.get((i, j), layout) is None]
+            if not new:
+                break
+            self._walk.check_time()
+            verdicts.add(new[0], self._middle_test(here, np.array(new[:1])), layout)
+            self._fitted = here
+        if len(doubted):
+            self._fit(_switched(here.point.potentials, doubted))
+        return len(doubted) > 0
+
+    def _middle_test(self, here: Solution, pair: Ints) -> Findings:
+        """Return the middle one of three tests of a pair: it is fitted the other way."""
+        rows = self._rows()
+        self._fit(_switched(here.point.potentials, pair))
+        self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+        there = self._fitted
+        assert there is not None
+        if find_edges(here.point.potentials.layout, pair)[0] < 0:
+            return middle_test(here, there, (rows, self._rows()), pair, FINAL_ROWS)
+        return middle_test(there, here, (self._rows(), rows), pair, FINAL_ROWS)
+
+    @property
+    def _layout(self) -> Layout:
+        assert self._fitted is not None
+        layout: Layout = self._fitted.point.potentials.layout
+        return layout
+
+    def _rows(self) -> Rows:
+        """Return the sample under the network as it is fitted."""
+        assert self._fitted is not None
+        pseudo, potentials = self._problem.objective, self._fitted.point.potentials
+        return Rows(pseudo.sample, potentials, self._contrasts, pseudo.n_threads)
 
     def _drop(self, evidence: Evidence, leaving: Ints) -> None:
         """Refit without these edges, or without the least sure of them.
@@ -277,6 +361,41 @@ class _Search:
             if len(leaving) == 1 or cost <= promised:
                 return
             leaving = leaving[: len(leaving) // 2]
+
+
+def apart(pairs: Ints) -> Ints:
+    """Return those of some pairs that share no variable with one before them.
+
+    Examples
+    --------
+    >>> apart(np.array([[0, 1], [1, 2], [2, 3], [3, 4]])).tolist()
+    [[0, 1], [2, 3]]
+    """
+    used: set[int] = set()
+    chosen = []
+    for k, pair in enumerate(pairs.tolist()):
+        if used.isdisjoint(pair):
+            used.update(pair)
+            chosen.append(k)
+    return pairs[chosen]
+
+
+def _switched(potentials: Potentials, pairs: Ints) -> Potentials:
+    """Return the network with those of some pairs that are absent, without those that are edges."""
+    layout = potentials.layout
+    absent = find_edges(layout, pairs) < 0
+    return with_pairs(only(potentials, ~_among(layout.edges, pairs)), pairs[absent])
+
+
+def _without(pairs: Ints, gone: set[tuple[int, ...]]) -> Ints:
+    """Return those of some pairs that are not among others."""
+    return pairs[[tuple(pair) not in gone for pair in pairs.tolist()]]
+
+
+def _among(pairs: Ints, some: Ints) -> NDArray[np.bool_]:
+    """Return which pairs are among some."""
+    listed = set(map(tuple, some.tolist()))
+    return np.array([tuple(pair) in listed for pair in pairs.tolist()], dtype=bool)
 
 
 def _price(evidence: Evidence, degrees: Floats) -> float:
@@ -304,10 +423,20 @@ def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels, n_requir
             f"No pair depends more than the strongest would by chance (score {levels.largest:.3g}, "
             f"noise level {levels.noise:.3g}), so none is on the short list. "
         )
-    sampled = " The noise level was estimated from a random sample of all pairs."
+    sampled = " The noise level was estimated from a sample of all pairs."
     return (
         f"{listed}All {evidence.n_tests:,} pairs were tested, refitted without the penalty, and "
         f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}"
         + (f", beside {n_required:,} required whatever the tests say." if n_required else ".")
+        + (_contested(evidence.n_contested) if evidence.n_contested else "")
         + (sampled if levels.sampled else "")
+    )
+
+
+def _contested(count: int) -> str:
+    """Return what was done about pairs whose tests disagree."""
+    pairs = "one pair" if count == 1 else f"{count:,} pairs"
+    return (
+        f" Of {pairs} the tests with and without the edge disagreed; there the median p-value of "
+        "the score, Wald and likelihood ratio tests decided."
     )

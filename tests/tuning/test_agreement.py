@@ -1,0 +1,140 @@
+"""Networks that tests chose agree with the tests, and with themselves, whatever the table."""
+
+import warnings
+
+import numpy as np
+import pytest
+from odd_tables import odd_table
+from problems import dense_pseudo, random_table
+
+import graftwork as gw
+from graftwork.data.compact import prepare
+from graftwork.grafting import Problem
+from graftwork.grafting.starts import with_pairs
+from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.penalties import GroupL1
+from graftwork.tuning import refit, verdicts
+from graftwork.tuning.contrasts import frequent_states
+from graftwork.tuning.edge_tests import examine_edges, log_tail
+from graftwork.tuning.newton import newton
+from graftwork.tuning.pair_tests import examine_pairs
+from graftwork.tuning.refit import unshrunk
+from graftwork.tuning.rows import Rows
+
+QUICK, ALL = 24, 240
+
+
+def learned(table, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gw.MarkovNetwork(**options).fit(table)
+
+
+def assert_agrees(net, required=0):
+    """Every edge passes its test and every absent pair fails, at the final fit."""
+    evidence = net.evidence_
+    assert (np.exp(evidence.other_log_q) > net.fdr).all()
+    assert (np.exp(evidence.edge_log_q) > net.fdr).sum() <= required
+    edges, near = net.edges_, net.near_edges_
+    assert (near["q_value"] > net.fdr).all()
+    assert len(edges) == net.model_.n_edges == len(evidence.edges.pairs)
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(k, marks=[] if k < QUICK else pytest.mark.slow) for k in range(ALL)]
+)
+def test_edges_and_tests_agree_for_every_seed(seed):
+    odd = odd_table(seed)
+    nets = [learned(odd.table, random_state=k, **odd.options) for k in (0, 1)]
+    for net in nets:
+        assert_agrees(net, len(odd.options.get("required", [])))
+    if odd.options.get("missing") not in ("available-case", "impute"):  # which draw states
+        assert nets[0].model_ == nets[1].model_
+
+
+def test_the_mushroom_network_is_one_network():
+    table = gw.datasets.load_mushroom()
+    nets = [learned(table, random_state=k) for k in (0, 1)]
+    assert nets[0].model_ == nets[1].model_
+    assert_agrees(nets[0])
+
+
+def test_two_plain_fits_are_the_same():
+    table = gw.datasets.make_scale_free(12, 3, n_rows=300, random_state=1).data
+    assert gw.MarkovNetwork().fit(table).model_ == gw.MarkovNetwork().fit(table).model_
+
+
+def test_the_order_of_columns_changes_no_edge():
+    table = gw.datasets.make_scale_free(15, 3, n_rows=400, random_state=2).data
+    order = np.random.default_rng(0).permutation(15)
+    other = gw.data.Table(
+        tuple(table.names[k] for k in order),
+        tuple(table.states[k] for k in order),
+        table.codes[order],
+    )
+    edges = [{frozenset(edge) for edge in learned(t).model_.edges} for t in (table, other)]
+    assert edges[0] == edges[1]
+
+
+def test_a_pair_that_two_variables_share_with_a_near_copy_is_kept_once():
+    """Either of two near copies explains a third variable; both are not needed, one is."""
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 3, 600)
+    twin = np.where(rng.random(600) < 0.01, rng.integers(0, 3, 600), first)
+    third = np.where(rng.random(600) < 0.5, rng.integers(0, 3, 600), first)
+    net = learned(np.stack([first, twin, third], axis=1))
+    assert_agrees(net)
+    touching = [edge for edge in net.model_.edges if "x2" in edge]
+    assert len(touching) >= 1
+
+
+def contested(seed):
+    """A table of which some pairs' tests disagree."""
+    return gw.datasets.make_scale_free(30, 3, n_rows=300, random_state=seed).data
+
+
+def test_the_middle_test_is_the_median_of_three_and_is_told():
+    net = learned(contested(3))
+    assert net.evidence_.n_contested > 0
+    assert "score, Wald and likelihood ratio tests" in net.lam_words_
+
+
+def test_neighbours_tell_whether_a_verdict_still_holds():
+    layout = gw.inference.layout.Layout.of([2] * 4, [(0, 1), (1, 2)])
+    other = gw.inference.layout.Layout.of([2] * 4, [(0, 1), (1, 2), (0, 3)])
+    known = verdicts.Verdicts()
+    finding = gw.tuning.edge_tests.Findings.none(1)
+    known.add((0, 1), finding, layout)
+    assert known.get((0, 1), layout) is finding
+    assert known.get((0, 1), other) is None
+    for _ in range(verdicts.MOST_LOOKS - 1):
+        known.add((0, 1), finding, layout)
+    assert known.get((0, 1), other) is finding
+
+
+def test_the_likelihood_ratio_is_that_of_dense_fits():
+    table = random_table(5, n=5, rows=250)
+    sample = prepare(table)
+    problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
+    alone = independent_potentials(sample)
+    edges = np.array([(0, 1), (1, 2), (2, 3), (3, 4)])
+    contrasts = frequent_states(sample)
+    for k, pair in enumerate(edges):
+        fits = [
+            newton(unshrunk(problem), refit(problem, with_pairs(alone, some), 1e-6), 1e-12, 1)
+            for some in (np.delete(edges, k, axis=0), edges)
+        ]
+        values = []
+        for fit in fits:
+            end = fit.point.potentials
+            value, _ = dense_pseudo(table, end.weights, end.layout.edges)
+            ridge = 0.5 * (end.weights[end.layout.n_unary :] ** 2).sum()
+            values.append(table.n_rows * value + ridge)
+        rows = tuple(Rows(sample, fit.point.potentials, contrasts, 1) for fit in fits)
+        score = examine_pairs(rows[0], fits[0].point, pair[None])
+        wald = examine_edges(rows[1], 10**6).some([k])
+        stretch = wald.rises / wald.statistics
+        ratio = log_tail(2 * (values[0] - values[1]) / stretch, wald.degrees)
+        found = verdicts.middle_test(*fits, rows, pair[None], 10**6)
+        assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)
