@@ -76,6 +76,23 @@ def test_log_partitions_marginals_and_best_paths_equal_enumeration(order, n):
     np.testing.assert_allclose(found, np.array(chance) - brute.log_partitions(w), atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", [1, 2])
+def test_empty_chains_count_as_chains_with_nothing_to_lose(order, weighted):
+    data = random_chains(8, 3, order, lengths=(0, 3, 0, 0, 2, 0), weights=weighted)
+    features, seen = everything(data)
+    here = weights_of(features, 1)
+    point = ChainLikelihood(data, features, seen, 2).at(here)
+    brute = Enumerated(data, features)
+    value, slope = brute.loss(here.weights)
+    assert point.value == pytest.approx(value, abs=1e-11)
+    np.testing.assert_allclose(point.gradients, slope, atol=1e-11)
+    model = model_of(data, features, here.weights)
+    np.testing.assert_allclose(
+        model.log_partition(data.sequences), brute.log_partitions(here.weights), atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("order", [1, 2])
 def test_gradients_equal_finite_differences(order):
     data = random_chains(3, 3, order, values=True, weights=True, lengths=(5, 1, 7))

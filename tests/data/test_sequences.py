@@ -19,6 +19,7 @@ from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
 from graftwork.data.labels import check_weights, decode_labels
+from graftwork.data.sequences import count_columns
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
@@ -321,9 +322,6 @@ NOT_SEQUENCES = {
     "floats": ([[["a"], [0.5, 1.5]]], "sequence 0, position 1 has 0.5 as the name"),
     "missing name": ([[["a", None]]], "sequence 0, position 0 has None as the name"),
     "bools": ([[[True]]], "sequence 0, position 0 has True as the name"),
-    "empty": ([], "X has no sequences"),
-    "empty sequence": ([[["a"]], []], "sequence 1 is empty"),
-    "empty matrix": ([DENSE, DENSE[:0]], "sequence 1 is empty"),
     "one array": (np.ones(3), "X is an array of type float64 with 1 dimensions"),
     "rows of numbers": ([np.ones(3)], "sequence 0 is an array with 1 dimensions"),
     "cube in a list": ([np.ones((1, 1, 1))], "sequence 0 is an array with 3 dimensions"),
@@ -333,7 +331,9 @@ NOT_SEQUENCES = {
     "complex": ([DENSE * 1j], "Complex data not supported: sequence 0"),
     "sparse complex": ([sparse.csr_array(DENSE * 1j)], "Complex data not supported: sequence 0"),
     "columns": ([DENSE, DENSE[:, :2]], "sequence 1 has 2 columns, but sequence 0 has 3"),
+    "columns after an empty list": ([[], DENSE, DENSE[:, :2]], "sequence 2 has 2 columns, but seq"),
     "mixed": ([DENSE, [["a"]]], "sequence 0 is a ndarray and sequence 1 a list"),
+    "mixed after an empty list": ([[], DENSE, [["a"]]], "sequence 1 is a ndarray and sequence 2 a"),
     "mixed the other way": ([[["a"]], DENSE], "sequence 0 is a list and sequence 1 a ndarray"),
     "pandas": (pd.DataFrame({"a": [1]}), "X is a data frame"),
     "polars": (pl.DataFrame({"a": [1]}), "X is a data frame"),
@@ -346,6 +346,40 @@ NOT_SEQUENCES = {
 def test_what_is_refused(case):
     X, message = NOT_SEQUENCES[case]
     refused(message, X)
+
+
+EMPTY = {
+    "nothing": ([], [0]),
+    "a tuple of nothing": ((), [0]),
+    "an empty sequence": ([[]], [0, 0]),
+    "among lists": ([[], [["a"], ["b"]], (), [["a"]], []], [0, 0, 2, 2, 3, 3]),
+    "a matrix without rows": ([DENSE[:0]], [0, 0]),
+    "among matrices": ([DENSE[:0], DENSE, [], sparse.csr_array(DENSE[:1])], [0, 0, 3, 3, 4]),
+    "a cube of no sequences": (np.zeros((0, 2, 3)), [0]),
+    "a cube without positions": (np.zeros((2, 0, 3)), [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_sequences_may_be_empty(case):
+    sequences, starts = EMPTY[case]
+    found = as_sequences(sequences)
+    assert found.starts.tolist() == starts
+    assert found.starts.dtype == np.int64
+    again = as_sequences(found, known={name: k for k, name in enumerate(found.names)})
+    assert again.starts.tolist() == starts
+    assert again.indices.tolist() == found.indices.tolist()
+
+
+def test_lengths_may_be_zero():
+    assert as_sequences(DENSE, [0, 2, 0, 1]).starts.tolist() == [0, 0, 2, 2, 3]
+    assert as_sequences(DENSE[:0], []).starts.tolist() == [0]
+
+
+def test_the_columns_of_matrices_are_counted_past_empty_lists():
+    assert count_columns([[], DENSE]) == 3
+    assert count_columns([[], [["a"]]]) is None
+    assert count_columns([[]]) is None
 
 
 VALUES = {
@@ -391,7 +425,6 @@ def test_masked_cells_and_too_large_ones():
 
 LENGTHS = {
     "sum": ([2, 2], "lengths add up to 4, but X has 3 rows"),
-    "zero": ([3, 0], "the length of sequence 1 is 0"),
     "negative": ([4, -1], "the length of sequence 1 is -1"),
     "half": ([1.5, 1.5], "give a list of whole numbers"),
     "nan": ([np.nan], "give a list of whole numbers"),
@@ -400,7 +433,7 @@ LENGTHS = {
     "one number": (3, "lengths are 3; give a list of whole numbers"),
     "bools": ([True, True, True], "give a list of whole numbers"),
     "ragged": ([[1], [1, 1]], "give a list of whole numbers"),
-    "none at all": ([], "give a list of whole numbers"),
+    "none at all": ([], "lengths add up to 0, but X has 3 rows"),
 }
 
 
@@ -489,11 +522,21 @@ def test_labels_of_a_model():
     assert codes.dtype == np.int32
     assert classes == ("V", "N", "D")
     assert encode_labels([[1.0, 0], [np.int8(1)]], X, classes=np.arange(2))[0].tolist() == [1, 0, 1]
-    message = "the label 'X' in sequence 1, position 0 is none of the classes fitted: 'D', 'V'."
-    with pytest.raises(DataError, match=re.escape(message)):
-        encode_labels([["D", "V"], ["X"]], X, classes=["D", "V"])
-    with pytest.raises(DataError, match="and 90 more"):
-        encode_labels([["D", "V"], ["X"]], X, classes=range(100))
+    codes, classes = encode_labels([["D", "X"], [True]], X, classes=["D", 1])
+    assert codes.tolist() == [0, -1, -1]
+    assert classes == ("D", 1)
+
+
+def test_labels_of_empty_sequences():
+    some = as_sequences([[], [["a"]], []])
+    assert encode_labels([[], ["D"], []], some)[0].tolist() == [0]
+    with pytest.raises(DataError, match="sequence 0 has 1 labels in y, but 0 positions in X"):
+        encode_labels([["D"], [], []], some)
+    for none, words in (([], "X has no sequences"), ([[], []], "every sequence of X is empty")):
+        nothing = as_sequences(none)
+        assert encode_labels(none, nothing, classes="DV")[0].tolist() == []
+        with pytest.raises(DataError, match=words):
+            encode_labels(none, nothing)
 
 
 def test_weights_of_sequences():

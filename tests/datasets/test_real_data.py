@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from problems import FOLDER, standard_split
 
+from graftwork import ChainCRF, label_scores
 from graftwork.data.missing import missing_cells
 from graftwork.datasets import (
     load_conll2000,
@@ -93,6 +94,19 @@ def test_conll():
     assert len({token[1] for row in corpus.train.tokens for token in row}) == 44
     only = load_conll2000(FOLDER, np_only=True)
     assert {label for row in only.test.labels for label in row} == {"B-NP", "I-NP", "O"}
+
+
+def test_conll_has_a_label_in_its_test_set_alone():
+    corpus = load_conll2000(need("conll2000"))
+    labels = [
+        {label for row in part.labels for label in row} for part in (corpus.train, corpus.test)
+    ]
+    assert labels[1] - labels[0] == {"I-LST"}
+    crf = ChainCRF(max_iter=3).fit(corpus.train.attributes()[:200], corpus.train.labels[:200])
+    X, y = corpus.test.attributes(), corpus.test.labels
+    assert crf.score(X, y) == pytest.approx(label_scores(y, crf.predict(X)).accuracy)
+    impossible = [not set(row) <= set(crf.classes_) for row in y]
+    assert np.isneginf(crf.score_samples(X, y)).tolist() == impossible
 
 
 def test_letters():

@@ -7,6 +7,7 @@ import itertools
 import pickle
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from graftwork import ChainCRF, load
+from graftwork import ChainCRF, label_scores, load
 from graftwork.errors import DataError
 from graftwork.estimators.chain_parts import METHODS
 from graftwork.estimators.parts import ParameterError
@@ -456,6 +457,115 @@ def test_files_keep_how_the_model_was_learned(of_order, tmp_path):
     assert read_info(tmp_path / "m.gw")["certificate"]["stop"] == "rounds"
 
 
+# Labels that were never fitted, empty sequences, attributes that are not known
+
+
+def test_labels_that_were_never_fitted_are_wrong_and_impossible(of_order):
+    strange = [Y[0], ["Z"] * len(Y[1]), *Y[2:]]
+    right = label_scores(strange, of_order.predict(X))
+    assert of_order.score(X, strange) == pytest.approx(right.accuracy)
+    logs = of_order.score_samples(X, Y)
+    logs[1] = -np.inf
+    np.testing.assert_array_equal(of_order.score_samples(X, strange), logs)
+    assert of_order.score([X[0]], [["Z"] * len(Y[0])]) == 0.0
+
+
+def test_cross_validation_with_a_label_that_one_fold_alone_has():
+    labels = [["Z"] * len(Y[0]), *Y[1:]]
+    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0]}, cv=3, error_score="raise")
+    search.fit(X, labels)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+GAPS = [0, 0, 3, len(X)]  # where empty sequences go among the others
+
+
+def with_gaps(sequences):
+    out = list(sequences)
+    for k in reversed(GAPS):
+        out.insert(k, [])
+    return out
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_empty_sequences_add_nothing_but_their_number(order):
+    more = len(GAPS) / len(X)
+    gaps = ChainCRF(lam=LAM / (1 + more), order=order, tol=1e-8).fit(with_gaps(X), with_gaps(Y))
+    plain = ChainCRF(lam=LAM, order=order, tol=1e-8).fit(X, Y)
+    assert gaps.certificate_.converged
+    assert gaps.objective_ * (1 + more) == pytest.approx(plain.objective_, abs=1e-10)
+    assert farthest(gaps, plain) < 1e-6
+    assert ChainCRF(order=order).fit(with_gaps(X), with_gaps(Y)).lam_ == 1 / (len(X) + len(GAPS))
+
+
+def test_empty_sequences_are_answered(of_order):
+    X_gaps, Y_gaps = with_gaps(X), with_gaps(Y)
+    assert of_order.predict(X_gaps) == with_gaps(of_order.predict(X))
+    assert of_order.predict_marginals(X_gaps) == with_gaps(of_order.predict_marginals(X))
+    assert of_order.score(X_gaps, Y_gaps) == of_order.score(X, Y)
+    logs = dict(zip(map(id, X), of_order.score_samples(X, Y), strict=True))
+    expected = [logs.get(id(sequence), 0.0) for sequence in X_gaps]
+    np.testing.assert_array_equal(of_order.score_samples(X_gaps, Y_gaps), expected)
+    assert of_order.model_.marginals([[]])[0].shape == (0, 3)
+    assert of_order.model_.log_partition([[], []]).tolist() == [0.0, 0.0]
+
+
+def test_nothing_is_answered_with_nothing(of_order):
+    for nothing in ([], (), iter(())):
+        assert of_order.predict(nothing) == []
+    assert of_order.predict([[]]) == [[]]
+    assert of_order.predict_marginals([]) == []
+    assert of_order.score_samples([], []).tolist() == []
+    assert of_order.score([], []) == of_order.score([[]], [[]]) == 1.0
+    weights = [0.0, 1.0]
+    assert of_order.score([X[0], []], [["Z"] * len(Y[0]), []], sample_weight=weights) == 1.0
+    refused(DataError, "X has no sequences", ChainCRF().fit, [], [])
+    refused(DataError, "every sequence of X is empty", ChainCRF().fit, [[], []], [[], []])
+    refused(
+        DataError, "every sequence of X with a weight above zero is empty",
+        ChainCRF().fit, [X[0], []], [Y[0], []], sample_weight=weights,
+    )  # fmt: skip
+
+
+def test_matrices_without_rows_are_empty_sequences():
+    crf = ChainCRF(lam=LAM).fit([[], *MATRICES, MATRICES[0][:0]], [[], *Y, []])
+    found = crf.predict(MATRICES)
+    assert crf.predict([MATRICES[0][:0], *MATRICES, []]) == [[], *found, []]
+    assert crf.predict(np.vstack(MATRICES), [0, *LENGTHS, 0]) == [[], *found, []]
+    assert crf.predict(np.zeros((2, 0, len(NAMES)))) == [[], []]
+    assert crf.predict([]) == []
+    refused(DataError, "X has 2 columns", crf.predict, [[], np.eye(2)])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_equally_probable_labels_go_to_the_most_frequent(order, tmp_path):
+    words = [[["w=a"]], [["w=b"]], [["w=c"]]]
+    times = {"A": 4, "B": 9, "C": 6}
+    given = [words[k] for k, n in enumerate(times.values()) for _ in range(n)]
+    labels = [[label] for label, n in times.items() for _ in range(n)]
+    crf = ChainCRF(lam=0.01, order=order).fit(given, labels)
+    assert crf.predict(words) == [["A"], ["B"], ["C"]]
+    unknown = [[["w=never"]], [[]], [["w=a"], ["w=never"], []]]
+    expected = [["B"], ["B"], ["A", "B", "B"]]
+    assert crf.predict(unknown) == expected
+    assert crf.model_.label_counts.tolist() == [4.0, 9.0, 6.0]
+    crf.save(tmp_path / "m.gw")
+    assert load(tmp_path / "m.gw").predict(unknown) == expected
+    weighted = ChainCRF(lam=0.01, order=order).fit(
+        given, labels, sample_weight=[2.0 if label == ["C"] else 1.0 for label in labels]
+    )
+    assert weighted.predict(unknown) == [["C"], ["C"], ["A", "C", "C"]]
+    without = replace(crf.model_, label_counts=None)
+    assert without.predict(unknown) == [["A"], ["A"], ["A", "A", "A"]]
+
+
+def test_transitions_count_before_frequencies():
+    X = [[["w=the"], ["w=dog"]]] * 3 + [[["w=go"]]] * 9
+    crf = ChainCRF(lam=0.001).fit(X, [["D", "N"]] * 3 + [["V"]] * 9)
+    assert crf.predict([[["w=the"], ["w=goat"]]]) == [["D", "N"]]
+    assert crf.predict([[["w=goat"]]]) == [["V"]]
+
+
 # Methods, penalties, budgets
 
 
@@ -629,8 +739,6 @@ BAD_X = {
     "a number": (5, "X is of type int"),
     "a dict": ({"a": 1}, "X is of type dict"),
     "a frame": (pd.DataFrame({"a": [1]}), "X is a data frame"),
-    "no sequences": ([], "X has no sequences"),
-    "an empty sequence": ([X[0], []], "sequence 1 is empty"),
     "items of text": ([X[0], ["word"]], "sequence 1, position 0 is the text 'word'"),
     "a list as attribute": ([[[["a"]]]], f"{FIRST} holds a list as an attribute"),
     "an object as value": ([[{"bias": object()}]], f"{FIRST}: attribute 'bias'"),
@@ -669,12 +777,6 @@ def test_bad_labels(fitted, case):
         refused(DataError, words, call, X, bad)
 
 
-def test_labels_that_were_never_fitted(fitted):
-    strange = [Y[0], ["Z"] * len(Y[1]), *Y[2:]]
-    for call in (fitted.score, fitted.score_samples):
-        refused(DataError, "the label 'Z' in sequence 1, position 0 is none of", call, X, strange)
-
-
 WEIGHTS = {
     "too few": ([1.0], "one weight per sequence"),
     "negative": ([-1] * len(X), "the weight of sequence 0 is negative"),
@@ -696,7 +798,7 @@ def test_bad_matrices(fitted):
     fit = ChainCRF().fit
     refused(DataError, "lengths must say how many rows", fit, stacked, Y)
     refused(DataError, "lengths add up to", fit, stacked, Y, lengths=[1, 2])
-    refused(DataError, "the length of sequence 1 is 0", fit, stacked, Y, lengths=[3, 0])
+    refused(DataError, "the length of sequence 1 is -1", fit, stacked, Y, lengths=[3, -1])
     refused(DataError, "lengths are", fit, stacked, Y, lengths="abc")
     refused(DataError, "lengths go with one matrix", fit, X, Y, lengths=LENGTHS)
     refused(DataError, "names go with matrices", fit, X, Y, attribute_names=NAMES)

@@ -56,6 +56,7 @@ MODELS = {
     "first order": chain,
     "second order": lambda: chain(order=2),
     "columns": lambda: with_columns(chain()),
+    "label counts": lambda: replace(chain(), label_counts=np.array([3.0, 0.1, 1e300])),
     "one label": lambda: chain(labels=("O",)),
     "odd names": lambda: chain(labels=ODD, attributes=ODD[::-1]),
     "numbers": lambda: chain(labels=(0, 1), attributes=tuple(range(5))),
@@ -64,7 +65,10 @@ MODELS = {
         np.zeros((0, 0, 0)),
     ),
 }  # fmt: skip
-ARRAYS = ("vote_attributes", "vote_outputs", "vote_weights", "pairs", "triples", "columns")
+ARRAYS = (
+    "vote_attributes", "vote_outputs", "vote_weights", "pairs", "triples", "columns",
+    "label_counts",
+)  # fmt: skip
 
 
 def kinds(value):
@@ -109,8 +113,18 @@ def test_a_loaded_chain_answers_alike(tmp_path):
         assert repr(again) == repr(model)
 
 
+def test_files_without_label_counts_are_read_as_before(tmp_path):
+    path = tmp_path / "m.gw"
+    chain().save(path)
+    rewrite(path, lambda header: {k: v for k, v in header.items() if k != "label_counts"})
+    assert same(load(path), chain())
+    assert load(path).predict([[["unknown"]]]) == [["N"]]
+
+
 def test_the_file_is_what_the_documentation_says(tmp_path):
-    model, path = with_columns(chain(order=2)), tmp_path / "m.gw"
+    counts = np.array([2.0, 3.5, 0.0])
+    model = replace(with_columns(chain(order=2)), label_counts=counts)
+    path = tmp_path / "m.gw"
     model.save(path)
     members = members_of(path)
     names = ["attributes.npy", "outputs.npy", "moves.npy", "weights.npy", "columns.npy"]
@@ -130,6 +144,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
         "labels": ["mixed", [["str", "N"], ["str", "V"], ["int", 3]]],
         "attributes": ["str", ["the", "dog", "x"]],
         "n_columns": 5,
+        "label_counts": [2.0, 3.5, 0.0],
         "info": {},
     }
     moves, weights = arrays[2], arrays[3][len(arrays[0]) :]
@@ -280,6 +295,12 @@ HEADERS = {
     "columns true": put(n_columns=True),
     "columns unsaid": put(n_columns=None),
     "no columns": lambda h: h.pop("n_columns"),
+    "counts a number": put(label_counts=3),
+    "counts of texts": put(label_counts=["1", "2", "3"]),
+    "counts of bools": put(label_counts=[True, False, True]),
+    "fewer counts": put(label_counts=[1.0, 2.0]),
+    "negative counts": put(label_counts=[1.0, 2.0, -3.0]),
+    "counts beyond floats": put(label_counts=[1.0, 2.0, 10**400]),
     "info a list": put(info=[]),
     "no info": lambda h: h.pop("info"),
     "version zero": put(version=0),
@@ -407,6 +428,8 @@ WRONG = {
     "finite": {"vote_weights": np.array([1.0, np.nan, 1.0])},
     "go together": {"n_columns": None},
     "its own column": {"columns": np.array([0, 0, 1])},
+    "an array of 3 finite numbers of at least 0": {"label_counts": np.array([1.0, 2.0])},
+    "label_counts of a chain": {"label_counts": [1.0, 2.0, 3.0]},
 }
 
 

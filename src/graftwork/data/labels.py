@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graftwork.data.checks import checked_weights
 from graftwork.data.encode import Coded, encode
 from graftwork.data.sequences import Sequences, is_frame, spot
-from graftwork.data.values import key, listing, plain
+from graftwork.data.values import key, plain
 from graftwork.errors import DataError
 
 
@@ -29,12 +29,12 @@ def encode_labels(
     sequences : Sequences
         What the labels are for.
     classes : sequence of hashable, optional
-        The classes of a fitted model; other labels are refused.
+        The classes of a fitted model; other labels get the code -1.
 
     Returns
     -------
     codes : array of int32, shape (n_positions,)
-        Position of each label in the classes.
+        Position of each label in the classes; -1 for a label that is none of those given.
     classes : tuple of hashable
         Those given; otherwise in their natural order, or in order of first appearance if they
         have none.
@@ -42,8 +42,8 @@ def encode_labels(
     Raises
     ------
     DataError
-        If the numbers of sequences or positions differ, a label sequence is text, or a label is
-        missing, not hashable or not among the classes.
+        If the numbers of sequences or positions differ, a label sequence is text, a label is
+        missing or not hashable, or there are no labels to find classes among.
 
     Examples
     --------
@@ -51,14 +51,15 @@ def encode_labels(
     >>> sequences = as_sequences([[["the"], ["dog"]], [["go"]]])
     >>> encode_labels([["D", "N"], ["V"]], sequences)
     (array([0, 1, 2], dtype=int32), ('D', 'N', 'V'))
-    >>> encode_labels(["N", "V", "N"], sequences, classes=("V", "N"))[0]
-    array([1, 0, 1], dtype=int32)
+    >>> encode_labels(["N", "X", "V"], sequences, classes=("V", "N"))[0]
+    array([ 1, -1,  0], dtype=int32)
     """
-    labels = _flattened(y, sequences)
-    coded = _coded(labels, sequences)
+    if classes is None:
+        _refuse_nothing(sequences)
+    coded = _coded(_flattened(y, sequences), sequences)
     if classes is None:
         return coded.codes.astype(np.int32), coded.states
-    return _recoded(coded, tuple(map(plain, classes)), sequences)
+    return _recoded(coded, tuple(map(plain, classes)))
 
 
 def decode_labels(
@@ -139,6 +140,11 @@ def with_weight(
     sequences, codes, classes, weights
         The same, without classes that only sequences of weight zero had.
 
+    Raises
+    ------
+    DataError
+        If no position has a weight.
+
     Examples
     --------
     >>> from graftwork.data import as_sequences
@@ -150,9 +156,11 @@ def with_weight(
     if weights is None or weights.all():
         return sequences, codes, classes, weights
     kept = weights > 0
+    some = sequences.chosen(kept)
+    _refuse_nothing(some, " with a weight above zero")
     used, anew = np.unique(codes[np.repeat(kept, sequences.lengths)], return_inverse=True)
     left = tuple(classes[code] for code in used.tolist())
-    return sequences.chosen(kept), anew.astype(np.int32), left, weights[kept]
+    return some, anew.astype(np.int32), left, weights[kept]
 
 
 def _flattened(y: Any, sequences: Sequences) -> list[Any]:
@@ -187,6 +195,14 @@ def _flattened(y: Any, sequences: Sequences) -> list[Any]:
     return list(chain.from_iterable(listed))
 
 
+def _refuse_nothing(sequences: Sequences, which: str = "") -> None:
+    """Refuse sequences without any position, from which nothing can be learned."""
+    if not sequences.n_sequences:
+        raise DataError("X has no sequences; give at least one with labels to learn from.")
+    if not sequences.n_positions:
+        raise DataError(f"every sequence of X{which} is empty; give at least one with labels.")
+
+
 def _is_listed(entry: Any) -> bool:
     """Return whether an entry of y holds labels in an order, rather than being one."""
     if isinstance(entry, np.ndarray):
@@ -215,16 +231,9 @@ def _coded(labels: list[Any], sequences: Sequences) -> Coded:
 
 
 def _recoded(
-    coded: Coded, classes: tuple[Hashable, ...], sequences: Sequences
+    coded: Coded, classes: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
-    """Return codes that point into the classes of a model."""
+    """Return codes that point into the classes of a model, -1 for labels that are none of them."""
     position = {key(label): code for code, label in enumerate(classes)}
     lookup = np.array([position.get(key(state), -1) for state in coded.states], dtype=np.int32)
-    codes = lookup[coded.codes]
-    if (codes < 0).any():
-        t = int(np.argmax(codes < 0))
-        raise DataError(
-            f"the label {coded.states[coded.codes[t]]!r} in {spot(sequences.starts, t)} is none "
-            f"of the classes fitted: {listing(classes)}."
-        )
-    return codes, classes
+    return lookup[coded.codes], classes

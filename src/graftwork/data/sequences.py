@@ -159,8 +159,8 @@ def as_sequences(
     Raises
     ------
     DataError
-        If X is something else or empty, a sequence is empty, a value is no finite number, or
-        lengths, names and columns do not fit together.
+        If X is something else, a value is no finite number, or lengths, names and columns do not
+        fit together. Sequences may be empty, and there may be none.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def count_columns(X: Any) -> int | None:
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return int(X.shape[2])
     listed = isinstance(X, Iterable) and not isinstance(X, Iterator) and not is_matrix(X)
-    first: Any = next(iter(X), None) if listed else X
+    first: Any = next((part for part in X if not _is_empty_list(part)), None) if listed else X
     return int(first.shape[1]) if is_matrix(first) else None
 
 
@@ -256,25 +256,32 @@ def _of_list(
     sequences: Sequence[Any], names: Iterable[Any] | None, known: Mapping[Any, int] | None
 ) -> tuple[NDArray[np.int64], Bags]:
     """Return where sequences start, and the attributes of all positions."""
-    matrices = [is_matrix(sequence) for sequence in sequences]
-    if any(matrices) and not all(matrices):
-        k = matrices.index(not matrices[0])
-        raise DataError(
-            f"sequence 0 is a {type(sequences[0]).__name__} and sequence {k} a "
-            f"{type(sequences[k]).__name__}; give lists of items or matrices, not both."
-        )
-    if all(matrices):
-        sizes = _matrix_sizes(sequences)
-    else:
-        _refuse_names(names)
-        sizes = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
-    if not sizes.all():
-        raise DataError(f"sequence {int(np.argmin(sizes))} is empty; leave it out.")
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    if all(matrices):
-        return starts, bags_of_rows(sequences, names, known)
+    there = [(k, part) for k, part in enumerate(sequences) if not _is_empty_list(part)]
+    _refuse_mixture(there)
+    sizes = [part.shape[0] if is_matrix(part) else len(part) for part in sequences]
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    if there and is_matrix(there[0][1]):
+        _check_columns(there)
+        return starts, bags_of_rows([part for _, part in there], names, known)
+    _refuse_names(names)
     items = list(chain.from_iterable(sequences))
     return starts, bags_of_items(items, _placer(starts), known)
+
+
+def _is_empty_list(given: Any) -> bool:
+    """Return whether this is an empty sequence that may stand among lists or matrices."""
+    return isinstance(given, list | tuple) and not given
+
+
+def _refuse_mixture(there: Sequence[tuple[int, Any]]) -> None:
+    """Refuse numbered sequences of which some are matrices and some are lists of items."""
+    kinds = [is_matrix(part) for _, part in there]
+    if any(kinds) and not all(kinds):
+        (i, first), (k, other) = there[0], there[kinds.index(not kinds[0])]
+        raise DataError(
+            f"sequence {i} is a {type(first).__name__} and sequence {k} a "
+            f"{type(other).__name__}; give lists of items or matrices, not both."
+        )
 
 
 def _placer(starts: NDArray[np.int64]) -> Callable[[int], str]:
@@ -294,10 +301,7 @@ def _listed(X: Any) -> list[Any]:
         raise DataError(f"X is an array of type {X.dtype} with {X.ndim} dimensions; {_WANTED}.")
     if isinstance(X, str | bytes | Mapping | Set) or not isinstance(X, Iterable):
         raise DataError(f"X is of type {type(X).__name__}; {_WANTED}.")
-    sequences = [_sequence(k, given) for k, given in enumerate(X)]
-    if not sequences:
-        raise DataError(f"X has no sequences; {_WANTED}.")
-    return sequences
+    return [_sequence(k, given) for k, given in enumerate(X)]
 
 
 def _sequence(k: int, given: Any) -> Any:
@@ -327,17 +331,16 @@ def _sequence(k: int, given: Any) -> Any:
     return list(given)
 
 
-def _matrix_sizes(sequences: Sequence[Any]) -> NDArray[np.int64]:
-    """Return the number of rows of each matrix, after a check that they fit together."""
-    width = sequences[0].shape[1]
-    for k, matrix in enumerate(sequences):
+def _check_columns(there: Sequence[tuple[int, Any]]) -> None:
+    """Refuse numbered matrices that hold no numbers, or differ in their columns."""
+    first, width = there[0][0], there[0][1].shape[1]
+    for k, matrix in there:
         check_matrix(matrix, f"sequence {k}")
         if matrix.shape[1] != width:
             raise DataError(
-                f"sequence {k} has {matrix.shape[1]} columns, but sequence 0 has {width}; "
+                f"sequence {k} has {matrix.shape[1]} columns, but sequence {first} has {width}; "
                 "every column is one attribute, so all need the same."
             )
-    return np.array([matrix.shape[0] for matrix in sequences], dtype=np.int64)
 
 
 def _starts(lengths: Any, n_rows: int) -> NDArray[np.int64]:
@@ -348,16 +351,16 @@ def _starts(lengths: Any, n_rows: int) -> NDArray[np.int64]:
             "has; for a single sequence give [X]."
         )
     sizes = _whole_numbers(lengths)
-    if (sizes < 1).any():
-        k = int(np.argmax(sizes < 1))
-        raise DataError(f"the length of sequence {k} is {sizes[k]:g}; leave empty sequences out.")
+    if (sizes < 0).any():
+        k = int(np.argmax(sizes < 0))
+        raise DataError(f"the length of sequence {k} is {sizes[k]:g}, which is below zero.")
     if sizes.sum() != n_rows:
         raise DataError(f"lengths add up to {sizes.sum():g}, but X has {n_rows} rows.")
-    return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _whole_numbers(lengths: Any) -> NDArray[Any]:
-    """Return lengths as an array of at least one number, each whole."""
+    """Return lengths as an array of whole numbers."""
     try:
         sizes = np.asarray(list(lengths))
         whole = (
@@ -365,7 +368,7 @@ def _whole_numbers(lengths: Any) -> NDArray[Any]:
         )
     except (TypeError, ValueError):  # not iterable, or lists of several lengths
         whole = False
-    if not whole or sizes.size == 0:
+    if not whole:
         raise DataError(
             f"lengths are {lengths!r:.60}; give a list of whole numbers, one for each sequence."
         )

@@ -183,7 +183,9 @@ class ChainCRF(Estimator):
         self.lam_ = lam
         self.classes_ = classes
         self.n_candidates_ = features.size
-        self.model_ = to_chain_model(outcome, features, sequences.names, classes, count_columns(X))
+        self.model_ = to_chain_model(
+            outcome, features, sequences.names, classes, count_columns(X), data.label_counts()
+        )
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)
         self.objective_ = outcome.solution.objective
@@ -206,7 +208,11 @@ class ChainCRF(Estimator):
         return as_frame(self.model_.records(), self.model_.record_names, ["weight"])
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
-        """Return the most probable labels of each sequence; unknown attributes are left out."""
+        """Return the most probable labels of each sequence; unknown attributes are left out.
+
+        Of labels that are equally probable, the most frequent one in training is returned: so it
+        is where a sequence has no attribute that the model knows. Empty sequences have no labels.
+        """
         check_is_fitted(self)
         return self.model_.predict(X, lengths, self.n_jobs)
 
@@ -231,7 +237,10 @@ class ChainCRF(Estimator):
         ]
 
     def score(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of positions whose label is predicted rightly."""
+        """Return the share of positions whose label is predicted rightly; 1 without any position.
+
+        Labels that were not there to learn from count as wrong.
+        """
         check_is_fitted(self)
         sequences = self.model_.read(X, lengths)
         codes, _ = encode_labels(y, sequences, classes=self.classes_)
@@ -239,11 +248,17 @@ class ChainCRF(Estimator):
             self.model_.predict(sequences, None, self.n_jobs), sequences, classes=self.classes_
         )
         weights = check_weights(sample_weight, sequences.n_sequences)
-        of_positions = None if weights is None else np.repeat(weights, sequences.lengths)
-        return float(np.average(found == codes, weights=of_positions))
+        each = np.ones(sequences.n_sequences) if weights is None else weights
+        of_positions = np.repeat(each, sequences.lengths)
+        total = of_positions.sum()
+        return float((found == codes) @ of_positions / total) if total else 1.0
 
     def score_samples(self, X: Any, y: Any, lengths: Any = None) -> Floats:
-        """Return the log-probability of the labels of each sequence, in nats."""
+        """Return the log-probability of the labels of each sequence, in nats.
+
+        It is minus infinity where a label was not there to learn from: its probability is zero.
+        Empty sequences have 0, a probability of one.
+        """
         check_is_fitted(self)
         return self.model_.log_prob(X, y, lengths, self.n_jobs)
 
@@ -294,6 +309,7 @@ def to_chain_model(
     names: tuple[Any, ...],
     classes: tuple[Any, ...],
     n_columns: int | None,
+    label_counts: Floats,
 ) -> ChainModel:
     """Return the model of the features with weights; attributes without any are not kept."""
     layout, weights = outcome.potentials.layout, outcome.potentials.weights
@@ -314,4 +330,5 @@ def to_chain_model(
         triples=triples.reshape((k, k, k) if shape.order == 2 else (0, 0, 0)),
         columns=None if n_columns is None else used.astype(np.int64),
         n_columns=n_columns,
+        label_counts=label_counts,
     )

@@ -13,10 +13,11 @@ from graftwork.kernels.chain_logs import NEVER, fill_rows, fill_states, reached
 
 @njit(cache=True, nogil=True)
 def best_paths(order, n_labels, chains, starts, indptr, places, values, rows, pairs,
-               log_moves, labels, scores):  # fmt: skip
+               log_moves, preferred, labels, scores):  # fmt: skip
     """Fill the most probable labels of some chains, and their scores (Viterbi).
 
-    Of equally good labels the first wins.
+    Of equally good labels the first in ``preferred`` wins: all labels, (n_labels,) int64. Ties are
+    broken at the last position first.
     """
     reach, _, w = log_moves.shape
     n_states = w if order == 1 else reach * w
@@ -36,8 +37,8 @@ def best_paths(order, n_labels, chains, starts, indptr, places, values, rows, pa
                 best[t, s] = NEVER
                 if s % w >= n_labels or s // w >= n_labels:
                     continue
-                top, origin = 2.0 * NEVER, 0
-                for a in range(n_labels):
+                top, origin = -np.inf, 0
+                for a in preferred:
                     before = reached(w, order, t, s, a)
                     if before < 0:
                         continue
@@ -45,11 +46,13 @@ def best_paths(order, n_labels, chains, starts, indptr, places, values, rows, pa
                     if best[t - 1, before] + move > top:
                         top, origin = best[t - 1, before] + move, before
                 best[t, s], came[t, s] = top + states[t, s], origin
-        state = 0
-        for s in range(1, n_states):
-            if best[length - 1, s] > best[length - 1, state]:
-                state = s
-        scores[k] = best[length - 1, state]
+        top, state = -np.inf, 0
+        for c in preferred:
+            for g in preferred[: 1 if order == 1 else n_labels]:
+                s = c if order == 1 else g * w + c
+                if best[length - 1, s] > top:
+                    top, state = best[length - 1, s], s
+        scores[k] = top
         for t in range(length - 1, -1, -1):
             labels[start + t] = state % w
             state = came[t, state]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,9 @@ class ChainModel:
         Which column each attribute is in a matrix, if the model was learned from one.
     n_columns : int, optional
         How many columns such a matrix must have.
+    label_counts : (n,) float64, optional
+        How many positions had each label in training, by the weights of their sequences: what
+        decides between labels that are equally probable. Without them the first label does.
     """
 
     labels: tuple[Hashable, ...]
@@ -60,6 +64,7 @@ class ChainModel:
     triples: Floats
     columns: Ints | None = None
     n_columns: int | None = None
+    label_counts: Floats | None = None
 
     def __post_init__(self) -> None:
         check_chain(self)
@@ -79,17 +84,21 @@ class ChainModel:
         return sum(int(np.count_nonzero(part)) for part in parts)
 
     def predict(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> list[list[Any]]:
-        """Return the most probable labels of each sequence (Viterbi)."""
+        """Return the most probable labels of each sequence (Viterbi).
+
+        Of labels that are equally probable, the most frequent one in training is returned: so it
+        is where a sequence has no attribute that the chain knows.
+        """
         sequences = self.read(X, lengths)
         codes = np.empty(sequences.n_positions, dtype=np.int64)
-        scores = np.empty(sequences.n_sequences)
-        rows, shape = self._rows, self.shape
+        scores = np.zeros(sequences.n_sequences)
+        rows, shape, preferred = self._rows, self.shape, self._by_frequency
 
         def run(part: Ints) -> None:
             best_paths(
                 shape.order, shape.n_labels, part, sequences.starts, sequences.indptr,
-                sequences.indices, sequences.values, rows.rows, rows.pairs, rows.moves, codes,
-                scores,
+                sequences.indices, sequences.values, rows.rows, rows.pairs, rows.moves, preferred,
+                codes, scores,
             )  # fmt: skip
 
         _each_part(run, sequences, n_jobs)
@@ -99,17 +108,22 @@ class ChainModel:
         """Return the probabilities of labels: an array (positions, labels) for each sequence."""
         sequences = self.read(X, lengths)
         _, found = self._infer(sequences, n_jobs, marginals=True)
-        return np.split(found[:, : len(self.labels)], sequences.starts[1:-1])
+        labels = found[:, : len(self.labels)]
+        return [labels[start:stop] for start, stop in pairwise(sequences.starts.tolist())]
 
     def log_partition(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
         """Return log Z of each sequence."""
         return self._infer(self.read(X, lengths), n_jobs, marginals=False)[0]
 
     def log_prob(self, X: Any, y: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
-        """Return the log-probability of the labels of each sequence, in nats."""
+        """Return the log-probability of the labels of each sequence, in nats.
+
+        Labels that the chain does not have are impossible: minus infinity.
+        """
         sequences = self.read(X, lengths)
         codes, _ = encode_labels(y, sequences, classes=self.labels)
-        scores = self._scores(sequences, codes.astype(np.int64))
+        scores = self._scores(sequences, np.maximum(codes, 0).astype(np.int64))
+        scores[_owners(sequences)[codes < 0]] = -np.inf
         return scores - self._infer(sequences, n_jobs, marginals=False)[0]
 
     def read(self, X: Any, lengths: Any = None) -> Sequences:
@@ -185,12 +199,19 @@ class ChainModel:
         slots = np.arange(len(self.attributes), dtype=np.int32)
         return Rows(slots, rows, *shape.moves(self.pairs.ravel(), self.triples.ravel()))
 
+    @cached_property
+    def _by_frequency(self) -> Ints:
+        """The labels' numbers, the most frequent first, those equally frequent in order."""
+        counts = np.zeros(len(self.labels)) if self.label_counts is None else self.label_counts
+        order: Ints = np.argsort(-counts, kind="stable")
+        return order
+
     def _infer(
         self, sequences: Sequences, n_jobs: int | None, *, marginals: bool
     ) -> tuple[Floats, Floats]:
         """Return log-partition functions and, if wanted, marginals of outputs."""
         rows, shape = self._rows, self.shape
-        log_partitions = np.empty(sequences.n_sequences)
+        log_partitions = np.zeros(sequences.n_sequences)  # that of an empty chain is log 1
         found = shape.lines(sequences.n_positions if marginals else 0)
 
         def run(part: Ints) -> None:
@@ -221,8 +242,13 @@ class ChainModel:
         total += np.where(place > 0, self.pairs[before, codes], 0.0)
         if self.order == 2:
             total += np.where(place > 1, self.triples[earlier, before, codes], 0.0)
-        sums: Floats = np.add.reduceat(total, starts[:-1])
-        return sums
+        sums = np.bincount(_owners(sequences), total, minlength=sequences.n_sequences)
+        return sums.astype(np.float64)  # whole numbers where there is nothing to add
+
+
+def _owners(sequences: Sequences) -> Ints:
+    """Return which sequence each position belongs to."""
+    return np.repeat(np.arange(sequences.n_sequences), sequences.lengths)
 
 
 def _each_part(run: Callable[[Ints], None], sequences: Sequences, n_jobs: int | None) -> None:

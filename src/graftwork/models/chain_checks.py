@@ -52,6 +52,7 @@ def check_chain(model: ChainModel) -> None:
         if not _is_finite(getattr(model, name)):
             raise DataError(f"the weights of a chain are finite numbers, but {name} has others.")
     _check_columns(model)
+    _check_counts(model.label_counts, n)
 
 
 def _refuse_twice(what: str, keys: Any, values: tuple[Any, ...]) -> None:
@@ -89,6 +90,18 @@ def _check_columns(model: ChainModel) -> None:
         raise DataError(
             f"columns give each of {len(model.attributes)} attributes its own column, of "
             f"{model.n_columns}."
+        )
+
+
+def _check_counts(counts: Any, n_labels: int) -> None:
+    """Refuse numbers of positions that are not one for each label."""
+    if counts is None:
+        return
+    fits = isinstance(counts, np.ndarray) and counts.dtype.kind == "f"
+    if not fits or counts.shape != (n_labels,) or not _is_finite(counts) or (counts < 0).any():
+        raise DataError(
+            f"label_counts of a chain are an array of {n_labels} finite numbers of at least 0, one "
+            "for each label."
         )
 
 

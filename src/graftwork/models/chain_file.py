@@ -3,7 +3,8 @@
 ``graftwork.json``
     ``format`` "graftwork-chain", ``version`` 1, ``order``, ``labels`` and ``attributes`` (as
     `encode_all` writes them), ``n_columns`` (null where the chain was not learned from a matrix),
-    and what every archive has.
+    ``label_counts`` (a number for each label; null or absent where they are not known), and what
+    every archive has.
 ``attributes.npy``, ``outputs.npy``
     int32: which attribute votes for which output, as in `ChainModel`.
 ``moves.npy``
@@ -47,6 +48,7 @@ def write_chain(path: PathLike, model: ChainModel, info: dict[str, Any] | None) 
         "labels": labels,
         "attributes": attributes,
         "n_columns": None if model.n_columns is None else int(model.n_columns),
+        "label_counts": None if model.label_counts is None else model.label_counts.tolist(),
     }
     moving = np.concatenate([model.pairs.ravel(), model.triples.ravel()])
     moves = np.flatnonzero(moving.view(np.int64))  # by bits: a weight of -0.0 comes back, too
@@ -92,7 +94,17 @@ def read_chain(opened: Opened) -> dict[str, Any]:
         "triples": triples,
         "columns": None if n_columns is None else columns.astype(np.int64),
         "n_columns": n_columns,
+        "label_counts": _counts(header.get("label_counts")),
     }
+
+
+def _counts(given: Any) -> Floats | None:
+    """Return how many positions had each label, or None where the file does not say it."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or not all(type(count) in (int, float) for count in given):
+        raise ValueError("its numbers of labels are no numbers")
+    return np.array(given, dtype=np.float64)
 
 
 def _spread(shape: ChainShape, moves: Ints, weights: Floats) -> tuple[Floats, Floats]:

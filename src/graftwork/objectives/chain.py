@@ -158,7 +158,7 @@ class ChainLikelihood:
         rows = Rows.of(self.features, chosen, potentials.weights, known)
         self._rows, self._chosen = rows, chosen
         sequences, shape = data.sequences, data.shape
-        log_partitions = np.empty(sequences.n_sequences)
+        log_partitions = np.zeros(sequences.n_sequences)  # that of an empty chain is log 1
         if self._active is None or not np.array_equal(self._active.slots, rows.slots):
             self._active = Active.of(sequences, rows.slots)
         active = self._active
@@ -247,15 +247,16 @@ def compile_kernels(shape: ChainShape) -> None:
 def cut_chains(starts: Ints) -> list[Ints]:
     """Return the chains by length, in parts of about equal numbers of positions.
 
-    Parts do not depend on the number of threads. Chains of about the same length go side by side.
+    Empty chains are left out: there is nothing to compute for them. Parts do not depend on the
+    number of threads. Chains of about the same length go side by side.
 
     Examples
     --------
-    >>> cut_chains(np.array([0, 3000, 7000, 10000]))
-    [array([0, 2]), array([1])]
+    >>> cut_chains(np.array([0, 3000, 7000, 7000, 10000]))
+    [array([0, 3]), array([1])]
     """
     lengths = np.diff(starts)
-    chains = np.argsort(lengths, kind="stable")
+    chains = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
     ends = np.cumsum(lengths[chains])
     count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, len(chains))))
     cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count) + 1

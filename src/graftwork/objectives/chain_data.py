@@ -87,6 +87,12 @@ class ChainData:
         """Number of sequences, or their weights' sum."""
         return float(self.weights.sum()) if len(self.weights) else float(self.sequences.n_sequences)
 
+    def label_counts(self) -> Floats:
+        """Return the weighted number of positions with each label, shape (n_labels,)."""
+        weights = self.position_weights if len(self.position_weights) else None
+        counts = np.bincount(self.label_columns, weights, minlength=self.shape.n_labels)
+        return counts.astype(np.float64)
+
     def attribute_squares(self) -> Floats:
         """Return the weighted sum of squared values of each attribute."""
         counts = np.diff(self.col_starts)

@@ -153,7 +153,7 @@ def _warm_up(task: ChainTask) -> tuple[Entry, ...]:
 
 
 def corner_of_chains(chains: Chains) -> tuple[Sequences, list[list[Any]]]:
-    """Return the first few sequences and their labels.
+    """Return the first few sequences that are not empty, and their labels.
 
     Examples
     --------
@@ -162,14 +162,12 @@ def corner_of_chains(chains: Chains) -> tuple[Sequences, list[list[Any]]]:
     >>> corner_of_chains(task.train)[0]
     Sequences: 32 sequences, 64 positions, 2 attributes
     """
-    whole = chains.sequences
-    starts = whole.starts[: _WARM_SEQUENCES + 1]
-    indptr = whole.indptr[: starts[-1] + 1]
-    some = Sequences(
-        starts, indptr, whole.indices[: indptr[-1]], whole.values[: indptr[-1]], whole.names
-    )
-    codes = chains.codes[: some.n_positions].astype(np.int64)
-    return some, decode_labels(codes, chains.classes, starts)
+    lengths = chains.sequences.lengths
+    kept = np.zeros(len(lengths), dtype=bool)
+    kept[np.flatnonzero(lengths)[:_WARM_SEQUENCES]] = True
+    some = chains.sequences.chosen(kept)
+    codes = chains.codes[np.repeat(kept, lengths)].astype(np.int64)
+    return some, decode_labels(codes, chains.classes, some.starts)
 
 
 def _attempt(task: ChainTask, entry: Entry, observer: Observer) -> ChainAttempt:
@@ -199,7 +197,7 @@ def _evaluated(attempt: ChainAttempt, task: ChainTask) -> ChainRun:
 def error_rate(net: ChainCRF, test: Chains) -> float:
     """Return the share of positions with a wrong label; True and 1 are two labels.
 
-    A label that no training sequence has is always wrong, which `ChainCRF.score` would refuse.
+    A label that no training sequence has is always wrong.
     """
     predicted = net.predict(test.X, test.lengths)
     true = decode_labels(test.codes.astype(np.int64), test.classes, test.sequences.starts)
