@@ -179,7 +179,10 @@ def test_impossible_states():
     model = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): hard})
     codes = draw(model, 50, random_state=0).data.codes
     assert (codes[0] == codes[1]).all()
+    ring = dict.fromkeys([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")], hard[::-1])
     with pytest.raises(gw.DataError, match='method="exact"'):
+        draw(gw.PairwiseMRF({n: [0, 1] for n in "abcd"}, None, ring), 50, method="gibbs")
+    with pytest.raises(gw.DataError, match="every joint state of this network is impossible"):
         draw(
             gw.PairwiseMRF(
                 {n: [0, 1] for n in "abc"},

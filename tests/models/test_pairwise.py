@@ -17,6 +17,7 @@ from graftwork.errors import (
     TooLargeError,
 )
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
+from graftwork.inference.possible import possible_state
 from graftwork.inference.search import search_mode
 from graftwork.models import PairwiseMRF, engine_for
 
@@ -216,6 +217,80 @@ def test_impossible_rows_and_impossible_evidence():
     nothing = PairwiseMRF({"a": [0, 1]}, {"a": [-np.inf, -np.inf]})
     with pytest.raises(DataError, match="every joint state"):
         nothing.marginals()
+
+
+UNLIKE = [[-np.inf, 0.0], [0.0, -np.inf]]
+
+
+def neighbours_differ(pairs):
+    """Binary variables; those of a pair must differ."""
+    names = sorted({name for pair in pairs for name in pair})
+    return PairwiseMRF({name: [0, 1] for name in names}, None, dict.fromkeys(pairs, UNLIKE))
+
+
+def sides_of_a_grid(side):
+    across = [((r, c), (r, c + 1)) for r in range(side) for c in range(side - 1)]
+    return across + [((c, r), (c + 1, r)) for r in range(side) for c in range(side - 1)]
+
+
+QUESTIONS = {
+    **{f"marginals {how}": lambda m, e, how=how: m.marginals(e, how)
+       for how in ("auto", "exact", "bp", "trw", LoopyBP(max_sweeps=5))},
+    **{f"log_partition {how}": lambda m, e, how=how: m.log_partition(e, how)
+       for how in ("auto", "exact", "bp", "trw")},
+    **{f"pair {how}": lambda m, e, how=how: m.pair_marginal("a", "c", e, how)
+       for how in ("auto", "exact", "bp", "trw", TreeReweighted(rule="exact"))},
+    **{f"map {how}": lambda m, e, how=how: m.map(e, how) for how in ("auto", "exact")},
+    **{f"sample {how}": lambda m, e, how=how: m.sample(5, e, 0, how)
+       for how in ("auto", "exact", "gibbs")},
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_contradictions_are_refused_however_one_asks(ask):
+    triangle = neighbours_differ([("a", "b"), ("b", "c"), ("a", "c")])
+    with pytest.raises(DataError, match="every joint state of this network is impossible"):
+        ask(triangle, None)
+    with pytest.raises(DataError, match=r"the evidence \{'a': 0\} has probability zero"):
+        ask(triangle, {"a": 0})
+    ring = neighbours_differ([*itertools.pairwise("abcdefgh"), ("a", "h"), ("h", "i"), ("i", "j")])
+    if ask is not QUESTIONS["sample gibbs"]:  # two states, and no way from one to the other
+        assert ask(ring, None) is not None
+        assert ask(ring, {"d": 0, "j": 0}) is not None
+    with pytest.raises(DataError, match=r"the evidence \{'d': 0, 'j': 1\} has probability zero"):
+        ask(ring, {"d": 0, "j": 1})
+
+
+@pytest.mark.parametrize("inference", ["exact", "bp", "trw"])
+def test_rows_of_a_contradiction_have_no_probability(inference):
+    triangle = neighbours_differ([("a", "b"), ("b", "c"), ("a", "c")])
+    with pytest.raises(DataError, match="every joint state"):
+        triangle.log_prob([[0, 1, 0]], inference)
+
+
+def test_what_is_beyond_exact_inference_is_checked_for_contradictions():
+    sides = sides_of_a_grid(30)
+    odd = neighbours_differ([*sides, ((0, 0), (1, 1))])
+    for ask in (odd.marginals, odd.map, lambda: odd.sample(2, random_state=0)):
+        with pytest.raises(DataError, match="every joint state of this network is impossible"):
+            ask()
+    fine = neighbours_differ(sides)
+    with pytest.warns(ApproximationWarning, match="best of a search"):
+        best = fine.map()
+    assert all(best[a] != best[b] for a, b in sides)
+    with pytest.raises(DataError, match="cut the space apart"):
+        fine.sample(2, random_state=0)
+
+
+def test_a_check_that_is_too_long_is_a_warning(monkeypatch):
+    monkeypatch.setattr(
+        "graftwork.models.pairwise.possible_state", lambda p: possible_state(p, most_tries=0)
+    )
+    ring = neighbours_differ([*itertools.pairwise("abcdef"), ("a", "f")])
+    with pytest.warns(ApproximationWarning, match="was not found out in 0 tries"):
+        found = ring.marginals(inference="bp")
+    np.testing.assert_allclose(found["a"], 0.5)
 
 
 def test_attributes(model):

@@ -17,6 +17,7 @@ from graftwork.inference.layout import Ints
 from graftwork.inference.sampling import gibbs_sample, log_weights
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
+from graftwork.models.impossible import no_draw
 
 #: The check looks at this many draws of each chain at least, though fewer rows may be wanted.
 LEAST_DRAWS = 50
@@ -229,10 +230,7 @@ def _attempt(
         start=_far_apart(model.potentials.layout.cards, plan.n_chains, rng),
     )
     if np.isneginf(log_weights(model.potentials, codes)).any():
-        raise DataError(
-            "Gibbs chains did not leave the impossible joint states: -inf potentials cut the space "
-            'apart. Use method="exact", or large negative numbers in place of -inf.'
-        )
+        raise no_draw(model.potentials)
     return codes, diagnose(model, codes, plan.n_chains)
 
 

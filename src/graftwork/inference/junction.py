@@ -113,7 +113,8 @@ class JunctionTree:
     def maximise(self, potentials: Potentials) -> tuple[Ints, float]:
         """Return the most probable joint state as codes (n,), and its log weight.
 
-        Ties go to the lower state of the variable that is decided first: always the same one.
+        Ties go to the lower state of the variable that is decided first: always the same one. The
+        weight is ``-inf`` where no joint state has any mass; the codes mean nothing then.
         """
         layout = potentials.layout
         plan = self._plan(layout)
@@ -123,6 +124,8 @@ class JunctionTree:
             np.empty(plan.n_cells), np.empty(plan.widest), choice,
         )  # fmt: skip
         codes = np.zeros(layout.n_variables, dtype=np.int64)
+        if best == -np.inf:  # found before all choices were made
+            return codes, float(best)
         for k in range(layout.n_variables - 1, -1, -1):
             near = slice(plan.sep_ptr[k], plan.sep_ptr[k + 1])
             cell = plan.sep_strides[near] @ codes[plan.sep_variables[near]]

@@ -11,16 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import Table, align
-from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError
+from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.engines import Engine
 from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.inference.possible import possible_state
 from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
 from graftwork.inference.search import search_mode
 from graftwork.models.container import Contents, write
+from graftwork.models.impossible import no_draw, no_state
 from graftwork.models.inputs import (
     check_evidence,
     check_states,
@@ -48,6 +50,8 @@ class PairwiseMRF:
         One number a state; 0 where a variable is not named.
     pairwise : dict {(a, b): table}, optional
         Log-potentials of shape (states of a, states of b); -inf makes a pair of states impossible.
+        Where that leaves no joint state at all (or none that agrees with the evidence), every
+        question is refused with a `DataError` that says so.
 
     Examples
     --------
@@ -239,12 +243,14 @@ class PairwiseMRF:
         reduced = self._observe(evidence)
         if inference not in ("auto", "exact"):
             raise DataError(f'inference is {inference!r}; use "auto" or "exact" for map.')
-        if inference == "exact" or JunctionTree().fits(reduced.potentials.layout):
+        exact = inference == "exact" or JunctionTree().fits(reduced.potentials.layout)
+        if exact:
             codes, best = JunctionTree().maximise(reduced.potentials)
         else:
-            warn_approximate("the most probable state is the best of a search")
             codes, best = search_mode(reduced.potentials, np.random.default_rng(0))
         self._check_possible(reduced, best, evidence)
+        if not exact:
+            warn_approximate("the most probable state is the best of a search")
         full = reduced.codes.copy()
         full[reduced.free] = codes
         return {name: listed[full[i]] for i, (name, listed) in enumerate(self._states.items())}
@@ -285,7 +291,8 @@ class PairwiseMRF:
                 raise
         else:
             drawn = gibbs_sample(reduced.potentials, int(n), rng, n_jobs=n_jobs)
-            _check_reached(log_weights(reduced.potentials, drawn))
+            if np.isneginf(log_weights(reduced.potentials, drawn)).any():
+                raise no_draw(reduced.potentials, evidence)
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
         codes[reduced.free] = drawn
@@ -354,24 +361,31 @@ class PairwiseMRF:
         reduced = self._observe(evidence)
         engine = engine_for(inference, reduced.potentials.layout)
         beliefs = engine.infer(reduced.potentials)
+        self._check_possible(reduced, beliefs.log_partition, evidence)
+        if not beliefs.exact:
+            self._check_consistent(reduced, evidence)
         if inference == "auto" and not beliefs.exact:
             state = "converged" if beliefs.converged else "did NOT converge"
             warn_approximate(f"loopy belief propagation was used, which {state}")
         elif not beliefs.converged:
             warn_unsettled(engine, beliefs)
-        self._check_possible(reduced, beliefs.log_partition, evidence)
         return reduced, engine, beliefs
 
-    def _check_possible(self, reduced: Reduced, rest: float, evidence: Evidence) -> None:
-        if reduced.constant + rest > -np.inf:
-            return
-        if not evidence:
-            raise DataError(
-                "every joint state of this network is impossible: its -inf potentials contradict "
-                "each other."
+    def _check_consistent(self, reduced: Reduced, evidence: Evidence) -> None:
+        """Refuse what messages need not show: -inf potentials that leave no joint state."""
+        try:
+            if possible_state(reduced.potentials) is None:
+                raise no_state(evidence)
+        except TooLargeError as error:
+            warnings.warn(
+                f"{error} If they leave none, this answer means nothing.",
+                ApproximationWarning,
+                stacklevel=4,
             )
-        given = ", ".join(f"{name!r}: {state!r}" for name, state in evidence.items())
-        raise DataError(f"the evidence {{{given}}} has probability zero under this network.")
+
+    def _check_possible(self, reduced: Reduced, rest: float, evidence: Evidence) -> None:
+        if not reduced.constant + rest > -np.inf:
+            raise no_state(evidence)
 
 
 def warn_approximate(what: str) -> None:
@@ -392,11 +406,3 @@ def warn_unsettled(engine: Engine, beliefs: Beliefs) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def _check_reached(log_weights: Floats) -> None:
-    if np.isneginf(log_weights).any():
-        raise DataError(
-            "Gibbs sampling did not leave the impossible joint states: -inf potentials cut the "
-            'space apart. Use method="exact", or large negative numbers in place of -inf.'
-        )
