@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -154,7 +155,9 @@ class MarkovNetwork(Estimator):
     model_ : PairwiseMRF
         The network: ask it for marginals, samples, probabilities.
     graph_ : networkx.Graph
-        Variables and edges; edges carry ``strength`` and ``table``.
+        Variables with their ``states`` (a list in JSON) and edges with their ``strength`` and,
+        where they were tested, ``p_value`` and ``q_value``: texts and numbers only, so that
+        networkx can write it in any format. ``model_.table(a, b)`` has the log-potentials.
     certificate_ : Certificate
         How close to optimal the penalised network is, and how much of that was checked.
     trace_ : list of Round
@@ -366,9 +369,14 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with names, strengths and tables."""
+        """The network's graph, with states, strengths and, where there are any, p- and q-values."""
         check_is_fitted(self)
-        return self.model_.to_networkx()
+        graph = self.model_.to_networkx()
+        for edge in edge_records(self.model_, self.names_, self.evidence_):
+            tests = {name: edge[name] for name in ("p_value", "q_value")}
+            known = {name: value for name, value in tests.items() if not math.isnan(value)}
+            graph.edges[edge["first"], edge["second"]].update(known)
+        return graph
 
     @property
     def edges_(self) -> Any:

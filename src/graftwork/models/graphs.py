@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
 from typing import Any
+
+
+def states_text(states: Iterable[Any]) -> str:
+    """Return states as one text, a list in JSON, which every graph format can hold.
+
+    What JSON does not know (dates, bytes) is written as text.
+
+    Examples
+    --------
+    >>> states_text(["no", 2, None])
+    '["no", 2, null]'
+    """
+    return json.dumps(list(states), default=str, ensure_ascii=False)
 
 
 def is_graph(value: Any) -> bool:

@@ -22,6 +22,7 @@ from graftwork.inference.possible import possible_state
 from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
 from graftwork.inference.search import search_mode
 from graftwork.models.container import Contents, write
+from graftwork.models.graphs import states_text
 from graftwork.models.impossible import no_draw, no_state
 from graftwork.models.inputs import (
     check_evidence,
@@ -314,23 +315,25 @@ class PairwiseMRF:
         return log_conditionals(self._potentials, self._codes(X), n_jobs)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph: nodes carry states and unary, edges strength, table and its axes.
+        """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
+
+        Texts and numbers only, so that networkx can write it in every format: GraphML, GEXF, GML,
+        JSON. `unary` and `table` return the log-potentials.
 
         Examples
         --------
         >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-        >>> model.to_networkx().edges["a", "b"]["strength"]
-        1.0
+        >>> graph = model.to_networkx()
+        >>> graph.nodes["a"]["states"], graph.edges["a", "b"]["strength"]
+        ('[0, 1]', 1.0)
         """
         import networkx as nx
 
         graph = nx.Graph()
         for name, listed in self._states.items():
-            graph.add_node(name, states=listed, unary=self.unary(name))
+            graph.add_node(name, states=states_text(listed))
         for a, b in self.edges:
-            graph.add_edge(
-                a, b, strength=self.strength(a, b), table=self.table(a, b), variables=(a, b)
-            )
+            graph.add_edge(a, b, strength=self.strength(a, b))
         return graph
 
     def save(self, path: str | os.PathLike[str], info: dict[str, Any] | None = None) -> None:
