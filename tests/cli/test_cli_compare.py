@@ -127,8 +127,7 @@ def test_lambda_can_be_chosen_and_tiny_tables_hold_nothing_out(graftwork, tmp_pa
     assert "held out " not in result.out
 
 
-def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, no_matplotlib):
     result = graftwork("compare", chain_csv, "-m", "first-hit", "--out", tmp_path / "o", *FAST)
     assert result.code == 0
     assert "pip install 'graftwork[plot]'" in result.err

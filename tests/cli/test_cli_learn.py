@@ -1,5 +1,4 @@
 import json
-import sys
 
 import pytest
 
@@ -219,8 +218,7 @@ def test_warnings_are_one_line(graftwork, tmp_path):
     assert "'a'" in told[0]
 
 
-def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, no_matplotlib):
     result = graftwork("learn", chain_csv, "--out", tmp_path, *FAST)
     assert result.code == 0
     assert "pip install 'graftwork[plot]'" in result.err

@@ -1,7 +1,6 @@
 import csv
 import json
 import math
-import sys
 from itertools import pairwise
 
 import networkx as nx
@@ -422,6 +421,7 @@ def test_words_are_narrow(result):
 def test_the_figure_has_a_line_a_method(result, tmp_path):
     figure = result.plot(tmp_path / "a.svg")
     assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert figure._repr_png_().startswith(b"\x89PNG")  # what notebooks show
     axes = figure.get_axes()
     assert len(axes) == 16  # objective, NLPL, edges, recall by clock and three counters
     for ax in axes:
@@ -438,8 +438,7 @@ def test_the_figure_has_a_line_a_method(result, tmp_path):
     assert len(plain.plot().get_axes()) == 12
 
 
-def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_extra_is_named(result, no_matplotlib):
     with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
         result.plot()
 

@@ -1,6 +1,5 @@
 import csv
 import json
-import sys
 from itertools import product
 
 import numpy as np
@@ -167,6 +166,7 @@ def test_lines_join_what_differs_in_the_select_unit_only(chains):
 def test_the_figure_has_a_line_a_method_or_a_bar(chains, result, tmp_path):
     figure = result.plot(tmp_path / "a.svg")
     assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert figure._repr_png_().startswith(b"\x89PNG")  # what notebooks show
     axes = figure.get_axes()
     assert len(axes) == 6
     assert [t.get_text() for t in figure.legends[0].get_texts()] == [*NAMES]
@@ -179,8 +179,7 @@ def test_the_figure_has_a_line_a_method_or_a_bar(chains, result, tmp_path):
     assert [len(ax.patches) for ax in bars.get_axes()] == [2, 2, 0, 2, 2, 2]
 
 
-def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_extra_is_named(result, no_matplotlib):
     with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
         result.plot()
 

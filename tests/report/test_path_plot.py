@@ -29,6 +29,11 @@ def test_the_picture_shows_criterion_edges_and_choice(net, tmp_path):
     assert net.plot_path(ax=ax) is ax
 
 
+def test_notebooks_show_the_path(net, tmp_path):
+    ax = plot_path(net, tmp_path / "path.png")
+    assert ax._repr_png_() == (tmp_path / "path.png").read_bytes()
+
+
 def test_a_path_of_the_structure_shows_the_objective():
     net = gw.MarkovNetwork(random_state=0).fit(random_table(2, n=5, rows=150))
     assert plot_path(net.path_).get_ylabel() == "objective"

@@ -54,6 +54,7 @@ def test_the_picture_draws_and_repeats(boot, tmp_path):
     for name in ("a.png", "b.png"):
         figure = boot.plot(tmp_path / name)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert figure._repr_png_() == (tmp_path / "a.png").read_bytes()  # what notebooks show
     often, _, curves = figure.axes
     assert len(often.patches) == len(boot.pairs)
     assert len(curves.get_lines()) == 1 + sum(cs is not None for cs in boot.cs.values())
@@ -72,8 +73,7 @@ def test_pictures_of_next_to_nothing():
     assert "no rows were dropped" in [text.get_text() for text in odd.plot().axes[2].texts]
 
 
-def test_without_matplotlib_the_extra_is_named(boot, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_extra_is_named(boot, no_matplotlib):
     with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
         boot.plot()
 

@@ -1,4 +1,4 @@
-import sys
+import pickle
 
 import matplotlib
 import networkx as nx
@@ -84,6 +84,22 @@ def test_infinite_strengths_are_drawn():
     plot_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair))
 
 
+def shown(value):
+    """What a notebook shows of a cell's value, where pyplot was not asked: a PNG's bytes."""
+    png = value._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    return png
+
+
+def test_notebooks_show_networks(tmp_path):
+    pair = {("a", "b"): [[1.0, 0.0], [0.0, 1.0]]}
+    model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair)
+    assert shown(plot_network(model)) == shown(plot_network(model.to_networkx()))
+    ax = plot_network(model, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes() == shown(ax) == shown(ax.figure)
+    assert shown(pickle.loads(pickle.dumps(ax.figure))) == shown(ax)
+
+
 def test_pyplot_keeps_its_figures_and_backend():
     backend = matplotlib.get_backend()
     plot_network(graph(4, 1.0))
@@ -93,8 +109,7 @@ def test_pyplot_keeps_its_figures_and_backend():
     assert matplotlib.get_backend() == backend
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_extra_is_named(no_matplotlib):
     with pytest.raises(ImportError, match=r"pip install 'graftwork\[plot\]'"):
         plot_network(graph(3, 1.0))
 

@@ -13,7 +13,7 @@ import numpy as np
 from graftwork.errors import DataError
 from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.curves import INK, colour_of, draw_curve, dress
-from graftwork.report.plot import new_figure, save_figure
+from graftwork.report.plot import new_axes, save_figure
 from graftwork.report.summary import count
 
 _DIGITS = decimals(4)
@@ -61,8 +61,8 @@ def plot_path(
     """Return the axes with the lambdas tried; write the picture if a path is given.
 
     The criterion (or the objective, where nothing was minimised) and the number of edges against
-    lambda, from large to small; a line marks the one chosen. No window opens, and pyplot is left
-    alone.
+    lambda, from large to small; a line marks the one chosen. A notebook shows the picture where
+    this is the value of a cell. No window opens, and pyplot is left alone.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def plot_path(
         raise DataError('there is no path to draw: lambda was given; use lam="auto".')
     owned = ax is None
     if ax is None:
-        ax = new_figure(7.0, 4.2).add_axes((0.11, 0.14, 0.77, 0.75))
+        ax = new_axes(7.0, 4.2, (0.11, 0.14, 0.77, 0.75))
     lams = np.array([point.lam for point in points])
     name, values = _followed(points)
     line = draw_curve(ax, 0, lams, values)

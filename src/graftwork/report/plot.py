@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from os import PathLike
@@ -36,8 +35,8 @@ def plot_network(
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
     Edges are as wide and dark as they are strong, and colours mark groups of closely connected
-    variables. Variables without an edge are named below the picture. No window opens, and
-    pyplot is left alone.
+    variables. Variables without an edge are named below the picture. A notebook shows the picture
+    where this is the value of a cell. No window opens, and pyplot is left alone.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def plot_network(
     drawn, notes = _select(whole, min_strength, max_nodes)
     owned = ax is None
     if ax is None:
-        ax = _new_axes(drawn.number_of_nodes())
+        ax = _network_axes(drawn.number_of_nodes())
     places = positions(drawn, seed)
     colours = _colours(drawn)
     _draw(ax, drawn, places, colours, max_labels)
@@ -140,18 +139,33 @@ def new_figure(width: float, height: float) -> Any:
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+
+        from graftwork.report.pictures import Picture
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'graftwork[plot]'") from error
-    figure = Figure(figsize=(width, height), dpi=130, facecolor="white")
+    figure = Picture(figsize=(width, height), dpi=130, facecolor="white")
     FigureCanvasAgg(figure)
     return figure
 
 
-def _new_axes(n: int) -> Any:
+def new_axes(width: float, height: float, place: tuple[float, float, float, float]) -> Any:
+    """Return axes at a place (left, bottom, width, height) of a new figure, as its shares.
+
+    Examples
+    --------
+    >>> new_axes(4, 3, (0.1, 0.1, 0.8, 0.8))._repr_png_()[1:4]
+    b'PNG'
+    """
+    figure = new_figure(width, height)
+    from graftwork.report.pictures import PictureAxes
+
+    return figure.add_axes(place, axes_class=PictureAxes)
+
+
+def _network_axes(n: int) -> Any:
     """Return axes on a figure of their own, larger for more nodes."""
     width = min(max(5.0 + 1.15 * math.sqrt(n), 7.0), 17.0)
-    return new_figure(width, width * 0.72).add_axes((0.02, 0.07, 0.96, 0.86))
+    return new_axes(width, width * 0.72, (0.02, 0.07, 0.96, 0.86))
 
 
 def _title(graph: nx.Graph) -> str:
@@ -288,15 +302,12 @@ def save_figure(figure: Any, path: Path, *, tight: bool) -> None:
     >>> path.read_bytes()[1:4]
     b'PNG'
     """
-    buffer = io.BytesIO()
+    from graftwork.report.pictures import rendered
+
     kind = path.suffix.lstrip(".").lower() or "png"
     known = figure.canvas.get_supported_filetypes()
     if kind not in known:
         raise DataError(f"cannot draw a {path.suffix!r} file; use one of {', '.join(known)}.")
-    # Without dates and versions inside, equal networks give equal files.
-    bare = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
-    metadata = {bare[kind]: None} if kind in bare else None
-    extra = {"bbox_inches": "tight", "pad_inches": 0.15} if tight else {}
-    figure.savefig(buffer, format=kind, metadata=metadata, **extra)
+    drawn = rendered(figure, kind, tight=tight)
     with replacing(path) as file:
-        file.write(buffer.getvalue())
+        file.write(drawn)
