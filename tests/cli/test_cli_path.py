@@ -31,14 +31,19 @@ def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_
     assert info["lam"] == pytest.approx(float(chosen["lam"]))
     assert info["settings"]["criterion_options"] == {"share": 0.3}
     assert info["goal"] == "prediction"
-    assert load(out / "model.gw").n_edges >= 2
+    n_edges = load(out / "model.gw").n_edges
+    assert n_edges >= 2
+    assert int(chosen["n_edges"]) == int(shown[0].split()[1]) == n_edges
 
 
 def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
     result = graftwork("path", chain_csv, "--out", tmp_path, "--no-plot", *FAST)
     assert result.code == 0, result.err
     assert not (tmp_path / "path.png").exists()
-    assert "false discovery rate" in " ".join(result.out.split())
+    text = " ".join(result.out.split())
+    assert "false discovery rate" in text
+    assert f"a short list of {read(tmp_path / 'path.csv')[-1]['n_edges']} pair" in text
+    assert f"{load(tmp_path / 'model.gw').n_edges} edges kept" in text
 
 
 def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):

@@ -43,6 +43,7 @@ class Learned:
     lam, lam_words : float, str
         The lambda, and how it was found.
     path : list of PathPoint
+        As it was walked; see `final_path`.
     evidence : Evidence or None
     refitted : bool
     """
@@ -54,6 +55,19 @@ class Learned:
     path: list[PathPoint]
     evidence: Evidence | None = None
     refitted: bool = False
+
+    def final_path(self) -> list[PathPoint]:
+        """Return the path with the outcome itself where lambda was chosen.
+
+        On the way fits are loose, and may be of parts of the rows: their edges differ in number.
+        """
+        fit = self.outcome.certificate
+        return [
+            replace(point, n_edges=fit.n_edges, loss=fit.loss, objective=fit.objective)
+            if point.chosen
+            else point
+            for point in self.path
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

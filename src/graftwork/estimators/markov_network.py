@@ -167,7 +167,8 @@ class MarkovNetwork(Estimator):
     objective_ : float
         Loss plus penalty of the penalised network.
     path_ : list of PathPoint
-        Every lambda tried; empty for a given one.
+        Every lambda tried; empty for a given one. The chosen one has the edges, loss and objective
+        of the penalised network of all rows; others were solved less exactly, perhaps on parts.
     edges_ : table
         One row an edge, the surest first: its ends, strength and, with goal="structure", p-value,
         q-value, test statistic and degrees of freedom. A DataFrame where pandas is installed.
@@ -340,7 +341,8 @@ class MarkovNetwork(Estimator):
         self.knowledge_ = describe_knowledge(self, domain)
         learned = Learning(self, table, sample, domain, options).run()
         outcome = learned.outcome
-        self.lam_, self.lam_words_, self.path_ = learned.lam, learned.lam_words, learned.path
+        self.lam_, self.lam_words_ = learned.lam, learned.lam_words
+        self.path_ = learned.final_path()
         self.evidence_, self.refitted_ = learned.evidence, learned.refitted
         potentials, interrupted = self._tie(sample, outcome, learned.potentials, options)
         self.model_ = to_model(table, sample, potentials)
