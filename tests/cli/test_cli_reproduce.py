@@ -41,6 +41,18 @@ def test_a_folder_that_is_none_is_refused_before_anything_runs(graftwork, tmp_pa
     assert not out.exists()
 
 
+@pytest.mark.parametrize("told", ["option", "variable"])
+def test_the_folder_may_be_in_the_user_s_own(graftwork, tmp_path, monkeypatch, told):
+    (tmp_path / "sets").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    words = ["reproduce", "forced-pruning", "--quick", "--no-plot", "--out", tmp_path / "out"]
+    if told == "option":
+        words += ["--data", "~/sets"]
+    else:
+        monkeypatch.setenv("GRAFTWORK_DATA", "~/sets")
+    assert f"neither in '{tmp_path}/sets/debd'" in graftwork(*words).err
+
+
 @pytest.mark.parametrize("setting", [None, ""])
 def test_missing_data_are_told_once_with_what_to_do(graftwork, tmp_path, monkeypatch, setting):
     if setting is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,6 +55,7 @@ def reproduce(
     Files, in a folder for each study: results.json (all), claims.csv and other tables, pictures,
     page.md; steps keeps what is done, so that a stopped run goes on.
     """
+    from graftwork.datasets.folders import data_folder
     from graftwork.errors import DataError
     from graftwork.reproduce import NAMES, Context, find_study
 
@@ -66,7 +66,7 @@ def reproduce(
         raise typer.Exit(0 if listed else BAD_INPUT)
     asked = [find_study(name) for name in names if name != ALL]
     studies = [find_study(name) for name in NAMES] if ALL in names else asked
-    folder = data or (Path(given) if (given := os.environ.get("GRAFTWORK_DATA")) else None)
+    folder = data_folder(data)
     wanted = data is not None or any(study.data for study in studies)
     if wanted and folder is not None and not folder.is_dir():
         raise DataError(f"there is no folder {str(folder)!r} to take data sets from.")

@@ -59,7 +59,7 @@ class Origin:
         DataMissingError
             If no folder is known, or none of the places has the file.
         """
-        given = _given(folder)
+        given = data_folder(folder)
         if given is None:
             raise self._absent(name, f"no folder was given and {VARIABLE} is not set")
         names = [name, name.removesuffix(".gz")]
@@ -81,8 +81,19 @@ class Origin:
         )
 
 
-def _given(folder: Any) -> Path | None:
-    """Return the folder meant, None if nobody says which."""
+def data_folder(folder: Any) -> Path | None:
+    """Return the folder meant, None if nobody says which.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        The folder, ``~`` for that of the user; None for ``GRAFTWORK_DATA``.
+
+    Examples
+    --------
+    >>> data_folder("data/sets").parts
+    ('data', 'sets')
+    """
     if folder is None:
         folder = os.environ.get(VARIABLE) or None
     if folder is None:
