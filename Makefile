@@ -7,7 +7,7 @@ PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.peers-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
-GIVEN_DATA := $(if $(DATA),--data $(DATA))
+GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 

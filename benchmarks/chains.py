@@ -4,8 +4,8 @@
     python benchmarks/chains.py second-order FOLDER
 
 FOLDER has the CoNLL-2000 data, conll2000/train.txt.gz and conll2000/test.txt.gz. Attributes are
-those of the template "chunking". The first part needs python-crfsuite (pip install
-"graftwork[bench]").
+those of the template "chunking". The first part needs python-crfsuite (in the checkout:
+pip install -e ".[bench]").
 
 ``crfsuite``: python-crfsuite takes 60 iterations with c1 = 1; ChainCRF stops as soon as its
 objective is no worse. CPU time of either is everything from lists of attributes to the weights,
@@ -18,26 +18,26 @@ of labels as candidates: grafting-light against the model with all features (a n
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from arguments import parser_of
 
-from graftwork import ChainCRF, ChainModel, Template, chunk_scores, read_conll
-from graftwork.data.conll import split_labels
+from graftwork import ChainCRF, ChainModel, chunk_scores
+from graftwork.datasets import load_conll2000
 
 ITERATIONS = 60
 
 
-def load(folder: Path, part: str, only: str | None = None):
-    tokens, labels = split_labels(read_conll(folder / "conll2000" / f"{part}.txt.gz"))
-    if only is not None:
-        labels = [[y if y.endswith(f"-{only}") else "O" for y in row] for row in labels]
-    return Template.named("chunking").attributes(tokens), labels
+def load(folder: str, np_only: bool = False):
+    """Return attributes and labels to learn from, and others to test on."""
+    corpus = load_conll2000(folder, np_only=np_only)
+    return [(part.attributes(), part.labels) for part in (corpus.train, corpus.test)]
 
 
 class Target:
@@ -105,9 +105,10 @@ def report(name: str, model: ChainModel, objective: float, seconds: float, X, y)
     print(f"{name:28} {objective:12.1f} {model.n_features:10,} {f1:7.2f} {seconds:8.1f}")
 
 
-def beside_crfsuite(folder: Path) -> None:
-    X, y = load(folder, "train")
-    test = load(folder, "test")
+def beside_crfsuite(folder: str) -> None:
+    import pycrfsuite  # noqa: F401  # where it is missing, say so before anything takes long
+
+    (X, y), test = load(folder)
     ChainCRF(max_seconds=1.0, n_jobs=1).fit(X, y)  # compiles what is compiled once
     print(f"{'':28} {'objective':>12} {'features':>10} {'test F1':>7} {'CPU s':>8}")
     model, seconds = run_crfsuite(X, y, 1.0, ITERATIONS)
@@ -120,9 +121,8 @@ def beside_crfsuite(folder: Path) -> None:
     print(f"the objective from the weights: {check:.1f}")
 
 
-def second_order(folder: Path) -> None:
-    X, y = load(folder, "train", only="NP")
-    test = load(folder, "test", only="NP")
+def second_order(folder: str) -> None:
+    (X, y), test = load(folder, np_only=True)
     print(f"{'':28} {'objective':>12} {'features':>10} {'test F1':>7} {'CPU s':>8}")
     settings = {
         "grafting-light": {"lam": 1.0 / len(X), "max_seconds": 120.0},
@@ -141,8 +141,19 @@ def second_order(folder: Path) -> None:
         )
 
 
+PARTS = {"crfsuite": beside_crfsuite, "second-order": second_order}
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("folder", metavar="FOLDER")
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    PARTS[chosen.part](chosen.folder)
+
+
 if __name__ == "__main__":
-    parts = {"crfsuite": beside_crfsuite, "second-order": second_order}
-    if len(sys.argv) != 3 or sys.argv[1] not in parts:
-        sys.exit(__doc__)
-    parts[sys.argv[1]](Path(sys.argv[2]))
+    main(parse())

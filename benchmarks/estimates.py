@@ -2,18 +2,20 @@
 
 python benchmarks/estimates.py FOLDER [WORD ...]
 
-The folder holds debd/NAME.ts.data.gz; mushroom and scale-free networks come with the package. Words
-select among the cases: those whose line has all of them. Everything is on one thread and in seconds
-of its own processor time, so other work on the machine does not matter.
+The folder holds debd/NAME.ts.data.gz and its valid and test parts; mushroom and scale-free networks
+come with the package. Words select among the cases: those whose line has all of them. Everything is
+on one thread and in seconds of its own processor time, so other work on the machine does not
+matter.
 """
 
-import sys
+import argparse
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from arguments import folder_parser
 
 import graftwork as gw
 from graftwork.tuning import timing
@@ -32,17 +34,23 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def main(folder: str, *words: str) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = folder_parser(__doc__)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     warnings.simplefilter("ignore")
     timing.time = SimpleNamespace(perf_counter=time.process_time)
     warm = gw.datasets.make_scale_free(6, n_rows=500, n_test=0, random_state=0).data
     for goal in ("structure", "prediction"):  # compiled before the clock starts
         gw.MarkovNetwork(goal=goal, n_jobs=1).fit(warm)
-    for name, make in problems(Path(folder)).items():
+    for name, make in problems(chosen.folder).items():
         for setting in SETTINGS:
             said = ", ".join(f"{key} {value}" for key, value in setting.items()) or "auto"
             label = f"{name}, {said}"
-            if all(word in label for word in words):
+            if all(word in label for word in chosen.words):
                 print(label + ": " + compare(make(), setting), flush=True)
 
 
@@ -63,7 +71,7 @@ def compare(data: Any, setting: dict[str, Any]) -> str:
     )
 
 
-def problems(folder: Path) -> dict[str, Callable[[], Any]]:
+def problems(folder: str) -> dict[str, Callable[[], Any]]:
     def drawn(n: int, rows: int, centred: bool = False) -> Callable[[], Any]:
         def make() -> Any:
             model = gw.datasets.scale_free_network(n, centred=centred, random_state=0)
@@ -81,4 +89,4 @@ def problems(folder: Path) -> dict[str, Callable[[], Any]]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(parse())

@@ -2,12 +2,14 @@
 
 python benchmarks/exchange_estimates.py FOLDER [nltcs|msnbc|plants ...]
 
-The folder holds debd/NAME.ts.data.gz. The network is what five rounds of forced pruning leave.
+The folder holds debd/NAME.ts.data.gz and its valid and test parts. The network is
+what five rounds of forced pruning leave.
 """
 
-import sys
+import argparse
 
 import numpy as np
+from arguments import folder_parser
 from scipy.stats import spearmanr
 
 import graftwork as gw
@@ -26,9 +28,13 @@ SIZES = {"nltcs": 45, "msnbc": 76, "plants": 127}
 MOST_PAIRS = 40
 
 
-def main(folder: str, names: list[str]) -> None:
-    for name in names or list(SIZES):
-        sample = prepare(gw.datasets.load_debd(name, folder).train)
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return folder_parser(__doc__, SIZES).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    for name in chosen.names or list(SIZES):
+        sample = prepare(gw.datasets.load_debd(name, chosen.folder).train)
         problem = Problem(PseudoLikelihood(sample), GroupL1(0.0, 0.5 / sample.total_weight))
         budget = Budget(max_edges=SIZES[name])
         found = graft(problem, forced_pruning(exchange=10, rounds=5), budget=budget).potentials
@@ -62,4 +68,4 @@ def compare(
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(parse())

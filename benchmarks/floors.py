@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from arguments import parser_of
 from rates import LANES, Rates, best_seconds, measure
 from threadpoolctl import threadpool_limits
 
@@ -284,11 +285,14 @@ def measure_all(rates: Rates, rows: int, repeats: int) -> list[Floor]:
     return floors
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
     parser.add_argument("--json", type=Path, help="write the records to this file")
     parser.add_argument("--quick", action="store_true", help="fewer rows and runs")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(options: argparse.Namespace) -> None:
     rows, repeats = (4_000, 3) if options.quick else (ROWS, 7)
     with threadpool_limits(1):
         rates = measure()
@@ -311,4 +315,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

@@ -2,14 +2,15 @@
 
 python benchmarks/forced_pruning.py FOLDER [nltcs|msnbc|plants ...]
 
-The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz. Sizes are the Chow-Liu tree's
+The folder holds debd/NAME.ts.data.gz and its valid and test parts. Sizes are the Chow-Liu tree's
 edges plus so many; "k" is the number of edges exchanged at once.
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
+from arguments import folder_parser
 
 import graftwork as gw
 
@@ -33,10 +34,14 @@ def report(label: str, net: gw.MarkovNetwork, test: np.ndarray, started: float) 
     )
 
 
-def main(folder: str, names: list[str]) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return folder_parser(__doc__, SIZES).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     gw.MarkovNetwork("forced-pruning", max_edges=3).fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
-    for name in names or list(SIZES):
-        parts = gw.datasets.load_debd(name, folder)
+    for name in chosen.names or list(SIZES):
+        parts = gw.datasets.load_debd(name, chosen.folder)
         train, test = parts.train.codes.T, parts.test.codes.T  # states as they occur
         started = time.perf_counter()
         tree = gw.MarkovNetwork("chow-liu").fit(train)
@@ -60,4 +65,4 @@ def main(folder: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(parse())

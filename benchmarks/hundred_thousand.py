@@ -3,11 +3,12 @@
 python benchmarks/hundred_thousand.py [variables] [rows] [edges]
 """
 
+import argparse
 import resource
-import sys
 import time
 
 import numpy as np
+from arguments import numbers_parser
 
 import graftwork as gw
 
@@ -31,7 +32,13 @@ class FirstRound:
         pass
 
 
-def main(n: int = 100_000, rows: int = 500, edges: int = 50) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = numbers_parser(__doc__, variables=100_000, rows=500, edges=50)
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    n, rows, edges = chosen.variables, chosen.rows, chosen.edges
     rng = np.random.default_rng(0)
     data = rng.integers(0, 2, (rows, n), dtype=np.int8)
     for i in range(0, n, 2):  # every second variable copies the one before, with noise
@@ -53,4 +60,4 @@ def main(n: int = 100_000, rows: int = 500, edges: int = 50) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(parse())

@@ -6,11 +6,13 @@ of several runs; for two threads, the time on the clock as well.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from arguments import parser_of
 
 from graftwork.datasets import scale_free_network
 from graftwork.inference import Potentials
@@ -59,7 +61,11 @@ def sweep_seconds(
     return (long - short) / sweeps
 
 
-def main() -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return parser_of(__doc__).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     potentials = scale_free_network(200, 5, centred=True, random_state=0).potentials
     print(f"{potentials.layout.n_variables} variables, {potentials.layout.n_edges} edges, 5 states")
     for n_jobs in (1, 2):
@@ -76,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

@@ -6,11 +6,12 @@ Without a name all three run. tests/slow/test_learners.py asserts them on fewer 
 features and annealing under belief propagation: `graftwork reproduce l1-markov`.
 """
 
-import sys
+import argparse
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from arguments import add_names, parser_of
 
 import graftwork as gw
 from graftwork.recipes import gauss_seidel, grafting, grafting_light, priority
@@ -173,8 +174,14 @@ TABLES = {
 }
 
 
-def main(*names: str) -> None:
-    for name in names or TABLES:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
+    add_names(parser, TABLES)
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    for name in chosen.names or TABLES:
         print(f"\n==== {name}")
         with warnings.catch_warnings():  # runs that stall under belief propagation are counted
             warnings.simplefilter("ignore", gw.ConvergenceWarning)
@@ -182,4 +189,4 @@ def main(*names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(parse())

@@ -5,12 +5,13 @@ python benchmarks/missing.py [variables] [rows] [percent missing] [first seed] [
 With a number of lambdas, also the best F1 over a grid of so many.
 """
 
-import sys
+import argparse
 import time
 import warnings
 
 import networkx as nx
 import numpy as np
+from arguments import numbers_parser
 
 import graftwork as gw
 from graftwork.errors import DataWarning
@@ -51,21 +52,22 @@ def describe(truth: set, found: set) -> str:
     return f"{len(false)} false, {near} at two neighbours of one ({share:.0%} of pairs are)"
 
 
-def main(
-    n: int = 50,
-    rows: int = 5000,
-    percent: int = 10,
-    first: int = 201,
-    seeds: int = 2,
-    lambdas: int = 0,
-) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = numbers_parser(
+        __doc__, variables=50, rows=5000, percent=10, first=201, seeds=2, lambdas=0
+    )
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     warnings.simplefilter("ignore", DataWarning)
-    for seed in range(first, first + seeds):
-        model = gw.datasets.scale_free_network(n, 5, centred=True, random_state=seed)
+    rows = chosen.rows
+    for seed in range(chosen.first, chosen.first + chosen.seeds):
+        model = gw.datasets.scale_free_network(chosen.variables, 5, centred=True, random_state=seed)
         rng = np.random.default_rng(seed)
         codes = gibbs_sample(model.potentials, rows, rng, burn_in=500, n_chains=256, n_jobs=2)
         whole = codes.T.astype(float)
-        holes = np.where(rng.random(whole.shape) < percent / 100, np.nan, whole)
+        holes = np.where(rng.random(whole.shape) < chosen.percent / 100, np.nan, whole)
         truth = edges_of(model)
         complete = int((~np.isnan(holes)).all(axis=1).sum())
         print(f"seed {seed}: {len(truth)} edges, {complete} of {rows} rows are complete")
@@ -88,10 +90,10 @@ def main(
             print(
                 f"  {name:16} auto F1 {f1(truth, found):.3f} ({len(found)} edges, "
                 f"{describe(truth, found)}), {seconds:.1f} s"
-                f"{best_f1(data, policy, truth, lambdas)}",
+                f"{best_f1(data, policy, truth, chosen.lambdas)}",
                 flush=True,
             )
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(parse())

@@ -3,10 +3,11 @@
 python benchmarks/pair_counts.py [variables] [rows] [states]
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
+from arguments import numbers_parser
 
 from graftwork.data.counts import PairCounts
 
@@ -20,7 +21,13 @@ def best_of(action, repeats=3):
     return min(times), result
 
 
-def main(n: int = 600, rows: int = 19_000, states: int = 5) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = numbers_parser(__doc__, variables=600, rows=19_000, states=5)
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    n, rows, states = chosen.variables, chosen.rows, chosen.states
     rng = np.random.default_rng(0)
     codes = rng.integers(0, states, (n, rows)).astype(np.uint8)
     cards = np.full(n, states)
@@ -48,4 +55,4 @@ def main(n: int = 600, rows: int = 19_000, states: int = 5) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(parse())

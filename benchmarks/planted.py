@@ -15,6 +15,7 @@ import argparse
 import time
 
 import numpy as np
+from arguments import add_names, parser_of
 from threadpoolctl import threadpool_limits
 
 import graftwork as gw
@@ -77,14 +78,17 @@ def tested_truth(model: gw.PairwiseMRF, data: np.ndarray, fdr: float) -> float:
     return 2 * kept / (kept + model.n_edges)
 
 
-def main() -> None:
-    """Print a line for each setting."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SETTINGS))
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
+    add_names(parser, SETTINGS)
     parser.add_argument("--uncentred", action="store_true")
     parser.add_argument("--fdr", type=float, default=0.01)
     parser.add_argument("--seeds", type=int, default=5)
-    chosen = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    """Print a line for each setting."""
     gw.MarkovNetwork().fit(draw("mixed-30-2000", 0)[1])  # compiles
     for name in chosen.names or SETTINGS:
         lines = []
@@ -108,4 +112,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

@@ -2,16 +2,18 @@
 
 python benchmarks/prediction.py FOLDER [NAME ...]
 
-The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz.
+The folder holds debd/NAME.ts.data.gz and its valid and test parts.
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
+from arguments import folder_parser
 
 import graftwork as gw
 from graftwork.data.compact import prepare
+from graftwork.datasets import DEBD_NAMES
 from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
@@ -47,9 +49,13 @@ def best_along_the_path(train: np.ndarray, test: np.ndarray) -> tuple[float, flo
     return min(scores)
 
 
-def main(folder: str, names: list[str]) -> None:
-    for name in names or NAMES:
-        parts = gw.datasets.load_debd(name, folder)
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return folder_parser(__doc__, DEBD_NAMES).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    for name in chosen.names or NAMES:
+        parts = gw.datasets.load_debd(name, chosen.folder)
         train, test = parts.train.codes.T, parts.test.codes.T  # states as they occur
         start = time.perf_counter()
         best, lam = best_along_the_path(train, test)
@@ -68,4 +74,4 @@ def main(folder: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(parse())

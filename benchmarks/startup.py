@@ -20,6 +20,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from arguments import parser_of
+
 IMPORT = "import graftwork"
 SMALL = """
 import numpy as np, graftwork as gw
@@ -69,10 +71,13 @@ def measure() -> list[Start]:
     return starts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
     parser.add_argument("--json", type=Path, help="write the records to this file")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(options: argparse.Namespace) -> None:
     starts = measure()
     print(f"{'':40}{'CPU s':>8}{'wall s':>8}{'target':>8}")
     for start in starts:
@@ -82,4 +87,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

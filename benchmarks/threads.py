@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from arguments import parser_of
 
 import graftwork as gw
 from graftwork.data.counts import PairCounts
@@ -66,21 +67,24 @@ def best(work: Callable[[int], Any], jobs: int) -> float:
     return min(seconds)
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
     parser.add_argument("--most", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
+    """Print a table."""
     counts = [1]
-    while 2 * counts[-1] <= given.most:
+    while 2 * counts[-1] <= chosen.most:
         counts.append(2 * counts[-1])
     print(f"{'seconds on so many threads':34}" + "".join(f"{count:>16}" for count in counts))
-    for name, work in tasks(given.quick).items():
+    for name, work in tasks(chosen.quick).items():
         seconds = [best(work, count) for count in counts]
         cells = [f"{each:8.3f} ({seconds[0] / each:4.2f}x)" for each in seconds]
         print(f"{name:34}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

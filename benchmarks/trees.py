@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import resource
 import time
 
 import numpy as np
+from arguments import parser_of
 
 import graftwork as gw
 
@@ -20,7 +22,11 @@ def grown(n: int, states: int, rows: int) -> np.ndarray:
     return codes.T
 
 
-def main() -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return parser_of(__doc__).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     """Print a line for each size and loss."""
     for n, states, rows in ((2000, 2, 5000), (2000, 5, 5000), (5000, 2, 2000)):
         data = grown(n, states, rows)
@@ -39,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

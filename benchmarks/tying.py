@@ -2,13 +2,15 @@
 
 python benchmarks/tying.py FOLDER
 
-The folder holds debd/NAME.ts.data.gz and debd/NAME.test.data.gz.
+The folder holds debd/NAME.ts.data.gz and its valid and test parts.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
+
+from arguments import folder_parser
 
 import graftwork as gw
 from graftwork.data.compact import prepare
@@ -26,9 +28,13 @@ PROBLEMS = [
 COUNTS = (5, 10, 20)
 
 
-def main(folder: str) -> None:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    return folder_parser(__doc__).parse_args(arguments)
+
+
+def main(chosen: argparse.Namespace) -> None:
     for name, lam, edges in PROBLEMS:
-        parts = gw.datasets.load_debd(name, folder)
+        parts = gw.datasets.load_debd(name, chosen.folder)
         train, test = parts.train.codes.T, parts.test.codes.T  # states as they occur
         options = {"method": "edge-grafting", "lam": lam, "max_edges": edges, "random_state": 0}
         net = gw.MarkovNetwork(**options).fit(train)
@@ -58,4 +64,4 @@ def file_size(model: gw.PairwiseMRF) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(parse())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,8 @@ from bench import report
 from bench.harness import Harness, end_with_signals, one_line
 from bench.ledger import Ledger
 from bench.problems import PROBLEMS
-from bench.runs import NoDataError, Problem, Run
+from bench.runs import Problem, Run
+from graftwork.errors import DataError, DataMissingError
 
 ROOT = Path(__file__).parents[2]
 FLOORS = ROOT / "benchmarks" / "floors.py"
@@ -32,7 +32,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--data",
         type=Path,
-        default=os.environ.get("GRAFTWORK_DATA"),
         help="folder of data sets (default: GRAFTWORK_DATA); without it they are skipped",
     )
     parser.add_argument("--out", type=Path, help="folder of the results")
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out = chosen.out or ROOT / folder
     ledger = books.read(out / "results.json", size)
     ledger.machine = books.describe_machine() | books.describe_code(ROOT)
-    harness = Harness(size, chosen.data and Path(chosen.data), chosen.peers, chosen.limit)
+    harness = Harness(size, chosen.data, chosen.peers, chosen.limit)
     code = 0
     try:
         for name in chosen.problems or PROBLEMS:
@@ -102,11 +101,18 @@ def run_problem(problem: Problem, harness: Harness, ledger: Ledger, out: Path) -
             ledger.runs[problem.name].append(run)
             books.save(ledger, out / "results.json")
             print(f"    {line(run)}", flush=True)
-    except NoDataError as reason:
-        ledger.skip(problem.name, str(reason))
-        print(f"    skipped: {reason}", flush=True)
+    except (DataMissingError, DataError) as error:
+        ledger.skip(problem.name, reason_for_results(error))
+        print(f"    skipped: {error}", flush=True)
         return
     ledger.finish(problem.name)
+
+
+def reason_for_results(error: DataMissingError | DataError) -> str:
+    """Return why a problem is skipped without the folders of this machine."""
+    if isinstance(error, DataMissingError):
+        return f"no data set {error.data} (--data, or GRAFTWORK_DATA, says where data sets are)"
+    return str(error)
 
 
 def line(run: Run) -> str:

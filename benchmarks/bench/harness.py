@@ -57,8 +57,8 @@ class Harness:
 
         Raises
         ------
-        NoDataError
-            If the data cannot be had.
+        DataMissingError, DataError
+            If a data set is not there, or damaged.
         """
         arrays = problem.make(Source(self.size, self.folder))
         tiny = problem.make(Source("tiny", self.folder))

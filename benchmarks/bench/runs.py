@@ -15,25 +15,12 @@ Status = Literal["done", "failed", "too slow", "missing"]
 Size = Literal["full", "smoke", "tiny"]
 
 
-class NoDataError(Exception):
-    """A problem that cannot be set up here; its text says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where data come from: the folder of data sets, and how large the problem is to be."""
+    """Where data come from: how large the problem is to be, and the ``folder`` for loaders."""
 
     size: Size
     folder: Path | None
-
-    def path(self, *parts: str) -> Path:
-        """Return a file of the data folder, or skip the problem with the reason."""
-        if self.folder is None:
-            raise NoDataError("no data folder: give --data or set GRAFTWORK_DATA")
-        path = self.folder.joinpath(*parts)
-        if not path.exists():
-            raise NoDataError(f"{'/'.join(parts)} is not in the data folder")
-        return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,11 @@ from bench.ledger import Ledger, describe_code, read, save
 from bench.planted import Planted, score_edges
 from bench.problems import PROBLEMS
 from bench.races import ALL, BEST, close, grows
-from bench.runs import Entry, NoDataError, Problem, Run, Source
+from bench.runs import Entry, Problem, Run, Source
+
+from graftwork import DataMissingError
+from graftwork.data.conll import write_conll
+from graftwork.datasets import DEBD_NAMES
 
 
 def planted(entries, score=score_edges):
@@ -180,15 +184,80 @@ def test_reports_judge_what_was_measured(tmp_path):
 
 def test_data_sets_are_skipped_with_the_reason(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("GRAFTWORK_DATA", raising=False)
-    with pytest.raises(NoDataError, match="--data"):
-        PROBLEMS["yummly"].make(Source("smoke", None))
-    assert main(["--smoke", "debd-kdd", "conll-2000", "--out", str(tmp_path)]) == 0
-    assert "skipped: no data folder" in capsys.readouterr().out
-    assert set(json.loads((tmp_path / "results.json").read_text())["skipped"]) == {
-        "debd-kdd",
-        "conll-2000",
-    }
-    assert "## Not run" in (tmp_path / "RESULTS.md").read_text()
+    out, sets = tmp_path / "out", tmp_path / "sets"
+    assert main(["--smoke", "debd-kdd", "conll-2000", "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "skipped: debd/kdd.ts.data.gz was not found: no folder was given" in told
+    assert "--data" in told
+    for name in ("debd", "yummly"):
+        (sets / name).mkdir(parents=True)
+    (sets / "yummly/train.tsv").write_text("damaged\n")
+    for problem in ("debd-kdd", "yummly"):
+        assert main(["--smoke", problem, "--data", str(sets), "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert f"it is neither in '{sets / 'debd'}'" in told
+    skipped = json.loads((out / "results.json").read_text())["skipped"]
+    assert set(skipped) == {"debd-kdd", "conll-2000", "yummly"}
+    assert "no data set conll2000" in skipped["conll-2000"]
+    assert "the first line is 'damaged'" in skipped["yummly"]
+    assert "## Not run" in (out / "RESULTS.md").read_text()
+    assert str(tmp_path) not in (out / "RESULTS.md").read_text()  # nobody's folders
+
+
+SETS = {
+    "conll-2000": "conll2000",
+    "yummly": "yummly",
+    **{f"debd-{name}": "debd" for name in DEBD_NAMES},
+}
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    """A folder of made data sets, of the form of the real ones and large enough for small runs."""
+    folder = tmp_path_factory.mktemp("sets")
+    rng = np.random.default_rng(0)
+    for name in set(SETS.values()):
+        (folder / name).mkdir()
+    rows = rng.integers(0, 2, (30, 20))
+    lines = "\n".join(",".join(map(str, row)) for row in rows)
+    for name in DEBD_NAMES:
+        for part in ("ts", "valid", "test"):
+            (folder / f"debd/{name}.{part}.data").write_text(lines)  # as they are in one source
+    foods = np.array([f"food {k}" for k in range(8)])
+    recipes = [foods[rng.random(8) < 0.6] for _ in range(1300)]
+    lines = [f"{k}\tgreek\tsalt|{'|'.join(listed)}" for k, listed in enumerate(recipes)]
+    text = "\n".join(["id\tcuisine\tingredients", *lines])
+    (folder / "yummly/train.tsv").write_text(text.replace("|\n", "\n"))
+    sentence = [("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP"), (".", ".", "O")]
+    for part in ("train", "test"):
+        write_conll(folder / f"conll2000/{part}.txt.gz", [sentence[k:] for k in (0, 1, 0, 1)])
+    return folder
+
+
+def test_every_data_set_is_in_the_folder_or_is_the_folder(sets):
+    """As README says: make bench DATA=FOLDER BENCH=conll-2000, and so on."""
+    assert {name for name, problem in PROBLEMS.items() if needs_data(problem)} == set(SETS)
+    for name, own in SETS.items():
+        arrays = PROBLEMS[name].make(Source("smoke", sets))
+        again = PROBLEMS[name].make(Source("smoke", sets / own))
+        assert all(np.array_equal(arrays[key], again[key]) for key in {*arrays, *again})
+
+
+def needs_data(problem):
+    """Whether a problem cannot be made without a folder; small problems are made to find out."""
+    try:
+        problem.make(Source("tiny", Path("nowhere")))
+    except DataMissingError:
+        return True
+    return False
+
+
+def test_a_data_set_is_learned_from_the_folder_given(sets, tmp_path, capsys):
+    words = ["--smoke", "conll-2000", "--data", str(sets), "--peers", "", "--out", str(tmp_path)]
+    assert main(words) == 0
+    ours = read(tmp_path / "results.json", "smoke").results()["conll-2000"]["graftwork ChainCRF"]
+    assert ours.done, ours.reason
+    assert ours.figures["f1"] == 1.0
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch):

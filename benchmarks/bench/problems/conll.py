@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import ITERATIONS, load, objective_of
+from chains import ITERATIONS, objective_of
 
 from bench.judging import faster, find
 from bench.runs import Arrays, Entry, Problem, Results, Runs, Size, Source, Target
 from bench.sentences import pack, sentences
 from graftwork import ChainModel, chunk_scores
+from graftwork.datasets import load_conll2000
 
 NAME = "conll-2000"
 C1 = 1.0
@@ -23,11 +24,10 @@ SENTENCES = {"full": None, "smoke": 300, "tiny": 20}
 
 def make(source: Source) -> Arrays:
     """Return attributes of the template "chunking", and labels."""
-    folder = source.path("conll2000", "train.txt.gz").parent
-    source.path("conll2000", "test.txt.gz")
+    corpus = load_conll2000(source.folder)
     arrays: Arrays = {}
-    for part in ("train", "test"):
-        X, y = load(folder, part)
+    for part, labelled in (("train", corpus.train), ("test", corpus.test)):
+        X, y = labelled.attributes(), labelled.labels
         kept = first_with_every_label(y, SENTENCES[source.size])
         arrays |= pack(part, [X[k] for k in kept], [y[k] for k in kept])
     return arrays

@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.judging import find, run_under
 from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
-from graftwork.datasets.debd import read_binary_rows
+from graftwork.datasets import load_debd
 
 #: Chosen on validation rows (0/1 coding, one weight an edge: the same number for our tables).
 #: Nobody has chosen one for msweb.
@@ -28,10 +28,8 @@ def maker(name: str):
     """Return what makes the problem of a data set."""
 
     def make(source: Source) -> Arrays:
-        train, test = (
-            read_binary_rows(source.path("debd", f"{name}.{part}.data.gz"))
-            for part in ("ts", "test")
-        )
+        parts = load_debd(name, source.folder)
+        train, test = (np.ascontiguousarray(table.codes.T) for table in (parts.train, parts.test))
         if source.size != "full":
             rows, columns = (200, 6) if source.size == "tiny" else (1000, 16)
             frequent = np.sort(np.argsort(-train.var(axis=0), kind="stable")[:columns])

@@ -18,9 +18,8 @@ SIZES = {"full": (9000, 1000, None), "smoke": (1000, 200, 20), "tiny": (200, 50,
 def make(source: Source) -> Arrays:
     """Return which recipe has which ingredient, recipes in a random order."""
     train, test, most = SIZES[source.size]
-    path = source.path("yummly", "train.tsv.gz")
     parts = load_yummly(
-        path.parent, recipes=train + test, least=LEAST, held_out=test / (train + test)
+        source.folder, recipes=train + test, least=LEAST, held_out=test / (train + test)
     )
     codes = parts.train.codes[:most].T
     nodes = np.linspace(0, codes.shape[1] - 1, min(NODES, codes.shape[1])).astype(int)
