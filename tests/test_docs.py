@@ -1,32 +1,88 @@
 """The examples of the documentation run, and say what they say."""
 
+import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+from made_sets import write_sets
+
+from graftwork import datasets
 
 ROOT = Path(__file__).parents[1]
+EVERY_PAGE = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+def python_blocks(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+PAGES = [page for page in EVERY_PAGE if python_blocks(page)]
+
+
+def short(page):
+    return str(page.relative_to(ROOT))
+
+
+def test_how_to_pages_have_examples():
+    assert {ROOT / "README.md", *(ROOT / "docs").glob("*.md")} <= set(PAGES)
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=short)
+def test_every_fenced_block_is_python(page):
+    """Commands stand in indented blocks, where tests/test_commands.py finds them."""
+    fences = re.findall(r"^ *```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert fences == ["python", ""] * (len(fences) // 2)
 
 
 @pytest.mark.filterwarnings("ignore::graftwork.errors.ApproximationWarning")  # said in the text
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=short)
 def test_every_python_block_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples write files
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert blocks
+    write_sets(tmp_path / "data")  # which one of them reads
     names: dict[str, object] = {"__name__": "example"}
-    for block in blocks:
+    for block in python_blocks(page):
         exec(compile(block, str(page), "exec"), names)
 
 
-@pytest.mark.parametrize("page", sorted({*PAGES, *ROOT.glob("*.md")}), ids=lambda page: page.name)
+def test_loaders_take_the_arguments_that_the_readme_gives_them():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    calls = re.findall(r"`(load_\w+\(.*?\))`", text)
+    called = set()
+    for call in calls:
+        node = ast.parse(call, mode="eval").body
+        options = {keyword.arg: keyword.value for keyword in node.keywords}
+        inspect.signature(getattr(datasets, node.func.id)).bind(*node.args, **options)
+        called.add(node.func.id)
+    loaders = {name for name in datasets.__all__ if name.startswith("load_")}
+    assert called == loaders - {"load_mushroom"}  # which is in the first example
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=short)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for target, heading in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", text):
         if "://" not in target:
-            assert (page.parent / target).exists(), target
+            there = page.parent / target if target else page
+            assert there.exists(), target
+            assert not heading or heading in anchors(there), f"{target}#{heading}"
+
+
+def anchors(page):
+    """Return what the headings of a page are called in links."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [p for p in EVERY_PAGE if p.name != "CHANGELOG.md"], ids=short)
+def test_files_of_the_checkout_that_are_named_exist(page):
+    """Code in sentences that looks like a path: from the root, or within the package or tests."""
+    places = [ROOT, ROOT / "src/graftwork", ROOT / "tests", ROOT / "benchmarks/bench", page.parent]
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:[\w.-]+/)+[\w.*-]+\.(?:py|md|lock|png))`", text):
+        if not path.startswith(("out/", "run/")):
+            assert any(list(place.glob(path)) for place in places), path
 
 
 def test_the_readme_names_every_method():

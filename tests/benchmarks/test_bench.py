@@ -21,9 +21,9 @@ from bench.planted import Planted, score_edges
 from bench.problems import PROBLEMS
 from bench.races import ALL, BEST, close, grows
 from bench.runs import Entry, Problem, Run, Source
+from made_sets import write_sets
 
 from graftwork import DataMissingError
-from graftwork.data.conll import write_conll
 from graftwork.datasets import DEBD_NAMES
 
 
@@ -213,25 +213,7 @@ SETS = {
 
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
-    """A folder of made data sets, of the form of the real ones and large enough for small runs."""
-    folder = tmp_path_factory.mktemp("sets")
-    rng = np.random.default_rng(0)
-    for name in set(SETS.values()):
-        (folder / name).mkdir()
-    rows = rng.integers(0, 2, (30, 20))
-    lines = "\n".join(",".join(map(str, row)) for row in rows)
-    for name in DEBD_NAMES:
-        for part in ("ts", "valid", "test"):
-            (folder / f"debd/{name}.{part}.data").write_text(lines)  # as they are in one source
-    foods = np.array([f"food {k}" for k in range(8)])
-    recipes = [foods[rng.random(8) < 0.6] for _ in range(1300)]
-    lines = [f"{k}\tgreek\tsalt|{'|'.join(listed)}" for k, listed in enumerate(recipes)]
-    text = "\n".join(["id\tcuisine\tingredients", *lines])
-    (folder / "yummly/train.tsv").write_text(text.replace("|\n", "\n"))
-    sentence = [("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP"), (".", ".", "O")]
-    for part in ("train", "test"):
-        write_conll(folder / f"conll2000/{part}.txt.gz", [sentence[k:] for k in (0, 1, 0, 1)])
-    return folder
+    return write_sets(tmp_path_factory.mktemp("sets"))
 
 
 def test_every_data_set_is_in_the_folder_or_is_the_folder(sets):
