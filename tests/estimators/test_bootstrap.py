@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from problems import random_table, with_holes
+from scipy.stats import chi2, ncx2
 
 from graftwork.data import Table, as_table
+from graftwork.data.compact import prepare
 from graftwork.data.missing import complete_rows, missing_cells
+from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.bootstrap import (
@@ -17,7 +20,14 @@ from graftwork.estimators.bootstrap import (
 )
 from graftwork.estimators.parts import ParameterError
 from graftwork.estimators.resampling import Units
+from graftwork.grafting import Problem
+from graftwork.grafting.starts import strengths, with_pairs
 from graftwork.grafting.trace import Silence
+from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.penalties import GroupL1
+from graftwork.tuning import refit
+from graftwork.tuning.resampled import moved
 
 ARRAYS = ("pairs", "strengths", "draws", "centrality_draws", "dropped", "subset_centrality")
 
@@ -71,8 +81,9 @@ def test_frequencies_and_intervals_are_those_of_a_loop_over_repeated_rows():
         assert record["frequency"] == boot.frequency(*pair[::-1]) == len(there) / n
         own = reference.strength(*pair) if pair in reference.edges else 0.0
         assert record["strength"] == pytest.approx(own, abs=1e-9)
-        low, high = np.quantile(values, [0.025, 0.975])
+        reach = 1.959964 * np.sqrt(np.mean((values - own) ** 2))
         told = [record["mean"], record["low"], record["high"]]
+        low, high = max(0.0, own - reach), own + reach
         assert told == pytest.approx([values.mean(), low, high], abs=1e-4)
         if len(there):
             low, high = np.quantile(there, [0.025, 0.975])
@@ -372,6 +383,7 @@ def test_stability_of_made_up_centralities():
         pairs=np.empty((0, 2), dtype=np.int64),
         strengths=np.empty(0),
         draws=np.empty((80, 0)),
+        refits=np.empty((80, 0)),
         centrality=reference,
         centrality_draws=subsets,
         dropped=np.repeat([0.1, 0.25, 0.4, 0.5], 20),
@@ -400,3 +412,56 @@ def test_stability_of_made_up_centralities():
 def test_a_table_and_its_frame_give_the_same():
     frame = random_table(9, n=3, rows=40).to_pandas()
     assert same(*(network().bootstrap(each, 3) for each in (frame, as_table(frame))))
+
+
+def test_resamples_of_tested_networks_have_as_many_edges_and_centralities_as_central():
+    """Rows that repeat make chance patterns look real; tests of resamples are corrected for it."""
+    table = make_scale_free(20, 5, n_rows=1000, random_state=0).data
+    net = MarkovNetwork(random_state=0).fit(table)
+    boot = net.bootstrap(table, 12, case_dropping=False, random_state=1)
+    edges = (~np.isnan(boot.draws)).sum(axis=1)
+    assert abs(edges.mean() - net.model_.n_edges) <= 0.1 * net.model_.n_edges
+    low, high = boot.centrality_draws.min(axis=0), boot.centrality_draws.max(axis=0)
+    slack = 1e-9 * boot.centrality
+    assert ((low - slack <= boot.centrality) & (boot.centrality <= high + slack)).mean() >= 0.9
+    for record in (*boot.centralities(), *boot.edges()):
+        assert record["low"] <= record.get("value", record.get("strength")) <= record["high"]
+
+
+def test_own_edges_are_fitted_in_every_resample():
+    table = make_scale_free(10, 3, n_rows=300, random_state=2).data
+    net = MarkovNetwork(random_state=0).fit(table)
+    boot = net.bootstrap(table, 5, case_dropping=False, random_state=1)
+    own = ~np.isnan(boot.strengths)
+    assert own.sum() == net.model_.n_edges
+    assert np.isfinite(boot.refits[:, own]).all()
+    assert np.isnan(boot.refits[:, ~own]).all()
+    drawn = Units.of(table)
+    for k, seed in enumerate(np.random.SeedSequence(1).spawn(2)[0].spawn(5)):
+        rows = drawn.draw(np.random.default_rng(seed))
+        sample = prepare(rows)
+        start = with_pairs(independent_potentials(sample), boot.pairs[own])
+        problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
+        fitted = np.sqrt(strengths(refit(problem, start, 1e-7).point.potentials))
+        assert boot.refits[k, own] == pytest.approx(fitted, rel=2e-2)
+
+
+def test_columns_in_another_order_change_no_share():
+    table = make_scale_free(10, 3, n_rows=300, random_state=2).data
+    order = np.random.default_rng(0).permutation(10)
+    names = tuple(table.names[k] for k in order)
+    other = Table(names, tuple(table.states[k] for k in order), table.codes[order])
+    net = MarkovNetwork(random_state=0).fit(table)
+    boots = [net.bootstrap(t, 5, case_dropping=False, random_state=1) for t in (table, other)]
+    for record in boots[0].edges():
+        pair = record["first"], record["second"]
+        assert boots[1].frequency(*pair) == record["frequency"]
+
+
+@pytest.mark.parametrize(("df", "old", "new"), [(16, 16, 0), (4, 30, 20), (1, 1, 0), (9, 200, 150)])
+def test_moved_statistics_keep_their_quantile(df, old, new):
+    for share in (0.01, 0.3, 0.7, 0.99, 0.9999):
+        seen = np.array([ncx2.ppf(share, df, old)])
+        found = moved(seen, *(np.array([float(x)]) for x in (df, old, new)))
+        expected = ncx2.ppf(share, df, new) if new else chi2.ppf(share, df)
+        assert found[0] == pytest.approx(expected, rel=0.03, abs=0.1 * df)

@@ -136,5 +136,5 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
         wald = examine_edges(rows[1], 10**6).some([k])
         stretch = wald.rises / wald.statistics
         ratio = log_tail(2 * (values[0] - values[1]) / stretch, wald.degrees)
-        found = verdicts.middle_test(*fits, rows, pair[None], 10**6)
+        found = verdicts.middle_test(fits, rows, pair[None], 10**6)
         assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)

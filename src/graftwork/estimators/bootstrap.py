@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from graftwork.errors import DataError
 from graftwork.estimators.parts import number
@@ -48,7 +49,11 @@ class Bootstrap:
     strengths : (pairs,) float64
         Their strengths in the reference network; NaN where it has no edge.
     draws : (resamples, pairs) float64
-        Their strengths in the resamples; NaN where there is no edge.
+        Their strengths in the resamples; NaN where there is no edge. Where tests chose the edges,
+        less what resampling adds to the strengths of the reference network's edges on average.
+    refits : (resamples, pairs) float64
+        Where tests chose the edges: the strengths of the reference network's own edges, fitted to
+        each resample whether it has them or not; NaN for other pairs.
     centrality : (4, variables) float64
         Of the reference network: strength, degree, closeness, betweenness.
     centrality_draws : (resamples, 4, variables) float64
@@ -69,6 +74,7 @@ class Bootstrap:
     pairs: Ints
     strengths: Floats
     draws: Floats
+    refits: Floats
     centrality: Floats
     centrality_draws: Floats
     dropped: Floats
@@ -124,17 +130,20 @@ class Bootstrap:
         Parameters
         ----------
         level : float
-            What share of the resamples the intervals hold, between 0 and 1.
+            How sure intervals are meant to be, between 0 and 1.
 
         Returns
         -------
         list of dict
             ``first``, ``second``; ``frequency`` of an edge; ``strength`` in the reference network;
-            ``mean``, ``low``, ``high`` of the strength, an absent edge counting as 0; and the same
-            of the resamples that have the edge (``mean_if_edge``, ...; NaN where none has).
+            ``mean`` of the resamples and the interval from ``low`` to ``high`` (see
+            `interval_around`), an absent edge counting as 0 unless tests chose the edges: then it
+            is fitted in every resample; and mean and quantiles of the resamples that have the edge
+            (``mean_if_edge``, ...; NaN where none has).
         """
         ends = _tails(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
+        fitted = np.where(np.isnan(self.refits), np.nan_to_num(self.draws), self.refits)
         order = np.lexsort((np.arange(len(self.pairs)), -strengths, -frequencies))
         return [
             {
@@ -142,7 +151,7 @@ class Bootstrap:
                 "second": self.names[self.pairs[p, 1]],
                 "frequency": float(frequencies[p]),
                 "strength": float(strengths[p]),
-                **_spread(np.nan_to_num(self.draws[:, p]), ends),
+                **interval_around(float(strengths[p]), fitted[:, p], level),
                 **_spread(self.draws[~np.isnan(self.draws[:, p]), p], ends, "_if_edge"),
             }
             for p in order.tolist()
@@ -158,16 +167,17 @@ class Bootstrap:
         Returns
         -------
         list of dict
-            ``measure``, ``variable``, ``value`` in the reference network, and ``mean``, ``low``,
-            ``high`` of the resamples.
+            ``measure``, ``variable``, ``value`` in the reference network, ``mean`` of the
+            resamples, and the interval from ``low`` to ``high`` (see `interval_around`).
         """
-        ends = _tails(level)
         return [
             {
                 "measure": measure,
                 "variable": self.names[i],
                 "value": float(self.centrality[m, i]),
-                **_spread(self.centrality_draws[:, m, i], ends),
+                **interval_around(
+                    float(self.centrality[m, i]), self.centrality_draws[:, m, i], level
+                ),
             }
             for m, measure in enumerate(MEASURES)
             for i in np.argsort(-self.centrality[m], kind="stable").tolist()
@@ -332,6 +342,24 @@ def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
             break
         largest = share
     return largest
+
+
+def interval_around(value: float, draws: Floats, level: float = 0.95) -> Record:
+    """Return the mean of what resamples gave, and an interval around the value.
+
+    It reaches as many root mean square deviations of the resamples from the value as a normal
+    variable's interval does standard deviations, and not below 0. So what resampling adds on
+    average (a strength is a norm, which noise makes larger) widens the interval to both sides.
+
+    Examples
+    --------
+    >>> interval_around(2.0, np.array([1.0, 3.0]), 0.95)
+    {'mean': 2.0, 'low': 0.04..., 'high': 3.95...}
+    """
+    if not len(draws):
+        return dict.fromkeys(("mean", "low", "high"), float("nan"))
+    reach = float(ndtri(_tails(level)[1])) * float(np.sqrt(np.mean((draws - value) ** 2)))
+    return {"mean": float(draws.mean()), "low": max(0.0, value - reach), "high": value + reach}
 
 
 def _tails(level: float) -> tuple[float, float]:

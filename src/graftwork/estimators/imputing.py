@@ -77,7 +77,8 @@ class _Drawing:
         fresh.missing_ = self._net.missing_.as_drawn(self.drawn is not self._sample)
         if self.learner is None:  # after an interrupt it has the network learned so far
             self.learner = fresh
-        self.learner = fresh._fit_rows(self._table, self.drawn)
+        fresh._fit_rows(self._table, self.drawn)
+        self.learner = fresh
         potentials = carry_over(self.learner.model_, self._table, self._sample)
         for draw in range(DRAWS):
             if draw or not self.learner.refitted_:

@@ -20,6 +20,7 @@ from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Potentials
 from graftwork.penalties import Penalty
 from graftwork.tuning import (
+    DrawnFrom,
     Evidence,
     PathPoint,
     choose_lambda,
@@ -46,6 +47,8 @@ class Learned:
         As it was walked; see `final_path`.
     evidence : Evidence or None
     refitted : bool
+    given : Potentials or None
+        Of a resample: the edges of the whole sample's network, refitted.
     """
 
     outcome: Outcome
@@ -55,6 +58,7 @@ class Learned:
     path: list[PathPoint]
     evidence: Evidence | None = None
     refitted: bool = False
+    given: Potentials | None = None
 
     def final_path(self) -> list[PathPoint]:
         """Return the path with the outcome itself where lambda was chosen.
@@ -83,6 +87,8 @@ class Learning:
     domain : PairDomain
     options : dict
         Of the loop: recipe, budget, tolerance, rng, observer.
+    drawn_from : DrawnFrom, optional
+        The sample that the rows were drawn from with replacement.
     """
 
     net: Any
@@ -90,6 +96,7 @@ class Learning:
     sample: Sample
     domain: PairDomain
     options: dict[str, Any]
+    drawn_from: DrawnFrom | None = None
 
     def run(self) -> Learned:
         """Return the learned network."""
@@ -129,11 +136,19 @@ class Learning:
             lambda lam: Problem(objective, penalty_at(net, lam), self.domain),
             pseudo,
             fdr=float(net.fdr),
+            drawn_from=self.drawn_from,
             **self.options,
         )
-        lam, potentials = found.outcome.certificate.lam, found.refitted.point.potentials
+        given = None if found.given is None else found.given.point.potentials
         return Learned(
-            found.outcome, potentials, lam, found.words, list(found.path), found.evidence, True
+            found.outcome,
+            found.refitted.point.potentials,
+            found.outcome.certificate.lam,
+            found.words,
+            list(found.path),
+            found.evidence,
+            refitted=True,
+            given=given,
         )
 
     def _chosen(self, criterion: Criterion) -> Learned:

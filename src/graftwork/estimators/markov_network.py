@@ -24,7 +24,7 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
-from graftwork.estimators.learning import Learning, unary_of
+from graftwork.estimators.learning import Learned, Learning, unary_of
 from graftwork.estimators.missing import log_scores, prepare_rows, read_rows
 from graftwork.estimators.parts import make_objective
 from graftwork.estimators.records import as_frame
@@ -34,10 +34,8 @@ from graftwork.grafting import Outcome, Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.inference.rules import Rule
-from graftwork.tuning import (
-    Tying,
-    tie,
-)
+from graftwork.models import PairwiseMRF
+from graftwork.tuning import DrawnFrom, Tying, tie
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -306,18 +304,40 @@ class MarkovNetwork(Estimator):
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
         """
+        self._fit_drawn(X, sample_weight)
+        return self
+
+    def _fit_drawn(
+        self, X: Any, sample_weight: Any = None, drawn_from: DrawnFrom | None = None
+    ) -> PairwiseMRF | None:
+        """Learn the network of a table, which may be a resample.
+
+        Parameters
+        ----------
+        drawn_from : DrawnFrom, optional
+            The sample that the rows were drawn from with replacement.
+
+        Returns
+        -------
+        PairwiseMRF or None
+            The edges of that sample's network, fitted to these rows.
+        """
         options = loop_options(self)
         table, self.missing_ = read_rows(self, X, sample_weight)
         self._note_feature_names(X, table)
         table, sample = prepare_rows(self, table, options["rng"])
         options["budget"] = options["budget"].after(self.missing_.seconds)
-        self._fit_rows(table, sample, options)
+        learned = self._fit_rows(table, sample, options, drawn_from)
         self._warn_if_stalled()
-        return self
+        return None if learned.given is None else to_model(table, sample, learned.given)
 
     def _fit_rows(
-        self, table: Table, sample: Sample, options: dict[str, Any] | None = None
-    ) -> Self:
+        self,
+        table: Table,
+        sample: Sample,
+        options: dict[str, Any] | None = None,
+        drawn_from: DrawnFrom | None = None,
+    ) -> Learned:
         """Learn the network of rows that are prepared; ``fit`` is for all others.
 
         Parameters
@@ -328,6 +348,8 @@ class MarkovNetwork(Estimator):
             The rows.
         options : dict, optional
             Of the loop; default those that the parameters stand for.
+        drawn_from : DrawnFrom, optional
+            As in ``_fit_drawn``.
         """
         options = loop_options(self) if options is None else options
         self.n_features_in_ = table.n_variables
@@ -339,7 +361,7 @@ class MarkovNetwork(Estimator):
             options["recipe"] = replace(options["recipe"], start=start)
         domain = make_domain(self, table, sample, options["recipe"])
         self.knowledge_ = describe_knowledge(self, domain)
-        learned = Learning(self, table, sample, domain, options).run()
+        learned = Learning(self, table, sample, domain, options, drawn_from).run()
         outcome = learned.outcome
         self.lam_, self.lam_words_ = learned.lam, learned.lam_words
         self.path_ = learned.final_path()
@@ -353,7 +375,7 @@ class MarkovNetwork(Estimator):
         self.exchange_ = outcome.exchange
         if interrupted:
             raise KeyboardInterrupt
-        return self
+        return learned
 
     def plot_path(self, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.

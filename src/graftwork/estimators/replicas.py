@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table
 from graftwork.data.values import suggestion
 from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
@@ -30,10 +29,14 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
 from graftwork.models.centrality import centralities
+from graftwork.tuning import DrawnFrom
 
 # How often the main thread looks whether a resample is done. It sleeps in between and waits for
 # no lock, so that an interrupt reaches it at once.
 _GLANCE = 0.01
+
+# Of a resample's strength so much is left at least, squared, when what noise added is taken off.
+LEAST_SHARE = 0.01
 
 Task = Callable[[Observer], "Replica"]
 
@@ -47,6 +50,8 @@ class Replica:
     edges : array, shape (edges, 2)
     strengths : array, shape (edges,)
     centrality : array, shape (measures, variables)
+    refits : array, shape (reference edges,), or None
+        Strengths of the reference network's edges, fitted to the resample.
     unconverged : bool
         Whether its fit warned.
     """
@@ -54,6 +59,7 @@ class Replica:
     edges: Ints
     strengths: Floats
     centrality: Floats
+    refits: Floats | None = None
     unconverged: bool = False
 
     @staticmethod
@@ -159,14 +165,15 @@ def bootstrap_network(
     model = net.model_
     if isinstance(net.lam, str) and not refit_lam and net.lam_ > 0:
         settings["lam"] = net.lam_
-        model = _fitted(net, settings, table, n_jobs=jobs).model_
+        model = type(net)(**(settings | {"n_jobs": jobs})).fit(table).model_
     reference = Replica.of(model, table.names)
     seed = net.random_state if random_state is None else random_state
-    tasks = _tasks(net, settings, Units.of(table), seeds_for(seed, n, n if shares else 0), shares)
+    drawn_from = _drawn_from(net, settings, table.names)
+    seeds = seeds_for(seed, n, n if shares else 0)
+    tasks = _tasks(net, settings, Units.of(table), seeds, shares, drawn_from, reference)
     done, interrupted = _run(tasks, jobs, watching, n)
     if done:
-        searched = isinstance(settings["lam"], str) and net.refitted_
-        tested = searched and make_criterion(net) is None
+        tested = drawn_from is not None
         net.bootstrap_ = replace(_gather(table.names, reference, done, n, shares), tested=tested)
     if interrupted:
         raise KeyboardInterrupt
@@ -215,12 +222,23 @@ def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
     return tuple(shares[place] for place in places.round().astype(int).tolist())
 
 
+def _drawn_from(net: Any, settings: dict[str, Any], names: Sequence[Any]) -> DrawnFrom | None:
+    """Return what tests said of the sample, if tests choose the edges of resamples too."""
+    searched = isinstance(settings["lam"], str) and net.refitted_
+    if not searched or net.evidence_ is None or make_criterion(net) is not None:
+        return None
+    place = {name: i for i, name in enumerate(names)}
+    return DrawnFrom.of(net.evidence_, np.array([place[name] for name in net.names_]))
+
+
 def _tasks(
     net: Any,
     settings: dict[str, Any],
     units: Units,
     seeds: Sequence[Sequence[np.random.SeedSequence]],
     shares: tuple[float, ...],
+    drawn_from: DrawnFrom | None,
+    reference: Replica,
 ) -> list[Task]:
     """Return what there is to do: the resamples, then the subsets, shares in turn."""
 
@@ -229,7 +247,14 @@ def _tasks(
             rng = np.random.default_rng(seed)
             drawn = units.draw(rng, dropped)
             own = {"n_jobs": 1, "random_state": int(rng.integers(2**31)), "observer": observer}
-            return Replica.of(_fitted(net, settings, drawn, **own).model_, drawn.names)
+            twin = type(net)(**(settings | own))  # no clone, which would copy the observer
+            given = twin._fit_drawn(drawn, drawn_from=drawn_from if dropped is None else None)
+            found = Replica.of(twin.model_, drawn.names)
+            if given is None:
+                return found
+            ends = [[drawn.names[i] for i in edge] for edge in reference.edges.tolist()]
+            refits = np.array([given.strength(*edge) for edge in ends], dtype=np.float64)
+            return replace(found, refits=refits)
 
         return learn
 
@@ -237,11 +262,6 @@ def _tasks(
     return [task(seed, None) for seed in resamples] + [
         task(seed, shares[k % len(shares)]) for k, seed in enumerate(subsets)
     ]
-
-
-def _fitted(net: Any, settings: dict[str, Any], table: Table, **own: Any) -> Any:
-    """Return a network of these settings, fitted; not a clone, which would copy the observer."""
-    return type(net)(**(settings | own)).fit(table)
 
 
 def _run(
@@ -340,6 +360,28 @@ def _quiet_fits() -> Iterator[set[int]]:
         yield threads
 
 
+def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> list[Replica]:
+    """Return the resamples with strengths less what resampling adds to them on average.
+
+    A strength is the norm of a table, and noise makes norms larger. How much is known of the
+    reference network's edges, which were fitted in every resample.
+    """
+    refits = [each.refits for each in resamples if each.refits is not None]
+    if not refits:
+        return resamples
+    added = np.mean(np.square(refits), axis=0) - reference.strengths**2
+    known = {(i, j): added[k] for k, (i, j) in enumerate(reference.edges.tolist())}
+
+    def centred(each: Replica) -> Replica:
+        less = np.array([known.get((i, j), 0.0) for i, j in each.edges.tolist()])
+        squares = each.strengths**2
+        strengths = np.sqrt(np.maximum(squares - less, LEAST_SHARE * squares))
+        centrality = centralities(n_variables, each.edges, strengths)
+        return replace(each, strengths=strengths, centrality=centrality)
+
+    return [centred(each) for each in resamples]
+
+
 def _gather(
     names: tuple[Any, ...],
     reference: Replica,
@@ -348,7 +390,7 @@ def _gather(
     shares: tuple[float, ...],
 ) -> Bootstrap:
     """Return the resamples and subsets together, in the order of their numbers."""
-    resamples = [done[k] for k in sorted(done) if k < n]
+    resamples = _centred(reference, [done[k] for k in sorted(done) if k < n], len(names))
     subsets = [(shares[(k - n) % len(shares)], done[k]) for k in sorted(done) if k >= n]
     listed = np.concatenate([each.edges for each in (reference, *resamples)])
     codes = np.unique(listed[:, 0] * len(names) + listed[:, 1])
@@ -357,6 +399,13 @@ def _gather(
         out = np.full(len(codes), np.nan)
         own = replica.edges[:, 0] * len(names) + replica.edges[:, 1]
         out[np.searchsorted(codes, own)] = replica.strengths
+        return out
+
+    def refitted(replica: Replica) -> Floats:
+        out = np.full(len(codes), np.nan)
+        if replica.refits is not None:
+            own = reference.edges[:, 0] * len(names) + reference.edges[:, 1]
+            out[np.searchsorted(codes, own)] = replica.refits
         return out
 
     def stacked(replicas: list[Replica]) -> Floats:
@@ -368,6 +417,7 @@ def _gather(
         pairs=np.stack(np.divmod(codes, len(names)), axis=1),
         strengths=spread(reference),
         draws=np.array([spread(each) for each in resamples]).reshape(len(resamples), len(codes)),
+        refits=np.array([refitted(each) for each in resamples]).reshape(len(resamples), len(codes)),
         centrality=reference.centrality,
         centrality_draws=stacked(resamples),
         dropped=np.array([share for share, _ in subsets]),

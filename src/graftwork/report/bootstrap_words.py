@@ -27,11 +27,11 @@ _NAMED = 8
 #: Between the ends of an edge: lines are not broken there.
 _TIED = "\u00a0-\u00a0"
 
-#: Tests believe that rows are independent of each other.
+#: Tests believe that rows are independent of each other, those of a resample are not.
 _TESTED = (
-    "Tests chose the edges of each resample. Its rows repeat, which makes tests too sure: edges of "
-    "chance come back more often than the false discovery rate says. So these shares tell how "
-    "stable edges are, and are no second test of them."
+    "Tests chose the edges of each resample, corrected for rows that repeat: a share is about how "
+    "often fresh rows of the same number would show the edge. It is no second test; p-values and "
+    "q-values are."
 )
 
 _EDGES: tuple[Column, ...] = (

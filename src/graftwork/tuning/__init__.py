@@ -6,6 +6,7 @@ from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.path import PathPoint
 from graftwork.tuning.refit import normal_prior, refit
+from graftwork.tuning.resampled import DrawnFrom
 from graftwork.tuning.starts import Refitted
 from graftwork.tuning.structure import StructureResult, learn_structure
 from graftwork.tuning.tying import Tying, tie
@@ -13,6 +14,7 @@ from graftwork.tuning.tying import Tying, tie
 __all__ = [
     "Chosen",
     "Criterion",
+    "DrawnFrom",
     "Evidence",
     "Levels",
     "PathPoint",

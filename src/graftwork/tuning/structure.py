@@ -9,7 +9,7 @@ which to keep. What changes is refitted and tested again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import examine_absent
 from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
+from graftwork.tuning.resampled import NOISE, DrawnFrom
 from graftwork.tuning.rows import Rows
 from graftwork.tuning.verdicts import Verdicts, middle_test
 from graftwork.tuning.walk import Walk, WalkEndedError
@@ -69,6 +70,8 @@ class StructureResult:
     levels : Levels
     words : str
         How the edges were chosen, for people.
+    given : Solution or None
+        The edges of the network of the sample that the rows were drawn from, fitted likewise.
     """
 
     outcome: Outcome
@@ -77,6 +80,7 @@ class StructureResult:
     path: tuple[PathPoint, ...]
     levels: Levels
     words: str
+    given: Solution | None = None
 
 
 def learn_structure(
@@ -89,6 +93,7 @@ def learn_structure(
     tolerance: float = 1e-6,
     rng: np.random.Generator,
     observer: Observer | None = None,
+    drawn_from: DrawnFrom | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -101,11 +106,16 @@ def learn_structure(
     pseudo : Objective
         The pseudo-likelihood of the same sample (the problem's own loss, if it is that): what the
         tests are about.
+    drawn_from : DrawnFrom, optional
+        The sample that the rows were drawn from with replacement: tests are then read as those of
+        fresh rows, and the edges of that sample's network are fitted too.
     """
     walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
     levels = find_levels(problem_at(1.0))
-    search = _Search(walk, pseudo, recipe, fdr, tolerance)
+    if drawn_from is not None:
+        levels = replace(levels, noise=NOISE * levels.noise)
+    search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from)
     with threadpool_limits(limits=1, user_api="blas"):
         try:
             search.screen(path_values(levels))
@@ -121,8 +131,15 @@ class _Search:
     """The short list, then the tests."""
 
     def __init__(
-        self, walk: Walk, pseudo: Objective, recipe: Recipe, fdr: float, tolerance: float
+        self,
+        walk: Walk,
+        pseudo: Objective,
+        recipe: Recipe,
+        fdr: float,
+        tolerance: float,
+        drawn_from: DrawnFrom | None = None,
     ) -> None:
+        self._drawn_from = drawn_from
         self._walk, self._recipe, self._fdr, self._tolerance = walk, recipe, fdr, tolerance
         problem = walk.problem_at(1.0)
         self._own = problem.objective is pseudo
@@ -131,6 +148,7 @@ class _Search:
         self._outcome: Outcome | None = None
         self._fitted: Solution | None = None
         self._final: Solution | None = None
+        self._given: Solution | None = None
         self._evidence: Evidence | None = None
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
@@ -168,6 +186,8 @@ class _Search:
         if not self._own:
             potentials = self._fitted.point.potentials
             self._final = self._walk.refit(self._outcome.certificate.lam, potentials, 1e-5)
+        if self._drawn_from is not None:
+            self._refit_edges(self._drawn_from.edges)
 
     def result(self, levels: Levels) -> StructureResult:
         """Return the best so far; where there is nothing yet, the interrupt goes on."""
@@ -189,7 +209,16 @@ class _Search:
         words = _words(outcome, evidence, levels, len(domain.required))
         if evidence is not None and refitted.residual > FINAL_ACCURACY:
             words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
-        return StructureResult(outcome, refitted, evidence, path, levels, words)
+        return StructureResult(outcome, refitted, evidence, path, levels, words, self._given)
+
+    def _refit_edges(self, edges: Ints) -> None:
+        """Fit other edges than those found, and keep their weights."""
+        assert self._outcome is not None
+        assert self._final is not None
+        alone = only(self._final.point.potentials, np.zeros(self._layout.n_edges, dtype=bool))
+        lam = self._outcome.certificate.lam
+        start = with_pairs(alone, edges)
+        self._given = self._walk.refit(lam, start, REFIT_ACCURACY, self._final)
 
     def _note(self, text: str, left: int) -> None:
         steps = len(self._walk.fits) + 4
@@ -227,7 +256,11 @@ class _Search:
         point, rows = self._fitted.point, self._rows()
         size, most = self._problem.space.size, self._walk.budget.max_edges
         # With a limit on their number, the order of all p-values matters.
-        cut = None if exact or most is not None else Cut(self._fdr, size)
+        cut = (
+            None
+            if exact or most is not None or self._drawn_from is not None
+            else (Cut(self._fdr, size))
+        )
         others = Findings.none(0)
         if settling or known is not None:
             others = examine_absent(rows, point, self._problem, cut)
@@ -236,6 +269,9 @@ class _Search:
         else:
             there = find_edges(point.potentials.layout, known.edges.pairs) >= 0
             edges = known.edges.some(there)
+        if self._drawn_from is not None:
+            others = self._drawn_from.fresh(others)
+            edges = edges if known is not None else self._drawn_from.fresh(edges)
         return Evidence(edges, others, size, self._fdr)
 
     def _prune(self) -> Evidence:
@@ -323,9 +359,11 @@ class _Search:
         self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
         there = self._fitted
         assert there is not None
-        if find_edges(here.point.potentials.layout, pair)[0] < 0:
-            return middle_test(here, there, (rows, self._rows()), pair, FINAL_ROWS)
-        return middle_test(there, here, (self._rows(), rows), pair, FINAL_ROWS)
+        fits, views = [here, there], [rows, self._rows()]
+        if find_edges(here.point.potentials.layout, pair)[0] >= 0:
+            fits, views = fits[::-1], views[::-1]
+        finding = middle_test(fits, views, pair, FINAL_ROWS)
+        return finding if self._drawn_from is None else self._drawn_from.fresh(finding)
 
     @property
     def _layout(self) -> Layout:

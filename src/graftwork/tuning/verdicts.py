@@ -8,7 +8,7 @@ likelihood ratio; the median of the three p-values decides, so two tests always 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -119,13 +119,13 @@ def neighbours_of(layout: Layout, pair: Pair) -> Neighbours:
 
 
 def middle_test(
-    without: Solution, included: Solution, rows: tuple[Rows, Rows], pair: Ints, most_rows: int
+    fits: Sequence[Solution], rows: Sequence[Rows], pair: Ints, most_rows: int
 ) -> Findings:
     """Return the middle one of the score, the Wald and the likelihood ratio test of a pair.
 
     Parameters
     ----------
-    without, included : Solution
+    fits : pair of Solution
         The refitted network without the pair, and with it.
     rows : pair of Rows
         The sample under each.
@@ -133,6 +133,7 @@ def middle_test(
     most_rows : int
         About so many of the rows tell the stretch of the Wald statistic.
     """
+    without, included = fits
     score = examine_pairs(rows[0], without.point, pair)
     place = find_edges(included.point.potentials.layout, pair)
     wald = examine_edges(rows[1], most_rows, chosen=place)
