@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from odd_tables import odd_table
-from problems import dense_pseudo, random_table
+from problems import FOLDER, dense_pseudo, random_table
+from sklearn.datasets import load_digits
 
 import graftwork as gw
 from graftwork.data.compact import prepare
+from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
@@ -138,3 +140,54 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
         ratio = log_tail(2 * (values[0] - values[1]) / stretch, wald.degrees)
         found = verdicts.middle_test(fits, rows, pair[None], 10**6)
         assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)
+
+
+def rivals():
+    """Six variables that carry the same information, and what depends on them."""
+    rng = np.random.default_rng(1)
+    hidden = rng.integers(0, 3, 300)
+    noise = (0.1, 0.1, 0.1, 0.15, 0.15, 0.2, 0.4, 0.5, 0.6)
+    columns = [np.where(rng.random(300) < p, rng.integers(0, 3, 300), hidden) for p in noise]
+    return gw.as_table(np.stack(columns, axis=1))
+
+
+def test_edges_that_depend_on_single_rows_are_told():
+    table = rivals()
+    net = learned(table)
+    thinned = Units.of(table).subset(np.random.default_rng(0), 0.01)
+    other = learned(thinned)
+    moved = {frozenset(e) for e in net.model_.edges} ^ {frozenset(e) for e in other.model_.edges}
+    assert net.evidence_.n_moved == len(moved) > 1
+    assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in net.lam_words_
+
+
+def test_clear_edges_are_not_learned_twice():
+    table = gw.datasets.make_scale_free(12, 3, n_rows=2000, random_state=1).data
+    net = learned(table)
+    assert net.evidence_.n_moved is None
+    assert "come or go" not in net.lam_words_
+
+
+@pytest.mark.skipif(not (FOLDER / "psych").is_dir(), reason="needs the data sets of psych")
+@pytest.mark.parametrize("name", ["adhd", "boredom"])
+def test_surveys_agree_with_their_tests(name):
+    table = gw.read_table(FOLDER / "psych" / f"{name}.csv")
+    nets = [learned(table, random_state=k) for k in (0, 1)]
+    assert nets[0].model_ == nets[1].model_
+    assert_agrees(nets[0])
+
+
+@pytest.mark.skipif(not (FOLDER / "debd").is_dir(), reason="needs the data sets of debd")
+def test_the_network_of_nltcs_agrees_with_its_tests():
+    table = gw.datasets.load_debd("nltcs", FOLDER).train
+    nets = [learned(table, random_state=k) for k in (0, 1)]
+    assert nets[0].model_ == nets[1].model_
+    assert_agrees(nets[0])
+
+
+@pytest.mark.slow
+def test_pixels_of_digits_agree_with_their_tests():
+    pixels = (load_digits().data > 7).astype(int)
+    nets = [learned(pixels, random_state=k) for k in (0, 1)]
+    assert nets[0].model_ == nets[1].model_
+    assert_agrees(nets[0])

@@ -151,6 +151,8 @@ def _method_options(net: Any) -> dict[str, Any]:
 
 def _seed(random_state: Any) -> Any:
     """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
+    if random_state is None:  # two plain fits are the same
+        return 0
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     try:

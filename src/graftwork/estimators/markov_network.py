@@ -140,7 +140,9 @@ class MarkovNetwork(Estimator):
         or drawn like that and then learned from like others. ``max_seconds`` is for all of these
         networks together, other limits for each.
     random_state : int, Generator or None
-        Order in which pairs are looked at, and states drawn for missing cells.
+        Order in which pairs are looked at, which rows criteria hold out, and states drawn for
+        missing cells. None (default) is a fixed seed: two plain fits are the same. With
+        goal="structure" and no missing cells to draw the network does not depend on it.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int
@@ -304,11 +306,15 @@ class MarkovNetwork(Estimator):
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
         """
-        self._fit_drawn(X, sample_weight)
+        self._fit_drawn(X, sample_weight, check=True)
         return self
 
     def _fit_drawn(
-        self, X: Any, sample_weight: Any = None, drawn_from: DrawnFrom | None = None
+        self,
+        X: Any,
+        sample_weight: Any = None,
+        drawn_from: DrawnFrom | None = None,
+        check: bool = False,
     ) -> PairwiseMRF | None:
         """Learn the network of a table, which may be a resample.
 
@@ -316,6 +322,8 @@ class MarkovNetwork(Estimator):
         ----------
         drawn_from : DrawnFrom, optional
             The sample that the rows were drawn from with replacement.
+        check : bool
+            Whether to see how far the edges depend on single rows.
 
         Returns
         -------
@@ -327,7 +335,7 @@ class MarkovNetwork(Estimator):
         self._note_feature_names(X, table)
         table, sample = prepare_rows(self, table, options["rng"])
         options["budget"] = options["budget"].after(self.missing_.seconds)
-        learned = self._fit_rows(table, sample, options, drawn_from)
+        learned = self._fit_rows(table, sample, options, drawn_from, check)
         self._warn_if_stalled()
         return None if learned.given is None else to_model(table, sample, learned.given)
 
@@ -337,6 +345,7 @@ class MarkovNetwork(Estimator):
         sample: Sample,
         options: dict[str, Any] | None = None,
         drawn_from: DrawnFrom | None = None,
+        check: bool = False,
     ) -> Learned:
         """Learn the network of rows that are prepared; ``fit`` is for all others.
 
@@ -348,7 +357,7 @@ class MarkovNetwork(Estimator):
             The rows.
         options : dict, optional
             Of the loop; default those that the parameters stand for.
-        drawn_from : DrawnFrom, optional
+        drawn_from, check : optional
             As in ``_fit_drawn``.
         """
         options = loop_options(self) if options is None else options
@@ -361,7 +370,7 @@ class MarkovNetwork(Estimator):
             options["recipe"] = replace(options["recipe"], start=start)
         domain = make_domain(self, table, sample, options["recipe"])
         self.knowledge_ = describe_knowledge(self, domain)
-        learned = Learning(self, table, sample, domain, options, drawn_from).run()
+        learned = Learning(self, table, sample, domain, options, drawn_from, check).run()
         outcome = learned.outcome
         self.lam_, self.lam_words_ = learned.lam, learned.lam_words
         self.path_ = learned.final_path()

@@ -168,6 +168,7 @@ def bootstrap_network(
         model = type(net)(**(settings | {"n_jobs": jobs})).fit(table).model_
     reference = Replica.of(model, table.names)
     seed = net.random_state if random_state is None else random_state
+    seed = 0 if seed is None else seed
     drawn_from = _drawn_from(net, settings, table.names)
     seeds = seeds_for(seed, n, n if shares else 0)
     tasks = _tasks(net, settings, Units.of(table), seeds, shares, drawn_from, reference)

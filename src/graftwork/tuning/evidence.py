@@ -28,6 +28,8 @@ class Evidence:
         How many pairs were tested in all.
     level : float
         The false discovery rate asked for.
+    n_moved : int or None
+        How many edges come or go when one row in a hundred is dropped; None if that was not tried.
     n_contested : int
         Of how many pairs the tests disagreed, so that the middle one of three counts (see
         ``verdicts``).
@@ -38,6 +40,7 @@ class Evidence:
     n_tests: int
     level: float
     n_contested: int = 0
+    n_moved: int | None = None
 
     @cached_property
     def _log_q(self) -> Floats:

@@ -72,6 +72,9 @@ class StructureResult:
         How the edges were chosen, for people.
     given : Solution or None
         The edges of the network of the sample that the rows were drawn from, fitted likewise.
+    unsettled : int
+        Pairs that came or went after the tests of all pairs together: many where variables carry
+        the same information, so that edges stand in for each other.
     """
 
     outcome: Outcome
@@ -81,6 +84,7 @@ class StructureResult:
     levels: Levels
     words: str
     given: Solution | None = None
+    unsettled: int = 0
 
 
 def learn_structure(
@@ -149,6 +153,7 @@ class _Search:
         self._fitted: Solution | None = None
         self._final: Solution | None = None
         self._given: Solution | None = None
+        self._unsettled = 0
         self._evidence: Evidence | None = None
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
@@ -209,7 +214,9 @@ class _Search:
         words = _words(outcome, evidence, levels, len(domain.required))
         if evidence is not None and refitted.residual > FINAL_ACCURACY:
             words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
-        return StructureResult(outcome, refitted, evidence, path, levels, words, self._given)
+        return StructureResult(
+            outcome, refitted, evidence, path, levels, words, self._given, self._unsettled
+        )
 
     def _refit_edges(self, edges: Ints) -> None:
         """Fit other edges than those found, and keep their weights."""
@@ -319,11 +326,13 @@ class _Search:
         failing = failing[np.argsort(-evidence.edges.log_p[failing], kind="stable")]
         leaving = apart(_without(evidence.edges.pairs[failing], self._left))
         if len(leaving):
+            self._unsettled += len(leaving)
             self._left.update(map(tuple, leaving.tolist()))
             self._drop(evidence, np.flatnonzero(_among(evidence.edges.pairs, leaving)))
             return True
         entering = apart(_without(entering, self._entered))
         if len(entering):
+            self._unsettled += len(entering)
             self._enter(entering)
         return len(entering) > 0
 
@@ -348,6 +357,7 @@ class _Search:
             self._walk.check_time()
             verdicts.add(new[0], self._middle_test(here, np.array(new[:1])), layout)
             self._fitted = here
+        self._unsettled += len(doubted)
         if len(doubted):
             self._fit(_switched(here.point.potentials, doubted))
         return len(doubted) > 0
