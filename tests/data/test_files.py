@@ -324,12 +324,79 @@ class TestParquet:
         with pytest.raises(DataError, match=r"bad\.parquet: cannot be read as Parquet"):
             read_table(tmp_path / "bad.parquet")
 
-    def test_without_pyarrow(self, tmp_path, monkeypatch):
-        (tmp_path / "t.parquet").write_bytes(b"PAR1")
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-        with pytest.raises(DataError, match=r"pip install 'graftwork\[parquet\]'"):
-            read_table(tmp_path / "t.parquet")
+    def test_other_libraries_than_pyarrow(self, tmp_path, monkeypatch):
+        path = tmp_path / "t.parquet"
+        pq.write_table(pa.table({"a": ["x", None], "b": [1, 0], "id": [[1], [2]]}), path)
+        by_pyarrow = read_table(path, columns=["b", "a"], missing="state")
+        for name in ("pyarrow", "pyarrow.parquet"):
+            monkeypatch.setitem(sys.modules, name, None)
+        by_polars = read_table(path, columns=["b", "a"], missing="state")
+        assert by_polars.names == by_pyarrow.names == ("b", "a")
+        assert by_polars.to_dict() == by_pyarrow.to_dict()
+        assert by_polars.states == by_pyarrow.states == ((0, 1), ("x", "(missing)"))
+        with pytest.raises(DataError, match=r"t\.parquet: there is no column 'c' to drop"):
+            read_table(path, drop=["c"])
+        monkeypatch.setitem(sys.modules, "polars", None)
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(DataError, match=r"pyarrow or polars: pip install 'graftwork\[parq"):
+            read_table(path)
+
+    def test_columns_that_are_dropped_are_not_read(self, tmp_path):
+        pq.write_table(
+            pa.table({"tags": [["a"], ["b", "c"]], "a": [1, 0], "b": [0, 1]}), tmp_path / "t.pq"
+        )
+        with pytest.raises(DataError, match="tags"):
+            read_table(tmp_path / "t.pq")
+        assert read_table(tmp_path / "t.pq", drop=["tags"]).names == ("a", "b")
+        assert read_table(tmp_path / "t.pq", columns=["b", "a"]).names == ("b", "a")
+
+
+class TestColumns:
+    TEXT = "id,age,sex,n\n1,30,m,2\n2,40,f,3\n"
+
+    def test_some_in_the_order_wanted(self, write):
+        table = read_table(write(self.TEXT), columns=["sex", "age"])
+        assert table.names == ("sex", "age")
+        assert list(table) == [("m", 30), ("f", 40)]
+        assert read_table(write(self.TEXT), drop=["id", "n"]).names == ("age", "sex")
+        assert read_table(write(self.TEXT), columns=["age", "id"], drop=["id"]).names == ("age",)
+
+    def test_a_function_chooses(self, write):
+        table = read_table(write(self.TEXT), columns=lambda names: [n for n in names if n > "k"])
+        assert table.names == ("sex", "n")
+
+    def test_the_weights_need_not_be_named(self, write):
+        table = read_table(write(self.TEXT), columns=["sex"], weights="n")
+        assert (table.names, table.total_weight) == (("sex",), 5.0)
+        with pytest.raises(DataError, match="'n' holds the weights, so it cannot be dropped"):
+            read_table(write(self.TEXT), drop=["n"], weights="n")
+
+    def test_without_a_header(self, write):
+        table = read_table(write("1,2,3\n2,3,4\n"), drop=["x1"])
+        assert table.names == ("x0", "x2")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"drop": ["agee"]}, "no column 'agee' to drop; did you mean 'age'. The columns are"),
+            ({"columns": ["name"]}, "no column 'name' to read"),
+            ({"columns": "age"}, r"columns is one text, 'age'; pass a list of names, \['age'\]"),
+            ({"drop": ["id", "age", "sex", "n"]}, "no column is left"),
+            ({"drop": ["id", "age", "sex"], "weights": "n"}, "no column is left"),
+        ],
+    )
+    def test_refusals(self, write, options, message):
+        with pytest.raises(DataError, match=message):
+            read_table(write(self.TEXT), **options)
+
+    def test_what_is_dropped_may_be_anything(self, write):
+        """More different cells than a column may have, two columns of one name, gaps."""
+        rows = "".join(f"name {i},{i % 2},,{i % 3}\n" for i in range(70_000))
+        path = write("id,a,gap,gap\n" + rows)
+        with pytest.raises(DataError):
+            read_table(path)
+        table = read_table(path, drop=["id", "gap"])
+        assert (table.names, table.n_rows) == (("a",), 70_000)
 
 
 def test_repeated_names_above_numbers_are_a_header_and_refused(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graftwork.data.choosing import Wanted, choose_columns
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
-from graftwork.data.frames import from_frame
 from graftwork.data.missing import POLICIES, Missing, check_missing
+from graftwork.data.parquet import Choose, read_parquet
 from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
@@ -42,6 +43,8 @@ def read_table(
     states: Mapping[Any, Iterable[Any]] | None = None,
     weights: Any = None,
     missing: Missing = "error",
+    columns: Wanted | None = None,
+    drop: Wanted | None = None,
 ) -> Table:
     """Return the table in a CSV, TSV or Parquet file.
 
@@ -74,6 +77,12 @@ def read_table(
         Name of the column that holds the row weights, which is then no variable; or the weights.
     missing : {"error", "state"}
         As in `as_table`.
+    columns : list of names, optional
+        The columns to read, in this order (that of the weights is read anyway). Or a function that
+        is given all names and returns these.
+    drop : list of names, optional
+        Columns to leave out: names, ids, comments. What is in them is not looked at. Or a function,
+        as before.
 
     Returns
     -------
@@ -94,6 +103,8 @@ def read_table(
     >>> table = read_table(path, weights="n")
     >>> table.names, table.states, table.total_weight
     (('smokes', 'visits'), (('no', 'yes'), (1, 3)), 15.0)
+    >>> read_table(path, drop=["n"]).names
+    ('smokes', 'visits')
     """
     file = Path(path)
     check_missing(missing)
@@ -102,17 +113,39 @@ def read_table(
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     with named_after(file):
-        check_file(file)
-        source = Source.of(file)
-        if first_bytes(source) == b"PAR1" or file.suffix in (".parquet", ".pq"):
-            raw = _read_parquet(source)
-        else:
-            columns, names = _read_text(source, sep, header)
-            convert = _converter(infer_types, states, weights)
-            raw = _text_columns(columns, names, frozenset(missing_values), convert)
+        convert = _converter(infer_types, states, weights)
+        choose = _chooser(columns, drop, weights)
+        raw = _take_apart(file, sep, header, frozenset(missing_values), convert, choose)
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
         return assemble(raw, states=states, weights=weights, missing=missing)
+
+
+def _take_apart(
+    file: Path,
+    sep: str | None,
+    header: bool | Literal["auto"],
+    missing: frozenset[str],
+    convert: Callable[[Hashable], bool],
+    choose: Choose,
+) -> Raw:
+    """Return the columns of a file that are wanted."""
+    check_file(file)
+    source = Source.of(file)
+    if first_bytes(source) == b"PAR1" or file.suffix in (".parquet", ".pq"):
+        return read_parquet(source, choose)
+    columns, names = _read_text(source, sep, header, choose)
+    return _text_columns(columns, names, missing, convert)
+
+
+def _chooser(columns: Wanted | None, drop: Wanted | None, weights: Any) -> Choose:
+    """Return the function that says which columns of a file are read."""
+    also = weights if isinstance(weights, str) else None
+
+    def choose(names: Sequence[Any]) -> list[int]:
+        return choose_columns(names, columns, drop, also=also)
+
+    return choose
 
 
 def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
@@ -132,9 +165,9 @@ def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashab
 
 
 def _read_text(
-    source: Source, sep: str | None, header: bool | Literal["auto"]
+    source: Source, sep: str | None, header: bool | Literal["auto"], choose: Choose
 ) -> tuple[TextColumns, tuple[Hashable, ...]]:
-    """Return a text file's columns, encoded as text, and their names."""
+    """Return a text file's columns that are wanted, encoded as text, and their names."""
     with opened(source) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
         if sep is None:
@@ -149,10 +182,10 @@ def _read_text(
             header = has_header(top, rows[1:])
         if header:
             rows, numbers = rows[1:], numbers[1:]
-            names = clean_names(cell or f"x{j}" for j, cell in enumerate(top))
-        else:
-            names = tuple(f"x{j}" for j in range(len(top)))
-        columns = TextColumns(len(top))
+        titles = [(header and cell) or f"x{j}" for j, cell in enumerate(top)]
+        places = choose(titles)
+        names = clean_names(titles[j] for j in places)
+        columns = TextColumns(len(top), places)
         for some, at in chain([(rows, numbers)] if rows else [], chunks):
             columns.add(some, at)
     if not columns.lines:
@@ -235,22 +268,3 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
         remedy=raw.remedy,
     )
     return others, weights
-
-
-def _read_parquet(source: Source) -> Raw:
-    """Return a Parquet file's columns."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise DataError(
-            "reading Parquet needs pyarrow: pip install 'graftwork[parquet]'"
-        ) from error
-    try:
-        # A file object, so that folders called key=value are not taken for columns.
-        with source.open() as stream:
-            raw = from_frame(pq.read_table(stream))
-    except pa.ArrowException as error:
-        raise DataError(f"cannot be read as Parquet ({str(error).splitlines()[0]}).") from error
-    assert raw is not None
-    return raw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -268,6 +268,34 @@ class Table:
             raise DataError(f"row numbers must lie between 0 and {self.n_rows - 1}.")
         weights = None if self.weights is None else self.weights[picked]
         return Table(self.names, self.states, np.take(self.codes, picked, axis=1), weights)
+
+    def take_columns(self, names: Iterable[Hashable]) -> Table:
+        """Return a table of some of the variables, in the order given.
+
+        Parameters
+        ----------
+        names : iterable of hashable
+            The variables wanted.
+
+        Returns
+        -------
+        Table
+            The same rows, with their weights.
+
+        Raises
+        ------
+        DataError
+            If there is no such variable, or none is wanted.
+
+        Examples
+        --------
+        >>> Table(("a", "b"), ((0, 1), (0,)), [[0, 1], [0, 0]]).take_columns(["b"]).names
+        ('b',)
+        """
+        places = [self.index(name) for name in names]
+        kept = tuple(self.names[j] for j in places)
+        states = tuple(self.states[j] for j in places)
+        return Table(kept, states, self.codes[places], self.weights)
 
     def with_weights(self, weights: Any) -> Table:
         """Return the same rows with other weights.

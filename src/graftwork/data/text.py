@@ -160,10 +160,14 @@ class TextColumns:
     ----------
     width : int
         Number of columns.
+    places : sequence of int, optional
+        Which of them are kept, in which order; all of them otherwise.
     """
 
-    def __init__(self, width: int) -> None:
-        self.books = [_Book() for _ in range(width)]
+    def __init__(self, width: int, places: Sequence[int] | None = None) -> None:
+        self._width = width
+        self._places = range(width) if places is None else places
+        self.books = [_Book() for _ in self._places]
         self.lines = array("q")
         self._parts: list[NDArray[Any]] = []
 
@@ -189,7 +193,7 @@ class TextColumns:
         >>> columns.codes().tolist(), list(columns.books[1])
         ([[0, 0], [0, 1]], ['b', 'c'])
         """
-        width, count = len(self.books), len(rows)
+        width, count = self._width, len(rows)
         if set(map(len, rows)) - {width}:
             row, line = next(
                 (row, line) for row, line in zip(rows, lines, strict=True) if len(row) != width
@@ -198,9 +202,11 @@ class TextColumns:
                 f"line {line} has {len(row)} cell{'s'[: len(row) != 1]}, expected {width} as in "
                 "the first line; check its separators and quotes."
             )
-        part = np.empty((width, count), dtype=np.int32)
-        for j, (book, cells) in enumerate(zip(self.books, zip(*rows, strict=True), strict=True)):
-            part[j] = np.fromiter(map(book.__getitem__, cells), dtype=np.int32, count=count)
+        part = np.empty((len(self.books), count), dtype=np.int32)
+        columns = list(zip(*rows, strict=True))
+        for j, (book, place) in enumerate(zip(self.books, self._places, strict=True)):
+            cells = map(book.__getitem__, columns[place])
+            part[j] = np.fromiter(cells, dtype=np.int32, count=count)
         self._parts.append(small(part, max(map(len, self.books))))
         self.lines.extend(lines)
 
