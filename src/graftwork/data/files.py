@@ -121,6 +121,35 @@ def read_table(
         return assemble(raw, states=states, weights=weights, missing=missing)
 
 
+def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
+    """Return the columns of a file that have these names, not encoded yet.
+
+    Parameters
+    ----------
+    file : Path
+        As `read_table` takes it.
+    states : mapping of name to states
+        The columns wanted. One whose states are text stays text, and a text that is a state does
+        not mean a missing cell.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "t.csv")
+    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
+    >>> file_columns(path, {"a": ("1", "2")}).column(0).states
+    ('1', '2')
+    """
+    known = {state for listed in states.values() for state in listed}
+    missing = frozenset(text for text in MISSING if text not in known)
+
+    def wanted(names: Sequence[Any]) -> list[Any]:
+        return [name for name in names if name in states] or list(names)
+
+    convert = _converter(True, states, None)
+    return _take_apart(file, None, "auto", missing, convert, _chooser(wanted, None, None))
+
+
 def _take_apart(
     file: Path,
     sep: str | None,

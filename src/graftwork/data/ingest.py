@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from scipy import sparse
 
 from graftwork.data.columns import Raw, assemble, check_shape, clean_names
 from graftwork.data.encode import Coded, encode_block
+from graftwork.data.files import file_columns, read_table
 from graftwork.data.frames import from_frame, from_series
 from graftwork.data.missing import MISSING_STATE, Missing, check_missing, unmark
+from graftwork.data.sources import named_after
 from graftwork.data.table import Table
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
@@ -46,14 +49,15 @@ def as_table(
 
     Parameters
     ----------
-    data : Table, frame, array, list or dict
+    data : Table, frame, array, list, dict or path
         A pandas, polars or Arrow table; an array of shape (n_rows, n_variables); a list of rows;
-        a list of dicts; or a dict of name to column.
+        a list of dicts; a dict of name to column; or the path of a file, which `read_table` reads
+        (and has options for).
     states : mapping of name to states, optional
         States of some columns in the order wanted, also those that never occur. Numbers match by
         value (1.0 is 1), and bools match 0 and 1 if these are declared; text matches text only.
     weights : array-like of shape (n_rows,), optional
-        Weight of each row: finite, at least 0, not all 0.
+        Weight of each row: finite, at least 0, not all 0. Of a file also the name of a column.
     names : iterable of hashable, optional
         Names for the columns of an array or a list of rows; ``"x0"``, ``"x1"``, ... otherwise.
     missing : {"error", "state"}
@@ -90,6 +94,10 @@ def as_table(
     check_missing(missing)
     if isinstance(data, Table) and states is None and names is None:
         return data if weights is None else data.with_weights(weights)
+    if _is_path(data):
+        if names is not None:
+            raise DataError("names is for arrays and lists of rows; a file has names of its own.")
+        return read_table(data, states=states, weights=weights, missing=missing)
     raw = take_apart(data, names)
     if weights is None and isinstance(data, Table):
         weights = data.weights
@@ -103,12 +111,13 @@ def align(
     *,
     weights: Any = None,
     owner: str = "model",
+    remedy: str = _NO_STATE,
 ) -> Table:
     """Return new data as a Table with exactly the variables and states given.
 
     Parameters
     ----------
-    data : Table, frame, array, list or dict
+    data : Table, frame, array, list, dict or path
         As in `as_table`. Columns that have names are picked by name, and others are ignored;
         arrays and lists of rows are taken by position.
     names : sequence of hashable
@@ -120,6 +129,8 @@ def align(
         Weight of each row; those of a Table are kept otherwise.
     owner : str
         Who asks, for the error about the number of columns.
+    remedy : str
+        What can be done about missing cells, for the error about them.
 
     Returns
     -------
@@ -140,7 +151,22 @@ def align(
     listed = tuple(tuple(each) for each in states)
     if isinstance(data, Table) and data.names == wanted and data.states == listed:
         return Table(wanted, listed, data.codes, _either(weights, data))
-    raw = take_apart(data)
+    if _is_path(data):
+        with named_after(Path(data)):
+            raw = file_columns(Path(data), dict(zip(wanted, listed, strict=True)))
+            return _align(raw, wanted, listed, weights, owner, remedy)
+    return _align(take_apart(data), wanted, listed, _either(weights, data), owner, remedy)
+
+
+def _align(
+    raw: Raw,
+    wanted: tuple[Hashable, ...],
+    listed: tuple[tuple[Hashable, ...], ...],
+    weights: Any,
+    owner: str,
+    remedy: str,
+) -> Table:
+    """Return columns as a Table of the variables wanted, with the states listed."""
     if raw.named:
         raw = _select(raw, wanted)
     elif len(raw.names) != len(wanted):
@@ -149,8 +175,9 @@ def align(
             f"as input: {listing(wanted)}."
         )
     declared = dict(zip(wanted, listed, strict=True))
-    raw = Raw(wanted, raw.n_rows, _known_gaps(raw, listed), named=True, remedy=_NO_STATE)
-    return assemble(raw, states=declared, weights=_either(weights, data), missing="known")
+    column = _known_gaps(raw, listed)
+    raw = Raw(wanted, raw.n_rows, column, named=True, place=raw.place, remedy=remedy)
+    return assemble(raw, states=declared, weights=weights, missing="known")
 
 
 def _known_gaps(raw: Raw, states: Sequence[Sequence[Hashable]]) -> Callable[[int], Any]:
@@ -182,7 +209,7 @@ def _select(raw: Raw, wanted: tuple[Hashable, ...]) -> Raw:
             "name, pass an array."
         )
     places = [position[name] for name in wanted]
-    return Raw(wanted, raw.n_rows, lambda j: raw.column(places[j]), named=True)
+    return Raw(wanted, raw.n_rows, lambda j: raw.column(places[j]), named=True, place=raw.place)
 
 
 def take_apart(data: Any, names: Iterable[Any] | None = None) -> Raw:
@@ -223,12 +250,17 @@ def take_apart(data: Any, names: Iterable[Any] | None = None) -> Raw:
     return _from_array(array, names)
 
 
+def _is_path(data: Any) -> bool:
+    """Return whether data may be the path of a file: text of one line, say."""
+    return isinstance(data, PathLike) or (isinstance(data, str) and "\n" not in data)
+
+
 def _refuse(data: Any) -> None:
     """Raise for what is no table but might be taken for one."""
     if isinstance(data, str | bytes | PathLike):
         raise DataError(
-            f"a table was expected, not the text {str(data)[:80]!r}; "
-            "to read a file, use graftwork.data.read_table(path)."
+            f"a table was expected, not {str(data)[:80]!r}; to read a file, pass its path as text, "
+            "or use gw.read_table(path)."
         )
     if sparse.issparse(data):
         raise DataError(
