@@ -227,13 +227,22 @@ def test_columns_without_any_cell_are_refused_as_by_fit(missing: str) -> None:
     assert str(of_fit.value) == str(of_estimate.value)
 
 
-def test_missing_cells_are_refused_as_by_fit() -> None:
-    data = [[1.0, float("nan")], [2.0, 1.0]]
-    with pytest.raises(gw.DataError) as of_fit:
+def test_missing_cells_are_estimated_with_what_is_recommended() -> None:
+    data = [[1.0, float("nan")], [2.0, 1.0], [1.0, 0.0]] * 30
+    with pytest.raises(gw.DataError, match=r"recommended is MarkovNetwork\(missing='avail"):
         gw.MarkovNetwork().fit(data)
-    with pytest.raises(gw.DataError) as of_estimate:
-        gw.MarkovNetwork().estimate(data)
-    assert str(of_fit.value) == str(of_estimate.value)
+    cost = gw.MarkovNetwork(lam=0.05).estimate(data)
+    assert cost.missing_words.startswith("30 cells are missing in 30 of 90 rows, which is refused")
+    assert "Recommended is missing='available-case'" in cost.missing_words
+    told = gw.MarkovNetwork(lam=0.05, missing="available-case").estimate(data)
+    assert cost.missing_words.endswith(told.missing_words)
+    assert (cost.rows, cost.pairs, cost.weights) == (told.rows, told.pairs, told.weights)
+    whole = gw.MarkovNetwork(lam=0.05).estimate(data[1::3])
+    assert whole.missing_words == ""
+    needs_rows = gw.MarkovNetwork(lam=0.05, loss="likelihood").estimate(data)
+    assert "missing='impute', since the likelihood needs complete rows" in needs_rows.missing_words
+    with pytest.raises(gw.DataError, match="2D array"):
+        gw.MarkovNetwork().estimate([1, 2])
 
 
 def test_rows_without_weight_do_not_count() -> None:
@@ -301,7 +310,7 @@ def test_notes_name_what_is_odd() -> None:
     table = gw.as_table(data)
     words = " ".join(data_notes(table, prepare(table), 1000))
     assert "1 variable never changes: same." in words
-    assert "id has as many states as there are rows" in words
+    assert "Column 'id' has a value of its own in many rows" in words
     assert "twin and copy" in words
     assert "1 state with fewer than 10 counts" in words
     assert "rare = seldom" in words

@@ -248,6 +248,7 @@ def test_an_interrupt_stores_the_best_so_far_and_is_raised(frame):
     ids=["one-row", "one-column", "all-constant", "300-states-and-huge-ints", "unicode"],
 )
 @pytest.mark.parametrize("lam", [0.1, "auto"])
+@pytest.mark.filterwarnings("ignore:Column:graftwork.errors.DataWarning")  # of 300 states
 def test_odd_tables_are_learned(rows, lam):
     net = gw.MarkovNetwork(lam=lam).fit(rows)
     assert np.isfinite(net.score(rows))

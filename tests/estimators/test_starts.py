@@ -267,6 +267,7 @@ EDGES = {
 
 @pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
 @pytest.mark.parametrize("name", ODD)
+@pytest.mark.filterwarnings("ignore:Column:graftwork.errors.DataWarning")  # of 300 states
 def test_trees_of_odd_tables(name, loss):
     net = gw.MarkovNetwork("chow-liu", loss=loss).fit(ODD[name])
     assert net.model_.n_edges == EDGES[name]

@@ -124,6 +124,7 @@ ODD = {
 @pytest.mark.parametrize("rows", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("lam", [0.05, "auto"])
 @pytest.mark.parametrize("tie", [1, 3])
+@pytest.mark.filterwarnings("ignore:Column:graftwork.errors.DataWarning")  # of 300 states
 def test_odd_tables(rows, lam, tie, tmp_path):
     net = gw.MarkovNetwork(lam=lam, tie=tie, random_state=0).fit(rows)
     assert np.isfinite(net.score(rows))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import csv
+import io
 import os
 import re
+import shlex
 import sys
 import traceback
 import warnings
@@ -21,9 +25,11 @@ BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
 #: What the library says about its arguments, as options of the command line.
 _OPTIONS = {
     "pass missing_values=() to": "use --keep-missing to",
-    "missing='state' to give them one of their own, or learn with missing='state', 'drop-rows', "
-    "'available-case' or 'impute'": "or --missing state, drop-rows, available-case or impute (of "
-    "learn, path and bootstrap)",
+    " (to read them for that, pass missing='state')": " (all of learn, path and bootstrap)",
+    "MarkovNetwork(missing='available-case')": "--missing available-case",
+    "MarkovNetwork(missing='state')": "--missing state",
+    " (as_table has missing='state', frames df.fillna('missing'))": " (all of learn, path and "
+    "bootstrap)",
     "pass header=True": "use --header yes",
     "pass header=False": "use --header no",
     "pass one that a model's save wrote": "give one that graftwork learn or crf wrote (model.gw)",
@@ -45,6 +51,8 @@ _ARGUMENTS = re.compile(
     r"""|n_jobs|max_edges|max_tests|max_seconds|start|c1|select|order|candidates|min_count"""
     r"""|max_features|max_iter|missing)(?:(?= must be)|=["']([\w-]+)["'])"""
 )
+#: Where the library says how columns are left out.
+_DROP = re.compile(r"\(read_table has drop=(\[.*?\]), frames df\.drop\(columns=\.\.\.\)\)")
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 
 
@@ -65,13 +73,26 @@ def as_options(text: str) -> str:
     """
     for call, option in _OPTIONS.items():
         text = text.replace(call, option)
-    return _ARGUMENTS.sub(_as_option, text)
+    return _ARGUMENTS.sub(_as_option, _DROP.sub(_as_drop, text))
 
 
 def _as_option(found: re.Match[str]) -> str:
     name, value = found.groups()
     option = f"--{_RENAMED.get(name, name).replace('_', '-')}"
     return option if value is None else f"{option} {value}"
+
+
+def _as_drop(found: re.Match[str]) -> str:
+    """Return the option that leaves out the columns of a list.
+
+    Examples
+    --------
+    >>> as_options("leave it out (read_table has drop=['a b'], frames df.drop(columns=...)).")
+    "leave it out (--drop 'a b')."
+    """
+    names = io.StringIO()
+    csv.writer(names).writerow(ast.literal_eval(found[1]))
+    return f"(--drop {shlex.quote(names.getvalue().strip())})"
 
 
 def report_failure(error: BaseException) -> int:

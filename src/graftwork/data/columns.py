@@ -14,16 +14,13 @@ import numpy as np
 from graftwork.data.checks import MAX_STATES
 from graftwork.data.declared import declared_states, to_states
 from graftwork.data.encode import Coded, encode, infinity
-from graftwork.data.missing import POLICIES, Missing, settle
+from graftwork.data.missing import RECOMMENDED, Missing, advice, settle
 from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
 
 _MANY = 100
-_REMEDY = (
-    "give missing its own state (missing='state', or for a pandas frame df.fillna('missing')), or "
-    f"let the network see to it: MarkovNetwork has {POLICIES}"
-)
+_REMEDY = f"{RECOMMENDED} (as_table has missing='state', frames df.fillna('missing'))"
 _BINNING = (
     "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "
     "sklearn.preprocessing.KBinsDiscretizer(4, encode='ordinal')"
@@ -69,7 +66,7 @@ class Raw:
     place : callable
         Turns a row number into words, for errors.
     remedy : str
-        What can be done about missing cells.
+        What can be done about missing cells; "{recommended}" is filled in.
     """
 
     names: tuple[Hashable, ...]
@@ -239,10 +236,11 @@ def _check_missing(columns: Sequence[Coded], names: Sequence[Hashable], raw: Raw
         return
     name, hole, _ = counts[0]
     cells = sum(count for _, _, count in counts)
+    told = advice({name: count for name, _, count in counts}, raw.n_rows)
     raise DataError(
         f"Input contains NaN or other missing cells: {cells:,} in {len(counts)} "
         f"column{'s' if len(counts) > 1 else ''}, the first in column {name!r}, "
-        f"{raw.place(int(np.argmax(hole)))}; {raw.remedy}."
+        f"{raw.place(int(np.argmax(hole)))}; {raw.remedy.replace(RECOMMENDED, told)}."
     )
 
 
@@ -254,7 +252,8 @@ def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
         if count > MAX_STATES:
             raise DataError(
                 f"column {name!r} has {count:,} distinct states, more than {MAX_STATES:,}; "
-                f"if it is a number, {_BINNING}; if it is an identifier, drop it."
+                f"if it is a number, {_BINNING}; if it is an identifier, leave it out (read_table "
+                f"has drop={[name]!r}, frames df.drop(columns=...))."
             )
         if count > _MANY and not coded.declared and _looks_continuous(coded):
             continuous.append((name, count))

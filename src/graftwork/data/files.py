@@ -14,7 +14,8 @@ import numpy as np
 from graftwork.data.choosing import Wanted, choose_columns
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
-from graftwork.data.missing import POLICIES, Missing, check_missing
+from graftwork.data.missing import RECOMMENDED, Missing, check_missing
+from graftwork.data.oddities import warn_of_columns
 from graftwork.data.parquet import Choose, read_parquet
 from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
@@ -95,6 +96,12 @@ def read_table(
         If the file is absent, empty, damaged, ragged or not UTF-8, or its cells cannot be used;
         the message starts with the file's name and says the line.
 
+    Warns
+    -----
+    DataWarning
+        If a column looks continuous, as in `as_table`, or has a value of its own in most rows, as
+        identifiers and free text have.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -118,7 +125,9 @@ def read_table(
         raw = _take_apart(file, sep, header, frozenset(missing_values), convert, choose)
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
-        return assemble(raw, states=states, weights=weights, missing=missing)
+        table = assemble(raw, states=states, weights=weights, missing=missing)
+    warn_of_columns(table)
+    return table
 
 
 def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
@@ -249,9 +258,9 @@ def _text_columns(
 
     head = "; if line 1 is a header, pass header=True" if lines[0] == 1 else ""
     remedy = (
-        f"these texts count as missing: {listing(sorted(missing))}; pass missing_values=() to "
-        "keep them as ordinary states, missing='state' to give them one of their own, or learn "
-        f"with {POLICIES}{head}"
+        f"{RECOMMENDED} (to read them for that, pass missing='state'). These texts count as "
+        f"missing: {listing(sorted(missing))}; pass missing_values=() to keep them as ordinary "
+        f"states{head}"
     )
     return Raw(
         names,

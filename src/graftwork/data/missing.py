@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +18,10 @@ MISSING_STATE = "(missing)"
 # What becomes of missing cells: an error, a last state of their own, or the state of that name
 # where a model has it and else an error.
 Missing = Literal["error", "state", "known"]
-# What a network can do about them, as errors name it.
-POLICIES = "missing='state', 'drop-rows', 'available-case' or 'impute'"
+# Where errors say what is recommended.
+RECOMMENDED = "{recommended}"
+# A column that lacks more of its cells is mostly empty.
+_MOSTLY = 0.5
 
 Bools = NDArray[np.bool_]
 
@@ -37,6 +39,47 @@ def check_missing(missing: str) -> None:
             f"missing is {missing!r}{suggestion(missing, choices) or '.'} It must be 'error' or "
             "'state'; dropping rows and available cases are choices of MarkovNetwork."
         )
+
+
+def recommend(gaps: Mapping[Hashable, int], n_rows: int) -> tuple[str, str]:
+    """Return what MarkovNetwork is best told about missing cells, and why, in a clause.
+
+    Parameters
+    ----------
+    gaps : mapping of name to int
+        How many cells of each column are missing.
+
+    Examples
+    --------
+    >>> recommend({"a": 3, "b": 0}, 100)
+    ('available-case', 'which learns from every observed cell and leaves out no row')
+    """
+    empty = [name for name, count in gaps.items() if count > _MOSTLY * n_rows]
+    if empty:
+        are = "is" if len(empty) == 1 else "are"
+        return "state", (
+            f"which makes missing a state, since {listing(empty, 3)} {are} mostly empty, and that "
+            "a cell is missing may say something there (or leave such columns out)"
+        )
+    return "available-case", "which learns from every observed cell and leaves out no row"
+
+
+def advice(gaps: Mapping[Hashable, int], n_rows: int) -> str:
+    """Return what is recommended about missing cells, for errors.
+
+    Examples
+    --------
+    >>> advice({"a": 3}, 100)
+    "recommended is MarkovNetwork(missing='available-case'), which learns from every observed cell
+    and leaves out no row; others are 'state', 'drop-rows' and 'impute'"
+    """
+    policy, why = recommend(gaps, n_rows)
+    names = [each for each in ("available-case", "state", "drop-rows", "impute") if each != policy]
+    first, second, third = names
+    return (
+        f"recommended is MarkovNetwork(missing={policy!r}), {why}; others are {first!r}, "
+        f"{second!r} and {third!r}"
+    )
 
 
 def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int], str]) -> Coded:

@@ -10,12 +10,11 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample
+from graftwork.data.oddities import column_remarks, lone_columns, number_columns
 from graftwork.estimators.cost import amount
 
 RARE = 10
 SHOWN = 5
-# With fewer rows every column of numbers has about as many states as rows.
-LEAST_ROWS_FOR_IDS = 20
 
 
 def data_notes(table: Table, sample: Sample, expected_weights: int) -> tuple[str, ...]:
@@ -41,16 +40,12 @@ def data_notes(table: Table, sample: Sample, expected_weights: int) -> tuple[str
     if constant:
         verb = "never changes" if len(constant) == 1 else "never change"
         found.append(f"{amount(len(constant), 'variable')} {verb}: {_some(constant)}.")
-    rows = sample.counts.codes.shape[1]
-    ids = [names[i] for i in np.flatnonzero(sample.cards == rows)]
-    if ids and rows >= LEAST_ROWS_FOR_IDS:
-        verb = "has" if len(ids) == 1 else "have"
-        found.append(f"{_some(ids)} {verb} as many states as there are rows: leave out names, ids.")
+    found += column_remarks(table)
     copies = _copies(sample)
     if copies:
         listed = [f"{names[i]} and {names[j]}" for i, j in copies]
         found.append(f"The same in every row: {_some(listed)}. One of each pair is enough.")
-    rare = _rare(table, sample, set(ids))
+    rare = _rare(table, sample, {*lone_columns(table), *number_columns(table)})
     if rare:
         found.append(
             f"{amount(len(rare), 'state')} with fewer than {RARE} counts, whose weights are little "
@@ -64,14 +59,14 @@ def data_notes(table: Table, sample: Sample, expected_weights: int) -> tuple[str
     return tuple(found)
 
 
-def _rare(table: Table, sample: Sample, ids: set[Any]) -> list[str]:
-    """Return ``name = state`` of rare states, the rarest first."""
+def _rare(table: Table, sample: Sample, told: set[Any]) -> list[str]:
+    """Return ``name = state`` of rare states of columns not told of yet, the rarest first."""
     counts, offsets = sample.counts.margins, np.concatenate([[0], np.cumsum(sample.cards)])
     places = np.flatnonzero((counts > 0) & (counts < RARE))
     found: list[str] = []
     for place in places[np.argsort(counts[places], kind="stable")]:
         i = int(np.searchsorted(offsets, place, side="right")) - 1
-        if sample.cards[i] > 1 and table.names[i] not in ids:
+        if sample.cards[i] > 1 and table.names[i] not in told:
             state = table.states[i][sample.kept[i][place - offsets[i]]]
             found.append(f"{table.names[i]} = {state}")
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import STAGES, completed
-from graftwork.estimators.missing import MissingCells, read_rows
+from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 
 # In data of more cells so many rows are compared before all are.
 MANY_CODES = 2**24
@@ -44,6 +45,7 @@ def expected_rows(net: Any, X: Any, weights: Any) -> ExpectedRows:
     """Return the rows that ``net`` would learn from; data are refused as by fit.
 
     Missing cells that it would draw from networks are drawn from the frequencies of their columns.
+    Where they would be an error, the rows are those of the policy that is recommended.
 
     Parameters
     ----------
@@ -59,7 +61,26 @@ def expected_rows(net: Any, X: Any, weights: Any) -> ExpectedRows:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the estimate says the same in words
+        if net.missing == "error" and not isinstance(X, Table):
+            return _with_advice(net, X, weights)
         table, found = read_rows(net, X, weights)
+    return _expected(net, table, found)
+
+
+def _with_advice(net: Any, X: Any, weights: Any) -> ExpectedRows:
+    """Return the rows where missing cells are an error, or else are dealt with as recommended."""
+    twin = copy.copy(net)
+    twin.missing = "state"
+    table, found = read_cells(twin, X, weights)
+    advice = recommended(table, net.loss)
+    if advice is None:
+        return _expected(net, table, found)
+    twin.missing, twin.states = advice.policy, None  # the table has them
+    rows = _expected(twin, *read_rows(twin, table, None))
+    return replace(rows, words=f"{advice.words()} {rows.words}".rstrip())
+
+
+def _expected(net: Any, table: Table, found: MissingCells) -> ExpectedRows:
     if net.missing not in ("available-case", "impute"):
         return ExpectedRows(table, _prepare(net, table, missing=False), 1, found.words())
     sample = _prepare(net, table, missing=True)

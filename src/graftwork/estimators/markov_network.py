@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample
+from graftwork.data.oddities import warn_of_columns
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.base import Estimator, check_is_fitted
@@ -24,6 +25,7 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
+from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning, unary_of
 from graftwork.estimators.missing import log_scores, prepare_rows, read_rows
 from graftwork.estimators.parts import make_objective
@@ -189,6 +191,8 @@ class MarkovNetwork(Estimator):
         knowledge.
     method_ : str
         The name of the method used.
+    data_ : LearnedFrom
+        How many rows there were, how often each state occurs in them, remarks on columns.
     names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
 
     Examples
@@ -305,6 +309,12 @@ class MarkovNetwork(Estimator):
             pandas, polars, Arrow, NumPy, lists of rows, dicts, or a ``graftwork.Table``.
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
+
+        Warns
+        -----
+        DataWarning
+            If a column has a value of its own in most rows, as identifiers and free text have
+            (of a Table, whoever read it was warned), or if rows are dropped.
         """
         self._fit_drawn(X, sample_weight, check=True)
         return self
@@ -332,6 +342,9 @@ class MarkovNetwork(Estimator):
         """
         options = loop_options(self)
         table, self.missing_ = read_rows(self, X, sample_weight)
+        self.data_ = LearnedFrom.of(table, self.missing_)
+        if not isinstance(X, Table | str | PathLike):  # reading a file has warned
+            warn_of_columns(table)
         self._note_feature_names(X, table)
         table, sample = prepare_rows(self, table, options["rng"])
         options["budget"] = options["budget"].after(self.missing_.seconds)

@@ -18,6 +18,7 @@ from graftwork.data.missing import (
     complete_rows,
     missing_cells,
     missing_last,
+    recommend,
 )
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import completed, copies_of_rows, draw_missing
@@ -96,6 +97,56 @@ class MissingCells:
         return {name: getattr(self, name) for name in names}
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is recommended about missing cells that nothing was said about.
+
+    Attributes
+    ----------
+    policy, why : str
+        One of `POLICIES`, and a clause.
+    found : MissingCells
+    """
+
+    policy: str
+    why: str
+    found: MissingCells
+
+    def words(self) -> str:
+        """Return how much is missing, and what to do, in plain sentences."""
+        cells = f"{self.found.cells:,} cell{'s are' if self.found.cells > 1 else ' is'} missing"
+        return (
+            f"{cells} in {self.found.rows:,} of {self.found.of_rows:,} rows, which is refused "
+            f"unless you say what to do. Recommended is missing={self.policy!r}, {self.why}; this "
+            "estimate is for that."
+        )
+
+
+def recommended(table: Table, loss: str) -> Advice | None:
+    """Return what is recommended about the missing cells of a table; None if there are none.
+
+    Examples
+    --------
+    >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 2]])
+    >>> recommended(table, "pseudolikelihood").policy, recommended(table, "likelihood").policy
+    ('available-case', 'impute')
+    """
+    gone = missing_cells(table)
+    if not gone.any():
+        return None
+    each = np.count_nonzero(gone, axis=1).tolist()
+    policy, why = recommend(dict(zip(table.names, each, strict=True)), table.n_rows)
+    if policy == "available-case" and loss == "likelihood":
+        policy, why = "impute", "since the likelihood needs complete rows"
+    return Advice(policy, why, _found("error", gone))
+
+
+def _found(policy: str, gone: Any) -> MissingCells:
+    """Return what is missing."""
+    rows = int(np.count_nonzero(gone.any(axis=0)))
+    return MissingCells(policy, int(np.count_nonzero(gone)), rows, gone.shape[1])
+
+
 def check_policy(net: Any) -> None:
     """Refuse a policy that is not known, or that the loss cannot follow; return None."""
     known("missing", net.missing, POLICIES)
@@ -134,9 +185,7 @@ def read_cells(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
     check_policy(net)
     how: Missing = "error" if net.missing == "error" else "state"
     table = as_table(X, states=net.states, weights=weights, missing=how)
-    gone = missing_cells(table)
-    rows = int(np.count_nonzero(gone.any(axis=0)))
-    return table, MissingCells(net.missing, int(np.count_nonzero(gone)), rows, table.n_rows)
+    return table, _found(net.missing, missing_cells(table))
 
 
 def read_rows_to_draw(net: Any, X: Any, weights: Any, *, warn: bool) -> Table:

@@ -1,0 +1,138 @@
+"""Columns that are hardly meant to be learned from: identifiers, free text, ungrouped numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.columns import level_of_caller
+from graftwork.data.missing import MISSING_STATE
+from graftwork.data.table import Table
+from graftwork.data.values import listing
+from graftwork.errors import DataWarning
+
+# A column with fewer states is none of these; nor can fewer rows tell.
+MANY_STATES = 20
+# Share of the rows whose state no other row has: of identifiers, and of free text (whose other
+# rows say "none", say), which has so many words.
+OWN_STATES = 0.5
+OWN_TEXTS, WORDS = 0.1, 3
+# Rows that count for more than so many on average are no single observations.
+HEAVY = 2.0
+_SHOWN = 5
+
+
+def lone_columns(table: Table) -> tuple[Hashable, ...]:
+    """Return the columns that have a state of their own in most rows, or are free text.
+
+    Columns of floats are not among them: `as_table` tells of continuous ones.
+
+    Examples
+    --------
+    >>> rows = range(30)
+    >>> lone_columns(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
+    ('id',)
+    """
+    if table.total_weight > HEAVY * table.n_rows:
+        return ()
+    found = []
+    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
+        if len(states) < MANY_STATES or any(isinstance(state, float) for state in states):
+            continue
+        counts = _counts(states, codes)
+        alone = np.count_nonzero(counts == 1) / max(counts.sum(), 1)
+        if np.count_nonzero(counts) < MANY_STATES or alone < OWN_TEXTS:
+            continue
+        if alone >= OWN_STATES or _words(states) >= WORDS:
+            found.append(name)
+    return tuple(found)
+
+
+def number_columns(table: Table) -> dict[Hashable, int]:
+    """Return the columns of many different numbers, and how many these are.
+
+    Examples
+    --------
+    >>> ages = tuple(range(18, 80))
+    >>> number_columns(Table(("age",), (ages,), [list(range(62)) * 10]))
+    {'age': 62}
+    """
+    found = {}
+    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
+        if len(states) > MANY_STATES and all(map(_is_number, states)):
+            seen = int(np.count_nonzero(_counts(states, codes)))
+            if seen > MANY_STATES:
+                found[name] = seen
+    return found
+
+
+def _is_number(state: Hashable) -> bool:
+    """Return whether a state is a number, or that of missing cells."""
+    if state == MISSING_STATE:
+        return True
+    return isinstance(state, int | float) and not isinstance(state, bool)
+
+
+def column_remarks(table: Table) -> tuple[str, ...]:
+    """Return sentences about columns that learning will not profit from as they are.
+
+    Examples
+    --------
+    >>> rows = range(30)
+    >>> column_remarks(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
+    ("Column 'id' has a value of its own in many rows, as identifiers and free text do...",)
+    """
+    lone = lone_columns(table)
+    numbers = {name: n for name, n in number_columns(table).items() if name not in lone}
+    return tuple(filter(None, [_lone_words(lone), _number_words(numbers)]))
+
+
+def warn_of_columns(table: Table) -> None:
+    """Warn once if there are columns that are almost certainly there by mistake; return None."""
+    words = _lone_words(lone_columns(table))
+    if words:
+        warnings.warn(words, DataWarning, stacklevel=level_of_caller())
+
+
+def _lone_words(names: Sequence[Hashable]) -> str:
+    """Return what to do about columns with a state of their own in most rows."""
+    if not names:
+        return ""
+    one = len(names) == 1
+    return (
+        f"Column{'s'[: not one]} {listing(names, _SHOWN)} {'has' if one else 'have'} a value of "
+        f"{'its' if one else 'their'} own in many rows, as identifiers and free text do, so there "
+        f"is nothing to learn from {'it' if one else 'them'}: leave {'it' if one else 'them'} out "
+        f"(read_table has drop={list(names[:_SHOWN])!r}, frames df.drop(columns=...)), or group "
+        "the values."
+    )
+
+
+def _number_words(numbers: dict[Hashable, int]) -> str:
+    """Return what to do about columns of many numbers."""
+    if not numbers:
+        return ""
+    some = [f"{name} ({n:,})" for name, n in numbers.items()]
+    text = ", ".join(some[:_SHOWN]) + (f" and {len(some) - _SHOWN} more" * (len(some) > _SHOWN))
+    return (
+        f"Many different numbers, each taken as a state of its own: {text}. A few groups, as by "
+        f"pandas.qcut(df[{next(iter(numbers))!r}], 5), leave more rows for each."
+    )
+
+
+def _counts(states: Sequence[Hashable], codes: Any) -> Any:
+    """Return how many rows each state has, that of missing cells left out."""
+    counts = np.bincount(codes, minlength=len(states))
+    if MISSING_STATE in states:
+        counts[states.index(MISSING_STATE)] = 0
+    return counts
+
+
+def _words(states: Sequence[Hashable]) -> float:
+    """Return how many words a state has, the middle one of them; 0 where some are no text."""
+    if not all(isinstance(state, str) for state in states):
+        return 0.0
+    return float(np.median([len(str(state).split()) for state in states]))

@@ -1,0 +1,81 @@
+"""What is kept of the rows a network was learned from: enough for words about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graftwork.data import Table
+from graftwork.data.missing import MISSING_STATE
+from graftwork.data.oddities import column_remarks
+from graftwork.estimators.missing import MissingCells
+from graftwork.inference.layout import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedFrom:
+    """The rows a network was learned from, without the rows.
+
+    Attributes
+    ----------
+    names : tuple of hashable
+        The variables.
+    states : tuple of tuple of hashable
+        Their states; missing is one of them only if it was learned as one.
+    counts : tuple of (states,) float64
+        Weight of the rows in each state.
+    n_rows : int
+    weighted : bool
+    total_weight : float
+    remarks : tuple of str
+        Sentences about columns that should be looked at.
+    """
+
+    names: tuple[Any, ...]
+    states: tuple[tuple[Any, ...], ...]
+    counts: tuple[Floats, ...]
+    n_rows: int
+    weighted: bool
+    total_weight: float
+    remarks: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(table: Table, missing: MissingCells | None = None) -> LearnedFrom:
+        """Return what is kept of a table, and of what was missing in it.
+
+        Examples
+        --------
+        >>> found = LearnedFrom.of(Table(("a",), ((0, 1, 2),), [[0, 2, 2]]))
+        >>> found.n_rows, found.counts[0], found.unseen()
+        (3, array([1., 0., 2.]), {'a': [1]})
+        """
+        states, counts, n_rows = table.states, table.observed(), table.n_rows
+        if missing is not None and missing.policy in ("available-case", "impute"):
+            n_rows = missing.of_rows  # rows that count for many are drawn for in copies
+            states = tuple(
+                tuple(state for state in each if state != MISSING_STATE) for each in states
+            )
+            counts = [each[: len(listed)] for each, listed in zip(counts, states, strict=True)]
+        return LearnedFrom(
+            table.names,
+            states,
+            tuple(counts),
+            n_rows,
+            table.weights is not None,
+            table.total_weight,
+            column_remarks(table),
+        )
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    def unseen(self) -> dict[Any, list[Any]]:
+        """Return the states that no row has, for the variables that have such states."""
+        parts = zip(self.names, self.states, self.counts, strict=True)
+        found = {
+            name: [state for state, count in zip(listed, counts, strict=True) if count == 0]
+            for name, listed, counts in parts
+        }
+        return {name: states for name, states in found.items() if states}
