@@ -1,5 +1,8 @@
 """MarkovNetwork on tables with missing cells."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -236,10 +239,85 @@ def test_scores_of_incomplete_rows():
     assert np.allclose(net.score_samples(complete), net.model_.log_pseudo_likelihood(complete))
     nothing = pd.DataFrame({name: [None, "no"] for name in "abcd"})
     assert net.score_samples(nothing)[0] == 0
-    with pytest.raises(DataError, match="missing is no state of that variable here"):
-        net.model_.log_pseudo_likelihood(frame)
-    with pytest.raises(DataError, match="missing cells"):
-        gw.MarkovNetwork(lam=0.03).fit(complete).score(frame)
+    with pytest.raises(DataError, match="score with missing='available-case'"):
+        net.model_.log_pseudo_likelihood(frame, missing="error")
+    whole = gw.MarkovNetwork(lam=0.03).fit(complete)
+    with pytest.raises(DataError, match=r"missing cells.*score with missing='available-case'"):
+        whole.score(frame)
+    assert np.isfinite(whole.model_.score(frame, missing="available-case"))
+    with pytest.raises(DataError, match="did you mean 'available-case'"):
+        whole.model_.score(frame, missing="available")
+
+
+@pytest.mark.parametrize("policy", ["available-case", "impute", "drop-rows", "state"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_everybody_gives_the_same_score(policy, weighted, tmp_path):
+    frame = chain()
+    weights = np.random.default_rng(1).random(len(frame)) + 0.5 if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of rows left out
+        net = gw.MarkovNetwork(lam=0.03, missing=policy, random_state=0)
+        net.fit(frame, sample_weight=weights)
+        net.save(tmp_path / "net.gw")
+        net.model_.save(tmp_path / "model.gw")
+        models = [net.model_, *(gw.load(tmp_path / f"{name}.gw") for name in ("net", "model"))]
+        models.append(pickle.loads(pickle.dumps(net.model_)))
+        score = net.score(frame, sample_weight=weights)
+        assert {model.score(frame, weights, n_jobs=2) for model in models} == {score}
+        found = {-gw.evaluate(each, frame, sample_weight=weights).nlpl for each in (net, *models)}
+        assert found == {score}
+        rows = net.score_samples(frame)
+        for model in models:
+            assert np.array_equal(model.log_pseudo_likelihood(frame), rows, equal_nan=True)
+            assert model.missing == policy
+    table = gw.as_table(frame, missing="state")
+    complete = frame.notna().all(axis=1).to_numpy()
+    assert np.isnan(rows).tolist() == (~complete & (policy == "drop-rows")).tolist()
+    if policy != "drop-rows":
+        assert net.score(table, sample_weight=weights) == score
+
+
+def test_what_evaluate_says_of_incomplete_rows():
+    frame = chain()
+    net = gw.MarkovNetwork(lam=0.03, missing="available-case", random_state=0).fit(frame)
+    scores = gw.evaluate(net, frame)
+    lacking = int(frame.isna().any(axis=1).sum())
+    assert (scores.n_rows, scores.n_incomplete, scores.n_left_out) == (400, lacking, 0)
+    assert scores.cells == pytest.approx(frame.notna().sum(axis=1).mean())
+    assert scores.cmll is None
+    assert f": it needs complete rows, and {lacking} of 400 lack cells." in scores.words()
+    assert f"{lacking} lack cells; their observed ones count" in scores.words()
+    assert "an observed cell" in scores.words()
+    # The likelihood of what is observed: the sum over all states of the cells that are missing.
+    model, total = net.model_, 0.0
+    for row in frame.to_dict("records"):
+        seen = {name: state for name, state in row.items() if isinstance(state, str)}
+        total += model.log_partition(evidence=seen) - model.log_partition()
+    assert scores.log_likelihood == pytest.approx(total / 400)
+    with pytest.warns(DataWarning, match=f"{lacking} of 400 rows were left out of the score"):
+        dropped = gw.evaluate(net, frame, missing="drop-rows")
+    assert (dropped.n_rows, dropped.n_left_out) == (400 - lacking, lacking)
+    assert dropped.to_dict() | {"n_left_out": 0} == gw.evaluate(net, frame.dropna()).to_dict()
+    with pytest.raises(DataError, match="leaves nothing to score"):
+        gw.evaluate(net, {name: [None, "no"] for name in "abc"} | {"d": ["no", None]},
+                    missing="drop-rows")  # fmt: skip
+
+
+def test_a_network_made_by_hand_scores_incomplete_rows():
+    alike = [[1.0, 0.0], [0.0, 1.0]]
+    model = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, {"a": [1.0, 0.0]}, {("a", "b"): alike})
+    share = model.marginals()["a"]
+    logits = np.array(alike) @ share  # what b hears of an a that is missing
+    expected = logits[0] - np.log(np.exp(logits).sum())
+    rows = {"a": [None], "b": [0]}
+    assert model.score(rows, missing="available-case") == pytest.approx(expected)
+    assert model.log_prob(rows, missing="available-case")[0] == pytest.approx(
+        np.log(model.marginals()["b"][0])
+    )
+    same = {("a", "b"): [[0.0, -np.inf], [-np.inf, 0.0]]}
+    sure = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, same)
+    with pytest.raises(DataError, match="use log_prob"):
+        sure.score({"a": [0], "b": [None]}, missing="available-case")
 
 
 def test_scikit_learn_splits_and_clones():

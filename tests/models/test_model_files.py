@@ -15,6 +15,7 @@ from tampering import huge_npy, npy, rewrite
 
 from graftwork.errors import DataError, ModelFileError
 from graftwork.models import PairwiseMRF, load, read_info
+from graftwork.models.gaps import Gaps
 
 ODD = {
     "plain": ["a", "b"],
@@ -408,3 +409,29 @@ def test_arrays_of_the_other_version_are_refused(tmp_path):
     rewrite(path, lambda h: h.update(version=2))
     with pytest.raises(ModelFileError, match="not those of format version 2"):
         load(path)
+
+
+def test_what_missing_cells_were_is_kept_and_checked(tmp_path):
+    states = {"a": ["x", "y"], "b": [0, 1, 2]}
+    potentials = PairwiseMRF(states).potentials
+    frequencies = (np.array([0.1, 0.9]), np.array([1 / 3, 1 / 3, 1 / 3]))
+    gaps = Gaps("available-case", frequencies)
+    model = PairwiseMRF.from_flat(list(states), list(states.values()), potentials, gaps)
+    path = tmp_path / "m.gw"
+    model.save(path)
+    again = load(path)
+    assert again.missing == "available-case"
+    rows = {"a": ["x", None], "b": [None, 2]}
+    assert again.score(rows) == model.score(rows)
+    for found in (
+        {"policy": "available-case", "frequencies": [[0.1, 0.9]]},
+        {"policy": "available-case", "frequencies": [[0.1, 0.9], [0.5, 0.5]]},
+        {"policy": "available-case", "frequencies": [[0.1, 0.8], [0.2, 0.3, 0.5]]},
+        {"policy": "available-case", "frequencies": [[-0.1, 1.1], [0.2, 0.3, 0.5]]},
+        {"policy": 3, "frequencies": []},
+        {"policy": "state"},
+        7,
+    ):
+        rewrite(path, lambda header, found=found: header | {"missing": found})
+        with pytest.raises(ModelFileError, match="damaged"):
+            load(path)

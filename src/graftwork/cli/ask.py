@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCORE_EXAMPLES = """Examples:
 graftwork score out/model.gw new.csv
 graftwork score out/model.gw new.csv --log-likelihood --per-row rows.csv
+graftwork score out/model.gw gaps.csv --missing available-case
 graftwork score out/model.gw new.csv --all --truth true-edges.csv --out scores.json"""
 
 QUERY_EXAMPLES = """Examples:
@@ -90,22 +91,43 @@ def score(
     sep: opt.Sep = None,
     header: opt.HeaderOption = opt.Header.AUTO,
     weights: opt.Weights = None,
+    missing_values: opt.MissingValues = None,
+    missing: opt.ScoredMissingOption = None,
 ) -> None:
-    """Say how well a model predicts rows (NLPL and others), and whether its edges are true."""
+    """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
+
+    Missing cells, and what texts mean them, are as in learning unless told otherwise. Columns that
+    are no variables of the model are not read.
+    """
+    import numpy as np
+
     from graftwork.cli.truth import read_truth
-    from graftwork.models import load_network
+    from graftwork.models import load_network, read_info
     from graftwork.report.found_edges import compare_edges
     from graftwork.report.scores import score_rows, summarise
     from graftwork.report.trace import finite, write_rows, write_text
 
     network = load_network(model)
     edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
-    table = read_for(network, data, sep=sep, header=header, weights=weights)
+    texts = missing_values or read_info(model).get("missing_values")
+    gaps = network.scoring(missing) != "error"
+    table = read_for(
+        network,
+        data,
+        gaps=gaps,
+        missing_values=texts,
+        sep=sep,
+        header=header,
+        weights=weights,
+    )
+    given = network.rows_to_score(table, missing)
     groups = 4 if cmll or every else None
-    rows = score_rows(network, table, likelihood=log_likelihood or every, groups=groups)
-    scores = summarise(rows, network, table, edges)
+    rows = score_rows(network, given, likelihood=log_likelihood or every, groups=groups)
+    scores = summarise(rows, network, given, edges)
     if scores.why_no_likelihood:
         say(f"note: no log-likelihood: {scores.why_no_likelihood}")
+    if scores.why_no_cmll:
+        say(f"note: no CMLL: {scores.why_no_cmll}")
     written = json.dumps(finite(scores.to_dict()), indent=1, ensure_ascii=False)
     typer.echo(written if as_json else render.scores_text(scores))
     if out is not None:
@@ -113,7 +135,8 @@ def score(
     if per_row is not None:
         columns = rows.columns()
         values = zip(*(column.tolist() for column in columns.values()), strict=True)
-        numbered = ([row, *found] for row, found in enumerate(values, start=1))
+        places = np.flatnonzero(given.kept).tolist()  # rows that are left out have no line
+        numbered = ([row + 1, *found] for row, found in zip(places, values, strict=True))
         write_rows(per_row, ["row", *columns], numbered)
 
 

@@ -7,12 +7,13 @@ text finds the state that is written like it.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.options import Header
-from graftwork.errors import DataError
+from graftwork.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
     from graftwork.data import Table
@@ -172,13 +173,22 @@ def read_for(
     model: PairwiseMRF,
     path: Path,
     *,
+    gaps: bool,
+    missing_values: Sequence[str] | None = None,
     sep: str | None = None,
     header: Header = Header.AUTO,
     weights: str | None = None,
 ) -> Table:
-    """Return the table in a file, with the model's variables and states.
+    """Return the table in a file, with the model's variables and states, and missing as one more.
 
-    Columns go by name, others are ignored, and cells find the states written like them.
+    Columns go by name, others are not read, and cells find the states written like them.
+
+    Parameters
+    ----------
+    gaps : bool
+        Whether cells may be missing that are no state of the model.
+    missing_values : sequence of str, optional
+        Texts that mean a missing cell, unless they are states; the usual ones if not given.
 
     Raises
     ------
@@ -187,23 +197,34 @@ def read_for(
     """
     from graftwork.data import Table, read_table
     from graftwork.data.files import MISSING
+    from graftwork.models.gaps import with_missing
 
     states = {str(state) for listed in model.states.values() for state in listed}
-    table = read_table(
-        path,
-        sep=sep,
-        header=header.value_for_reading(),
-        missing_values=[text for text in MISSING if text not in states],
-        infer_types=False,
-        weights=weights,
-        missing="state",
-    )
-    codes = [_column(model, name, table, path) for name in model.names]
-    return Table(model.names, tuple(model.states.values()), _stack(codes), table.weights)
+    texts = MISSING if missing_values is None else missing_values
+
+    def wanted(names: Sequence[Any]) -> list[Any]:
+        found = [match_text(str(name), names) for name in model.names]
+        return [names[place] for place in found if place is not None] or list(names)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # about columns: learning has told of them
+        table = read_table(
+            path,
+            sep=sep,
+            header=header.value_for_reading(),
+            missing_values=[text for text in texts if text not in states],
+            infer_types=False,
+            weights=weights,
+            missing="state",
+            columns=wanted,
+        )
+    codes = [_column(model, name, table, path, gaps) for name in model.names]
+    listed = tuple(with_missing(list(model.states.values())))
+    return Table(model.names, listed, _stack(codes), table.weights)
 
 
-def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
-    """Return one variable's codes in the model's states."""
+def _column(model: PairwiseMRF, name: Any, table: Table, path: Path, gaps: bool) -> Any:
+    """Return one variable's codes in the model's states; one more is a missing cell."""
     import numpy as np
 
     from graftwork.data.missing import MISSING_STATE
@@ -222,16 +243,18 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path) -> Any:
         found = match_text(text, listed)
         if found is None:
             row = int(np.argmax(table.codes[place] == k)) + 1
-            if text == MISSING_STATE:
+            if text != MISSING_STATE:
+                raise DataError(
+                    f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
+                    f"have{near(text, listed, 'states')}"
+                )
+            if not gaps:
                 raise DataError(
                     f"{path.name}: row {row} has no {name!s}, and a missing cell is no state of "
-                    "that variable in the model: fill such cells or leave out such rows, or learn "
-                    "a model with graftwork learn --missing state."
+                    "that variable in the model: --missing available-case lets the observed cells "
+                    "of such rows count, --missing drop-rows leaves them out."
                 )
-            raise DataError(
-                f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
-                f"have{near(text, listed, 'states')}"
-            )
+            found = len(listed)
         codes[k] = found
     return codes[table.codes[place]]
 

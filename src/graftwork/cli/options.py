@@ -65,6 +65,14 @@ class Missing(StrEnum):
     IMPUTE = "impute"
 
 
+class ScoredMissing(StrEnum):
+    """What missing cells of rows to score are."""
+
+    ERROR = "error"
+    AVAILABLE_CASE = "available-case"
+    DROP_ROWS = "drop-rows"
+
+
 class Header(StrEnum):
     """Whether a file's first line names its columns."""
 
@@ -215,6 +223,15 @@ MissingOption = Annotated[
         "--missing",
         help="What missing cells are: an error, a state of their own, a reason to drop their "
         "rows, unknown (available-case: the rest of the row is used), or drawn (impute).",
+        rich_help_panel=_READ,
+    ),
+]
+ScoredMissingOption = Annotated[
+    ScoredMissing | None,
+    typer.Option(
+        "--missing",
+        help="What missing cells are: an error, unknown (available-case: the observed cells of the "
+        "row count), or a reason to leave out the row. By default as the model was learned.",
         rich_help_panel=_READ,
     ),
 ]

@@ -123,6 +123,7 @@ def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
+        "missing": _missing(info.get("missing")),
         "method": method_words(info),
         "start": info.get("start"),
         "loss": info.get("loss"),
@@ -187,6 +188,12 @@ def _tied(tying: Any) -> str | None:
     )
 
 
+def _missing(found: Any) -> str | None:
+    if not isinstance(found, dict) or not found.get("cells"):
+        return None
+    return f"{found['policy']}: {found['cells']:,} cells, in {found['rows']:,} rows"
+
+
 def _held(held: Any) -> str | None:
     if not isinstance(held, dict):
         return None
@@ -198,12 +205,13 @@ def _held(held: Any) -> str | None:
 
 def scores_text(scores: Scores) -> str:
     """Return scores as text, one a line."""
-    from graftwork.report.scores import cmll_words
+    from graftwork.report.scores import cell_word, cmll_words, gap_words
 
-    each = scores.nlpl / scores.n_variables
+    gaps = gap_words(scores.n_incomplete, scores.n_left_out)
+    each = f"{scores.nlpl_of_a_cell:.6f} {cell_word(scores.n_incomplete)}"
     lines = [
-        f"rows            {scores.n_rows:,}",
-        f"NLPL            {scores.nlpl:.6f} nats a row, {each:.6f} a variable",
+        f"rows            {scores.n_rows:,}{f' ({gaps})' if gaps else ''}",
+        f"NLPL            {scores.nlpl:.6f} nats a row, {each}",
     ]
     if scores.log_likelihood is not None:
         lines.append(f"log-likelihood  {scores.log_likelihood:.6f} nats a row, exact")

@@ -8,16 +8,19 @@ from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.models import PairwiseMRF
+from graftwork.models.gaps import Gaps
 from graftwork.objectives import pseudo_likelihood
 
 
-def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMRF:
+def to_model(
+    table: Table, sample: Sample, potentials: Potentials, gaps: Gaps | None = None
+) -> PairwiseMRF:
     """Return the learned network over the table's names and all its declared states.
 
     A declared state that never occurs gets the weight of half an observation and no dependence on
     anything, so that new data containing it are unlikely, not impossible. Missing is a state only
-    if the sample took it as one. Edges are in the order of
-    the variables.
+    if the sample took it as one; ``gaps`` says what else it was. Edges are in the order of the
+    variables.
     """
     small = potentials.layout
     order = np.lexsort(small.edges.T[::-1])
@@ -35,4 +38,4 @@ def to_model(table: Table, sample: Sample, potentials: Potentials) -> PairwiseMR
         large.table(weights, place)[cells] = small.table(potentials.weights, e)
     # Where cells are missing, that is the table's last state, and none of the model's.
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
-    return PairwiseMRF.from_flat(table.names, states, Potentials(large, weights))
+    return PairwiseMRF.from_flat(table.names, states, Potentials(large, weights), gaps)

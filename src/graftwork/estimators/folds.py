@@ -10,10 +10,11 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.missing import frequencies_of, score_rows
+from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Floats, Potentials
+from graftwork.models.gaps import log_conditionals_of
 from graftwork.tuning.folds import Fold
 
 
@@ -63,8 +64,8 @@ class TableFolder:
         weights = judged[places]
 
         def score(potentials: Potentials) -> float:
-            model = to_model(part, sample, potentials)
-            rows = score_rows(model, others.codes, frequencies_of(sample), self.n_jobs)
+            large = to_model(part, sample, potentials).potentials
+            rows = log_conditionals_of(large, others.codes, frequencies_of(sample), self.n_jobs)
             return -float(np.average(rows, weights=weights))
 
         return Fold(problem_at, lift, score, float(weights.sum()))

@@ -27,7 +27,7 @@ from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.knowledge import describe_knowledge, make_domain
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning, unary_of
-from graftwork.estimators.missing import log_scores, prepare_rows, read_rows
+from graftwork.estimators.missing import prepare_rows, read_rows
 from graftwork.estimators.parts import make_objective
 from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_network
@@ -389,7 +389,9 @@ class MarkovNetwork(Estimator):
         self.path_ = learned.final_path()
         self.evidence_, self.refitted_ = learned.evidence, learned.refitted
         potentials, interrupted = self._tie(sample, outcome, learned.potentials, options)
-        self.model_ = to_model(table, sample, potentials)
+        missing = getattr(self, "missing_", None)
+        gaps = None if missing is None else missing.gaps()
+        self.model_ = to_model(table, sample, potentials, gaps)
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)
         self.objective_ = outcome.solution.objective
@@ -441,13 +443,14 @@ class MarkovNetwork(Estimator):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log pseudo-likelihood of each row (of its observed cells), in nats."""
         check_is_fitted(self)
-        return log_scores(self, X)[0]
+        rows = self.model_.rows_to_score(X, owner=type(self).__name__)
+        return rows.spread(self.model_.log_conditionals(rows, self.n_jobs))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log pseudo-likelihood of a row, in nats (higher is better)."""
         check_is_fitted(self)
-        values, weights = log_scores(self, X, sample_weight)
-        return float(np.average(values, weights=weights))
+        rows = self.model_.rows_to_score(X, weights=sample_weight, owner=type(self).__name__)
+        return rows.mean(self.model_.log_conditionals(rows, self.n_jobs))
 
     def sample(self, n_samples: int = 1, evidence: Any = None, random_state: Any = None) -> Table:
         """Return rows drawn from the network, given the evidence."""

@@ -1,4 +1,4 @@
-"""What becomes of missing cells when a network is learned, and when rows are scored."""
+"""What becomes of missing cells when a network is learned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table, align, as_table
+from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.compact import Sample, prepare
 from graftwork.data.missing import (
@@ -24,8 +24,7 @@ from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import completed, copies_of_rows, draw_missing
 from graftwork.estimators.parts import ParameterError, known
 from graftwork.inference.layout import Floats
-from graftwork.inference.soft import soft_log_conditionals
-from graftwork.models import PairwiseMRF
+from graftwork.models.gaps import Gaps
 
 POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
@@ -61,6 +60,10 @@ class MissingCells:
     def as_drawn(self, drawn: bool) -> MissingCells:
         """Return the same, with or without states drawn in place of missing cells."""
         return replace(self, drawn=drawn)
+
+    def gaps(self) -> Gaps:
+        """Return what a network has to know of it to score rows that lack cells."""
+        return Gaps(self.policy, self.frequencies)
 
     def words(self) -> str:
         """Return what was done in a plain sentence; an empty text if nothing was missing.
@@ -234,37 +237,3 @@ def frequencies_of(sample: Sample) -> tuple[Floats, ...]:
         each[kept] = part
         out.append(each)
     return tuple(out)
-
-
-def log_scores(net: Any, X: Any, weights: Any = None) -> tuple[Floats, Floats | None]:
-    """Return the log pseudo-likelihood of each row of new data, and the rows' weights.
-
-    Of networks learned with "available-case" or "impute" only observed cells count, and missing
-    neighbours count as their averages in the data learned from.
-    """
-    model, owner = net.model_, type(net).__name__
-    names, states = model.names, tuple(model.states.values())
-    if not net.missing_.frequencies:
-        table = align(X, names, states, weights=weights, owner=owner)
-        return model.log_pseudo_likelihood(table, n_jobs=net.n_jobs), table.weights
-    more = [(*listed, MISSING_STATE) for listed in states]
-    table = align(X, names, more, weights=weights, owner=owner)
-    return score_rows(model, table.codes, net.missing_.frequencies, net.n_jobs), table.weights
-
-
-def score_rows(
-    model: PairwiseMRF, codes: Any, frequencies: tuple[Floats, ...], n_jobs: int | None
-) -> Floats:
-    """Return the log pseudo-likelihood of the observed cells of each row.
-
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States of the model, and one more than the last where a cell is missing.
-    frequencies : tuple of (states,) float64
-        What a missing neighbour counts as.
-    """
-    if (codes >= model.potentials.layout.cards[:, None]).any():
-        return soft_log_conditionals(model.potentials, codes, frequencies)
-    table = Table(model.names, tuple(model.states.values()), codes)
-    return model.log_pseudo_likelihood(table, n_jobs=n_jobs)

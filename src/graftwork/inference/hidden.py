@@ -124,7 +124,7 @@ def log_hidden(
     def chunk(first: int) -> int:
         part = lines.starts[first : first + LINES + 1]
         columns = slice(int(part[0]), int(part[-1]))
-        unaries = _unaries(potentials, free, codes[:, lines.order[part[:-1]]])
+        unaries = unaries_given(potentials, free, codes[:, lines.order[part[:-1]]])
         found = np.empty((len(rows), columns.stop - columns.start))
         seen = np.ascontiguousarray(rows[:, columns])
         failures = run(unaries, part - part[0], seen, found)
@@ -157,8 +157,15 @@ def _group(seen: Codes) -> Lines:
     return Lines(order, starts.astype(np.int64))
 
 
-def _unaries(potentials: Potentials, free: Mask, codes: Codes) -> Floats:
-    """Return the unaries of the hidden variables given each column, shape (columns, entries)."""
+def unaries_given(potentials: Potentials, free: Mask, codes: NDArray[Any]) -> Floats:
+    """Return the unaries of the free variables given each column, shape (columns, entries).
+
+    Examples
+    --------
+    >>> pair = Potentials(Layout.of([2, 3], [(0, 1)]), np.arange(11.0))
+    >>> unaries_given(pair, np.array([False, True]), np.array([[1], [0]]))
+    array([[10., 12., 14.]])
+    """
     layout, weights = potentials.layout, potentials.weights
     at = np.concatenate([[0], np.cumsum(np.where(free, layout.cards, 0))])
     kept = np.repeat(free, layout.cards)

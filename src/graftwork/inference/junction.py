@@ -91,6 +91,10 @@ class JunctionTree:
             distribute(plan.steps, plan.rows, plan.row_ptr, plan.maps, table, mass, values)
         return Beliefs(layout, values, float(log_partition), True, True, 0.0, 1)
 
+    def log_partition(self, potentials: Potentials) -> float:
+        """Return log Z alone."""
+        return _conditionals(self._plan(potentials.layout), potentials)[1]
+
     def pair_marginals(
         self, potentials: Potentials, beliefs: Beliefs, pairs: Ints
     ) -> tuple[Floats, bool]:

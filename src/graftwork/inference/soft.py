@@ -40,8 +40,8 @@ def soft_log_conditionals(
     halves: list[list[tuple[int, Floats]]] = [[] for _ in range(layout.n_variables)]
     for e, (i, j) in enumerate(layout.edges.tolist()):
         table = layout.table(weights, e)
-        halves[i].append((j, np.column_stack([table, table @ frequencies[j]])))
-        halves[j].append((i, np.column_stack([table.T, table.T @ frequencies[i]])))
+        halves[i].append((j, np.column_stack([table, _average(table, frequencies[j])])))
+        halves[j].append((i, np.column_stack([table.T, _average(table.T, frequencies[i])])))
     out = np.zeros(codes.shape[1])
     for start in range(0, codes.shape[1], ROW_BLOCK):
         part = codes[:, start : start + ROW_BLOCK]
@@ -53,3 +53,9 @@ def soft_log_conditionals(
             own = logits[part[i, rows].astype(np.int64), np.arange(len(rows))]
             out[start + rows] += own - logsumexp(logits, axis=0)
     return out
+
+
+def _average(table: Floats, frequencies: Floats) -> Floats:
+    """Return the mean of a table's columns; what is never there may be impossible."""
+    seen = frequencies > 0
+    return np.asarray(table[:, seen] @ frequencies[seen])

@@ -3,7 +3,8 @@
 ``graftwork.json``
     ``format`` "graftwork-model", ``version`` 1 or 2, ``variables`` (each with ``name`` and
     ``states`` as `graftwork.models.encoding` writes them), ``edges`` (pairs of variable numbers,
-    i < j), and what every archive has.
+    i < j), perhaps ``missing`` (what missing cells were in learning: ``policy``, and
+    ``frequencies`` of every variable's states where scores need them), and what every archive has.
 ``unary.npy``
     float64: the log-potentials of all variables, one after the other.
 ``pairwise.npy``
@@ -21,7 +22,7 @@ Where few different numbers repeat (tied weights), version 2 holds in place of t
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.models.archive import NETWORK, Opened, PathLike, refusing, write_archive
 from graftwork.models.codebook import pack, unpack
 from graftwork.models.encoding import decode, encode, writable
+from graftwork.models.gaps import Gaps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +43,7 @@ class Contents:
     states: tuple[tuple[Hashable, ...], ...]
     potentials: Potentials
     info: dict[str, Any]
+    gaps: Gaps = field(default_factory=Gaps)
 
 
 def write(path: PathLike, contents: Contents) -> None:
@@ -56,6 +59,9 @@ def write(path: PathLike, contents: Contents) -> None:
     version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
     cut = (weights[: layout.n_unary], weights[layout.n_unary :])
     fields = {"variables": _encode_variables(contents), "edges": layout.edges.tolist()}
+    if contents.gaps.policy != "error":
+        found = [each.tolist() for each in contents.gaps.frequencies]
+        fields["missing"] = {"policy": contents.gaps.policy, "frequencies": found}
     write_archive(path, NETWORK, version, fields, packed or cut, contents.info)
 
 
@@ -85,7 +91,24 @@ def read(path: PathLike, opened: Opened) -> Contents:
         weights = _read_weights(opened.version, arrays, layout)
         if np.isnan(weights).any() or (weights == np.inf).any():
             raise ValueError("a potential is NaN or +inf")
-        return Contents(names, states, Potentials(layout, weights), opened.info())
+        gaps = _read_gaps(header.get("missing"), layout)
+        return Contents(names, states, Potentials(layout, weights), opened.info(), gaps)
+
+
+def _read_gaps(found: Any, layout: Layout) -> Gaps:
+    """Return what missing cells were in learning."""
+    if found is None:
+        return Gaps()
+    listed = tuple(np.array(each, dtype=np.float64) for each in found["frequencies"])
+    sizes = [each.shape for each in listed]
+    if not isinstance(found["policy"], str) or (
+        listed and sizes != [(s,) for s in layout.cards.tolist()]
+    ):
+        raise ValueError("what it says about missing cells does not fit its variables")
+    for each in listed:
+        if not (each >= 0).all() or not abs(each.sum() - 1) < 1e-6:
+            raise ValueError("the frequencies of a variable's states are none")
+    return Gaps(found["policy"], listed)
 
 
 def _read_weights(version: int, arrays: tuple[NDArray[Any], ...], layout: Layout) -> Floats:

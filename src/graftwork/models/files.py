@@ -87,7 +87,9 @@ def load_chain(path: PathLike) -> ChainModel:
 def _network(path: PathLike, opened: Opened) -> PairwiseMRF:
     contents = read(path, opened)
     with refusing(path):
-        return PairwiseMRF.from_flat(contents.names, contents.states, contents.potentials)
+        return PairwiseMRF.from_flat(
+            contents.names, contents.states, contents.potentials, contents.gaps
+        )
 
 
 def _chain(path: PathLike, opened: Opened) -> ChainModel:

@@ -8,20 +8,21 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graftwork.data import Table, align
+from graftwork.data import Table
 from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.engines import Engine
 from graftwork.inference.evidence import Reduced, observe, restore
+from graftwork.inference.incomplete import log_observed_weights
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.possible import possible_state
-from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
+from graftwork.inference.sampling import gibbs_sample, log_weights
 from graftwork.inference.search import search_mode
 from graftwork.models.container import Contents, write
+from graftwork.models.gaps import Gaps, ScoredRows, log_conditionals_of, rows_to_score
 from graftwork.models.graphs import states_text
 from graftwork.models.impossible import no_draw, no_state
 from graftwork.models.inputs import (
@@ -69,7 +70,7 @@ class PairwiseMRF:
     {'rain': 'no', 'grass': 'dry'}
     """
 
-    __slots__ = ("_index", "_potentials", "_states")
+    __slots__ = ("_gaps", "_index", "_potentials", "_states")
 
     def __init__(
         self,
@@ -79,13 +80,19 @@ class PairwiseMRF:
     ) -> None:
         self._states = check_states(states)
         layout, weights = flatten(self._states, unary, pairwise)
-        self._finish(Potentials(layout, weights))
+        self._finish(Potentials(layout, weights), Gaps())
 
     @classmethod
     def from_flat(
-        cls, names: Sequence[Any], states: Sequence[Sequence[Any]], potentials: Potentials
+        cls,
+        names: Sequence[Any],
+        states: Sequence[Sequence[Any]],
+        potentials: Potentials,
+        gaps: Gaps | None = None,
     ) -> PairwiseMRF:
         """Return the network of these names and states with potentials that are flat already.
+
+        ``gaps`` says what missing cells were when it was learned.
 
         Examples
         --------
@@ -102,12 +109,13 @@ class PairwiseMRF:
         if cards != potentials.layout.cards.tolist():
             raise DataError("the state counts of the potentials differ from the states given.")
         weights = check_table(potentials.weights, (potentials.layout.size,), "the flat potentials")
-        model._finish(Potentials(potentials.layout, weights))
+        model._finish(Potentials(potentials.layout, weights), gaps or Gaps())
         return model
 
-    def _finish(self, potentials: Potentials) -> None:
+    def _finish(self, potentials: Potentials, gaps: Gaps) -> None:
         potentials.weights.flags.writeable = False
         self._potentials = potentials
+        self._gaps = gaps
         self._index = number(self._states)
 
     def __repr__(self) -> str:
@@ -118,6 +126,7 @@ class PairwiseMRF:
         if not isinstance(other, PairwiseMRF):
             return NotImplemented
         mine, theirs = self._potentials, other._potentials
+        # What missing cells were in learning does not change the network.
         return (
             list(self._states.items()) == list(other._states.items())
             and np.array_equal(mine.layout.edges, theirs.layout.edges)
@@ -127,7 +136,8 @@ class PairwiseMRF:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PairwiseMRF.from_flat, (self.names, list(self._states.values()), self._potentials)
+        states = list(self._states.values())
+        return PairwiseMRF.from_flat, (self.names, states, self._potentials, self._gaps)
 
     @property
     def names(self) -> tuple[Any, ...]:
@@ -159,6 +169,14 @@ class PairwiseMRF:
     def n_edges(self) -> int:
         """Number of edges."""
         return self._potentials.layout.n_edges
+
+    @property
+    def missing(self) -> str:
+        """What missing cells were when it was learned: the estimator's ``missing``.
+
+        Rows are scored accordingly unless `score` and its kin are told otherwise.
+        """
+        return self._gaps.policy
 
     def unary(self, name: Any) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
@@ -299,20 +317,100 @@ class PairwiseMRF:
         codes[reduced.free] = drawn
         return Table(self.names, tuple(self._states.values()), codes)
 
-    def log_prob(self, X: Any, inference: Inference = "exact") -> Floats:
-        """Return the log-probability of each row, shape (rows,); with "trw" a lower bound."""
-        codes = self._codes(X)
-        return log_weights(self._potentials, codes) - self.log_partition(inference=inference)
+    def log_prob(
+        self, X: Any, inference: Inference = "exact", missing: str | None = None
+    ) -> Floats:
+        """Return the log-probability of each row, shape (rows,); with "trw" a lower bound.
 
-    def log_pseudo_likelihood(self, X: Any, n_jobs: int | None = 1) -> Floats:
+        Of a row that lacks cells it is that of its observed cells, the missing ones summed out
+        exactly; ``missing`` is as in `score`.
+        """
+        rows = self.rows_to_score(X, missing)
+        return rows.spread(self.log_probabilities(rows, inference))
+
+    def log_pseudo_likelihood(
+        self, X: Any, n_jobs: int | None = 1, missing: str | None = None
+    ) -> Floats:
         """Return the sum over variables of log p(x_i | the others) of each row, shape (rows,).
+
+        Rows that lack cells are treated as in `score`; those left out have NaN.
 
         Examples
         --------
         >>> PairwiseMRF({"a": [0, 1]}).log_pseudo_likelihood([[0], [1]]).round(4)
         array([-0.6931, -0.6931])
         """
-        return log_conditionals(self._potentials, self._codes(X), n_jobs)
+        rows = self.rows_to_score(X, missing)
+        return rows.spread(self.log_conditionals(rows, n_jobs))
+
+    def score(
+        self,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        missing: str | None = None,
+        n_jobs: int | None = 1,
+    ) -> float:
+        """Return the mean log pseudo-likelihood of a row, in nats (higher is better).
+
+        Parameters
+        ----------
+        X : table
+            Rows with the network's variables: a frame, an array, lists, dicts, a Table or a path.
+        sample_weight : (rows,) array, optional
+            Row weights; default those of a weighted Table, else 1.
+        missing : {None, "error", "available-case", "drop-rows"}
+            What is done about missing cells that are no state of the network. None: as when it was
+            learned ("impute" becomes "available-case", and all but that and "drop-rows" refuse).
+            With "available-case" a row has the log conditionals of its observed cells, and a
+            missing neighbour counts as its average, by the frequencies of its states in the rows
+            learned from; where the network does not have these (it was made by hand, or learned
+            with another ``missing``), by its marginals. With "drop-rows" rows that lack cells are
+            left out, with a warning.
+        n_jobs : int, optional
+            Threads; None or -1 for every core. The score does not depend on it.
+
+        Examples
+        --------
+        >>> coins = PairwiseMRF({"a": [0, 1], "b": [0, 1]})
+        >>> round(coins.score([[0, 1], [1, None]], missing="available-case"), 4)
+        -1.0397
+        """
+        rows = self.rows_to_score(X, missing, sample_weight)
+        return rows.mean(self.log_conditionals(rows, n_jobs))
+
+    def rows_to_score(
+        self, X: Any, missing: str | None = None, weights: Any = None, owner: str = "model"
+    ) -> ScoredRows:
+        """Return rows in the codes of this network; ``missing`` is as in `score`."""
+        states, how = list(self._states.values()), self.scoring(missing)
+        return rows_to_score(X, self.names, states, how, weights=weights, owner=owner)
+
+    def scoring(self, missing: str | None = None) -> str:
+        """Return what `score` does about missing cells: "error", "available-case", "drop-rows"."""
+        return self._gaps.scoring(missing)
+
+    def log_conditionals(self, rows: ScoredRows, n_jobs: int | None = 1) -> Floats:
+        """Return the log pseudo-likelihood of rows in the codes of this network."""
+        frequencies = self._frequencies() if rows.incomplete.any() else ()
+        with np.errstate(invalid="ignore"):  # told of below
+            values = log_conditionals_of(self._potentials, rows.codes, frequencies, n_jobs)
+        if np.isnan(values).any():
+            raise DataError(
+                "a missing neighbour counts as the average of log-potentials, and some of this "
+                "network are -inf; use log_prob, which sums missing cells out, or "
+                "missing='drop-rows'."
+            )
+        return values
+
+    def log_probabilities(self, rows: ScoredRows, inference: Inference = "exact") -> Floats:
+        """Return the log-probability of the observed cells of rows in the codes of this network."""
+        normaliser = self.log_partition(inference=inference)  # refused first, if it is too large
+        return log_observed_weights(self._potentials, rows.codes) - normaliser
+
+    def _frequencies(self) -> Sequence[Floats]:
+        """Return what a missing neighbour counts as."""
+        return self._gaps.frequencies or list(self.marginals().values())
 
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
@@ -342,7 +440,7 @@ class PairwiseMRF:
         The file is complete or the old one stays; `graftwork.load` reads it back bit for bit.
         """
         states = tuple(self._states.values())
-        write(path, Contents(self.names, states, self._potentials, dict(info or {})))
+        write(path, Contents(self.names, states, self._potentials, dict(info or {}), self._gaps))
 
     def _find(self, name: Hashable) -> int:
         return find(name, self.names, self._index)
@@ -352,9 +450,6 @@ class PairwiseMRF:
         if i == j:
             raise DataError(f"a pair needs two different variables, not {a!r} twice.")
         return i, j
-
-    def _codes(self, X: Any) -> NDArray[np.unsignedinteger[Any]]:
-        return align(X, self.names, tuple(self._states.values())).codes
 
     def _observe(self, evidence: Evidence) -> Reduced:
         codes: Ints = check_evidence(evidence, self._states, self._index)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table, align
+from graftwork.data import Table
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
+from graftwork.models.gaps import ScoredRows
 from graftwork.report.conditional import GROUPS, ConditionalLogs, conditional_logs
 from graftwork.report.found_edges import EdgeScores, compare_edges, the_model
 
@@ -24,9 +25,10 @@ class Scores:
     n_rows, n_variables, n_edges : int
         Of the rows, and of the network.
     nlpl : float
-        Negative log pseudo-likelihood of a row: lower is better.
+        Negative log pseudo-likelihood of a row (of its observed cells): lower is better.
     log_likelihood : float or None
-        Exact log-likelihood of a row; None where exact inference does not fit.
+        Exact log-likelihood of a row (of its observed cells, missing ones summed out); None where
+        exact inference does not fit.
     why_no_likelihood : str
         The reason then; empty otherwise.
     cmll : float or None
@@ -38,6 +40,12 @@ class Scores:
         Groups of variables, each hidden in turn.
     cmll_unconverged : int
         How often belief propagation did not converge.
+    why_no_cmll : str
+        Why there is none although it was asked for; empty otherwise.
+    n_incomplete, n_left_out : int
+        Rows that lack cells: those scored, and those left out.
+    cells : float or None
+        How many cells of a row are observed, on average.
     edges : EdgeScores or None
         Against the truth, where it was given.
     """
@@ -52,7 +60,16 @@ class Scores:
     cmll_exact: bool = True
     cmll_groups: int = 0
     cmll_unconverged: int = 0
+    why_no_cmll: str = ""
+    n_incomplete: int = 0
+    n_left_out: int = 0
+    cells: float | None = None
     edges: EdgeScores | None = None
+
+    @property
+    def nlpl_of_a_cell(self) -> float:
+        """Negative log pseudo-likelihood of an observed cell."""
+        return self.nlpl / (self.n_variables if self.cells is None else self.cells or 1.0)
 
     @property
     def n_true(self) -> int | None:
@@ -81,9 +98,11 @@ class Scores:
 
     def words(self) -> str:
         """Return the scores in plain sentences."""
+        gaps, each = gap_words(self.n_incomplete, self.n_left_out), cell_word(self.n_incomplete)
         parts = [
-            f"On {self.n_rows:,} row{'s'[: self.n_rows != 1]}, the negative log pseudo-likelihood "
-            f"is {self.nlpl:.4f} nats a row ({self.nlpl / self.n_variables:.4f} a variable)."
+            f"On {self.n_rows:,} row{'s'[: self.n_rows != 1]}{f' ({gaps})' if gaps else ''}, the "
+            f"negative log pseudo-likelihood is {self.nlpl:.4f} nats a row "
+            f"({self.nlpl_of_a_cell:.4f} {each})."
         ]
         if self.log_likelihood is not None:
             parts.append(f"The exact log-likelihood is {self.log_likelihood:.4f} nats a row.")
@@ -95,6 +114,8 @@ class Scores:
                 f"({self.cmll_groups} group{'s'[: self.cmll_groups != 1]} hidden in turn; "
                 f"{cmll_words(self.cmll_exact, self.cmll_unconverged)})."
             )
+        elif self.why_no_cmll:
+            parts.append(f"There is no conditional marginal log-likelihood: {self.why_no_cmll}")
         return " ".join([*parts, self.edges.words()] if self.edges else parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,6 +126,33 @@ class Scores:
         for name in ("n_true", "precision", "recall", "f1", "hamming"):
             out[name] = getattr(self, name)
         return out
+
+
+def gap_words(n_incomplete: int, n_left_out: int) -> str:
+    """Return what was done about rows that lack cells; an empty text if there are none.
+
+    Examples
+    --------
+    >>> gap_words(12, 0), gap_words(0, 3)
+    ('12 lack cells; their observed ones count', 'without 3 that lack cells')
+    """
+    if n_left_out:
+        return f"without {n_left_out:,} that lack{'s' * (n_left_out == 1)} cells"
+    if n_incomplete:
+        lack = "lacks" if n_incomplete == 1 else "lack"
+        return f"{n_incomplete:,} {lack} cells; their observed ones count"
+    return ""
+
+
+def cell_word(n_incomplete: int) -> str:
+    """Return what a score is divided by: a row's variables, or its observed cells.
+
+    Examples
+    --------
+    >>> cell_word(0), cell_word(12)
+    ('a variable', 'an observed cell')
+    """
+    return "an observed cell" if n_incomplete else "a variable"
 
 
 def cmll_words(exact: bool, unconverged: int) -> str:
@@ -130,6 +178,7 @@ def evaluate(
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
+    missing: str | None = None,
 ) -> Scores:
     """Return how well a network predicts rows, and how its edges agree with the truth.
 
@@ -139,7 +188,7 @@ def evaluate(
         What to score.
     X : table
         Rows with the network's variables, best some it has not seen: pandas, polars, Arrow,
-        NumPy, lists, dicts, or a ``graftwork.Table``.
+        NumPy, lists, dicts, a ``graftwork.Table`` or a path.
     truth : PairwiseMRF, networkx graph, or iterable of pairs of names, optional
         The true edges.
     groups : int or None
@@ -151,6 +200,9 @@ def evaluate(
         i modulo `groups`.
     n_jobs : int, optional
         Threads; None or -1 for every core. Scores do not depend on it.
+    missing : {None, "error", "available-case", "drop-rows"}
+        What is done about missing cells, as in `PairwiseMRF.score`; None is what was done in
+        learning. The log-likelihood sums them out, and there is no CMLL of rows that lack cells.
 
     Returns
     -------
@@ -167,10 +219,10 @@ def evaluate(
     (0.666..., 1, 1.3197, -1.6996)
     """
     model = the_model(network)
-    table = align(X, model.names, tuple(model.states.values()), weights=sample_weight)
+    rows = model.rows_to_score(X, missing, sample_weight)
     edges = None if truth is None else compare_edges(model, truth)
-    rows = score_rows(model, table, groups=groups, random_state=random_state, n_jobs=n_jobs)
-    return summarise(rows, model, table, edges)
+    scores = score_rows(model, rows, groups=groups, random_state=random_state, n_jobs=n_jobs)
+    return summarise(scores, model, rows, edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,12 +236,15 @@ class RowScores:
     why_no_likelihood : str
         Why exact inference does not fit, where it does not.
     conditional : ConditionalLogs or None
+    why_no_cmll : str
+        Why there is none although it was asked for.
     """
 
     nlpl: Floats
     log_likelihood: Floats | None
     why_no_likelihood: str
     conditional: ConditionalLogs | None
+    why_no_cmll: str = ""
 
     def columns(self) -> dict[str, Floats]:
         """Return what there is by name: nlpl, log_likelihood, cmll."""
@@ -203,7 +258,7 @@ class RowScores:
 
 def score_rows(
     model: PairwiseMRF,
-    table: Table,
+    rows: ScoredRows,
     *,
     likelihood: bool = True,
     groups: int | None = GROUPS,
@@ -215,8 +270,8 @@ def score_rows(
     Parameters
     ----------
     model : PairwiseMRF
-    table : Table
-        With the model's variables and states.
+    rows : ScoredRows
+        As ``model.rows_to_score`` gives them.
     likelihood : bool
         Whether to try the exact log-likelihood.
     groups, random_state, n_jobs
@@ -225,51 +280,57 @@ def score_rows(
     Examples
     --------
     >>> coin = PairwiseMRF({"coin": [0, 1]})
-    >>> rows = score_rows(coin, Table(("coin",), ((0, 1),), [[0, 1]]))
+    >>> rows = score_rows(coin, coin.rows_to_score([[0], [1]]))
     >>> {name: values.round(4).tolist() for name, values in rows.columns().items()}
     {'nlpl': [0.6931, 0.6931], 'log_likelihood': [-0.6931, -0.6931], 'cmll': [-0.6931, -0.6931]}
     """
-    nlpl = -model.log_pseudo_likelihood(table, n_jobs)
+    nlpl = -model.log_conditionals(rows, n_jobs)
     logs, why = None, ""
     if likelihood:
         try:
-            logs = model.log_prob(table)
+            logs = model.log_probabilities(rows)
         except TooLargeError as error:
             why = str(error)
-    conditional = None
-    if groups is not None:
+    conditional, why_not = None, ""
+    count = int(np.count_nonzero(rows.incomplete))
+    if groups is not None and count:
+        why_not = f"it needs complete rows, and {count:,} of {len(nlpl):,} lack cells."
+    elif groups is not None:
+        table = Table(model.names, tuple(model.states.values()), rows.codes)
         conditional = conditional_logs(
             model, table, groups=groups, random_state=random_state, n_jobs=n_jobs
         )
-    return RowScores(nlpl, logs, why, conditional)
+    return RowScores(nlpl, logs, why, conditional, why_not)
 
 
 def summarise(
-    rows: RowScores, model: PairwiseMRF, table: Table, edges: EdgeScores | None = None
+    scores: RowScores, model: PairwiseMRF, rows: ScoredRows, edges: EdgeScores | None = None
 ) -> Scores:
-    """Return the means of the scores of rows, by the weights of the table.
+    """Return the means of the scores of rows, by their weights.
 
     Examples
     --------
-    >>> coin, table = PairwiseMRF({"coin": [0, 1]}), Table(("coin",), ((0, 1),), [[0, 1]])
-    >>> round(summarise(score_rows(coin, table), coin, table).nlpl, 4)
+    >>> coin = PairwiseMRF({"coin": [0, 1]})
+    >>> rows = coin.rows_to_score([[0], [1]])
+    >>> round(summarise(score_rows(coin, rows), coin, rows).nlpl, 4)
     0.6931
     """
-    means = {
-        name: float(np.average(values, weights=table.weights))
-        for name, values in rows.columns().items()
-    }
-    dealt = rows.conditional
+    means = {name: rows.mean(values) for name, values in scores.columns().items()}
+    dealt = scores.conditional
     return Scores(
-        n_rows=table.n_rows,
+        n_rows=len(scores.nlpl),
         n_variables=model.n_variables,
         n_edges=model.n_edges,
         nlpl=means["nlpl"],
         log_likelihood=means.get("log_likelihood"),
-        why_no_likelihood=rows.why_no_likelihood,
+        why_no_likelihood=scores.why_no_likelihood,
         cmll=means.get("cmll"),
         cmll_exact=dealt.exact if dealt else True,
         cmll_groups=len(dealt.groups) if dealt else 0,
         cmll_unconverged=dealt.unconverged if dealt else 0,
+        why_no_cmll=scores.why_no_cmll,
+        n_incomplete=int(np.count_nonzero(rows.incomplete)),
+        n_left_out=int(np.count_nonzero(~rows.kept)),
+        cells=rows.cells,
         edges=edges,
     )
