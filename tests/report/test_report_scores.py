@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from brute import enumerate_states
+from sklearn.exceptions import NotFittedError
 
 import graftwork as gw
 from graftwork.datasets import bernoulli_network, scale_free_network
@@ -148,10 +149,36 @@ def test_evaluate_takes_an_estimator():
     scores = gw.evaluate(net, data, truth=net)
     assert scores.f1 == 1.0
     assert scores.nlpl == pytest.approx(-net.score(data))
-    with pytest.raises(gw.DataError, match="fit it first"):
-        gw.evaluate(gw.MarkovNetwork(), data)
-    with pytest.raises(gw.DataError, match="the network is a dict"):
+    with pytest.raises(gw.DataError, match="a dict is no network"):
         gw.evaluate({}, data)
+
+
+DATA = [["sun", "dry"], ["rain", "wet"]] * 30
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        gw.plot_network,
+        lambda net: gw.evaluate(net, DATA),
+        lambda net: gw.evaluate(gw.PairwiseMRF({"x0": [0, 1]}), [[0]], truth=net),
+        lambda net: gw.compare_edges(net, []),
+        lambda net: gw.compare(DATA, ["best-choice"], lam=0.1, truth=net),
+        lambda net: net.summary(),
+        lambda net: net.score(DATA),
+        lambda net: net.save("nowhere.gw"),
+    ],
+)
+def test_a_network_that_is_not_fitted_is_refused_as_such(ask):
+    with pytest.raises(NotFittedError, match="MarkovNetwork instance is not fitted yet"):
+        ask(gw.MarkovNetwork())
+
+
+def test_what_is_no_network_is_refused():
+    crf = gw.ChainCRF(lam=0.1).fit([[["w=a"], ["w=b"]]] * 9, [["A", "B"]] * 9)
+    for other in (crf, 42):
+        with pytest.raises(gw.DataError, match="is no network; pass a PairwiseMRF"):
+            gw.plot_network(other)
 
 
 def test_where_exact_inference_does_not_fit():

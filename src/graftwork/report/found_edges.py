@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 
 from graftwork.errors import DataError
+from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.inputs import find, number
@@ -122,17 +123,26 @@ def score_edges(layout: Layout, true: Edges) -> EdgeScores:
 def the_model(network: Any) -> PairwiseMRF:
     """Return the PairwiseMRF that something is, or that it learned.
 
+    Raises
+    ------
+    NotFittedError
+        Of scikit-learn, if it has not learned anything yet.
+    DataError
+        If it is something else.
+
     Examples
     --------
     >>> the_model(PairwiseMRF({"a": [0, 1]}))
     PairwiseMRF: 1 variable, 0 edges
     """
+    if isinstance(network, Estimator):
+        check_is_fitted(network)
     model = getattr(network, "model_", network)
     if isinstance(model, PairwiseMRF):
         return model
-    kind = type(network).__name__
-    unfitted = "fit it first" if hasattr(network, "fit") else "pass a PairwiseMRF or a fitted net"
-    raise DataError(f"the network is a {kind} without a model; {unfitted}.")
+    raise DataError(
+        f"a {type(network).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
+    )
 
 
 def true_edges(truth: Any, names: Sequence[Any]) -> Edges:
@@ -158,9 +168,8 @@ def true_edges(truth: Any, names: Sequence[Any]) -> Edges:
 
 def _pairs(truth: Any) -> list[tuple[Any, Any]]:
     """Return the pairs of names a truth consists of."""
-    truth = getattr(truth, "model_", truth)
-    if isinstance(truth, PairwiseMRF):
-        return truth.edges
+    if isinstance(truth, Estimator | PairwiseMRF) or hasattr(truth, "model_"):
+        return the_model(truth).edges
     if isinstance(truth, nx.Graph):
         return [(a, b) for a, b, *_ in truth.edges]
     if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):

@@ -13,6 +13,7 @@ import numpy as np
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
+from graftwork.report.found_edges import the_model
 from graftwork.report.labels import Floats, place_labels
 from graftwork.report.layout import positions
 from graftwork.report.summary import count, names
@@ -66,8 +67,10 @@ def plot_network(
     ------
     ImportError
         If matplotlib is not installed.
+    NotFittedError
+        If the estimator has learned nothing yet.
     DataError
-        If the ending of the path is no format matplotlib writes.
+        If the ending of the path is no format matplotlib writes, or there is no network.
 
     Examples
     --------
@@ -97,12 +100,7 @@ def as_graph(network: Any) -> nx.Graph:
     >>> as_graph(nx.path_graph(3)).number_of_edges()
     2
     """
-    if isinstance(network, nx.Graph):
-        return network
-    graph = getattr(network, "graph_", None)
-    if graph is None:
-        graph = network.to_networkx()
-    return graph
+    return network if isinstance(network, nx.Graph) else the_model(network).to_networkx()
 
 
 def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, list[str]]:
