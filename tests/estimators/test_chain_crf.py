@@ -807,3 +807,19 @@ def test_bad_matrices(fitted):
     refused(
         DataError, "X is a matrix, but the model was learned from named", fitted.predict, MATRICES
     )
+
+
+def test_a_chain_has_a_summary():
+    X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]] * 20
+    y = [["D", "N", "V"], ["N", "V"]] * 20
+    weights = np.repeat([1.0, 0.0], 20)
+    crf = ChainCRF(lam=0.01)
+    with pytest.raises(NotFittedError, match="ChainCRF instance is not fitted yet"):
+        crf.summary()
+    text = crf.fit(X, y).summary()
+    assert text.startswith("Data\n  40 sentences with 100 tokens and 3 labels: D, N, V.")
+    assert "5 attributes." in text
+    for part in ("\nModel\n", "\nPenalty\n", "Strongest weights", "\nCertificate\n"):
+        assert part in text
+    assert len(crf.summary(top=0)) < len(text)
+    assert crf.fit(X, y, sample_weight=weights).summary().startswith("Data\n  20 sentences with 50")

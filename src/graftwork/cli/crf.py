@@ -146,9 +146,6 @@ def conclude(
         verdict = Verdict.of(found.test, tags, learned.classes_)
     text = chain_summary(
         learned,
-        n_sentences=len(found.train.tokens),
-        n_tokens=found.train.n_tokens,
-        n_attributes=found.sequences.n_attributes,
         template=found.template_words,
         prediction="No sentences to test on were given." if verdict is None else verdict.words(),
     )

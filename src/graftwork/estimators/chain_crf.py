@@ -13,7 +13,7 @@ from graftwork.data.labels import check_weights, encode_labels, with_weight
 from graftwork.data.sequences import as_sequences, count_columns
 from graftwork.data.templates import Template
 from graftwork.errors import ConvergenceWarning, DataError
-from graftwork.estimators.base import Estimator, check_is_fitted
+from graftwork.estimators.base import Estimator, check_is_fitted, in_report
 from graftwork.estimators.chain_parts import (
     chain_options,
     chain_problem,
@@ -83,6 +83,8 @@ class ChainCRF(Estimator):
         The labels.
     n_features_, n_candidates_ : int
         Weights that are not zero; features there were to choose from.
+    n_sequences_, n_positions_, n_attributes_ : int
+        Of what it was learned from; attributes are counted once each.
     weights_ : DataFrame or list of dict
         One row a weight, the largest first (a DataFrame where pandas is installed).
     certificate_, trace_, lam_, objective_, n_iter_
@@ -182,6 +184,8 @@ class ChainCRF(Estimator):
         outcome = graft(problem, recipe, **chain_options(self, lam))
         self.lam_ = lam
         self.classes_ = classes
+        self.n_sequences_, self.n_positions_ = sequences.n_sequences, int(sequences.lengths.sum())
+        self.n_attributes_ = sequences.n_attributes
         self.n_candidates_ = features.size
         self.model_ = to_chain_model(
             outcome, features, sequences.names, classes, count_columns(X), data.label_counts()
@@ -206,6 +210,31 @@ class ChainCRF(Estimator):
         """The weights, the largest first: a DataFrame where pandas is installed, else a list."""
         check_is_fitted(self)
         return as_frame(self.model_.records(), self.model_.record_names, ["weight"])
+
+    def summary(self, *, top: int = 5) -> str:
+        """Return what was learned in plain text, as ``graftwork crf`` prints it.
+
+        Parameters
+        ----------
+        top : int
+            How many weights to name for each label.
+
+        Returns
+        -------
+        str
+            Paragraphs and tables under headings: ``print(crf.summary())``.
+
+        Examples
+        --------
+        >>> X, y = [[["w=a"], ["w=b"]], [["w=b"]]] * 9, [["A", "B"], ["A"]] * 9
+        >>> print(ChainCRF(lam=0.01).fit(X, y).summary())
+        Data
+          18 sentences with 27 tokens and 2 labels: A, B. 2 attributes.
+        ...
+        """
+        check_is_fitted(self)
+        text: str = in_report("chain_summary").chain_summary(self, top=top)
+        return text
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out.

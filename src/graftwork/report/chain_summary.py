@@ -21,9 +21,6 @@ _TRANSITIONS_SHOWN = 10
 def chain_summary(
     crf: Any,
     *,
-    n_sentences: int,
-    n_tokens: int,
-    n_attributes: int,
     template: str = "",
     prediction: str = "",
     top: int = 5,
@@ -34,8 +31,6 @@ def chain_summary(
     ----------
     crf : ChainCRF
         A fitted one.
-    n_sentences, n_tokens, n_attributes : int
-        How large the training data are; attributes are counted once each.
     template : str
         What the attributes were made by, in words.
     prediction : str
@@ -51,14 +46,14 @@ def chain_summary(
     model: ChainModel = crf.model_
     made = f" made by {template}" if template else ""
     data = (
-        f"{count(n_sentences, 'sentence')} with {count(n_tokens, 'token')} and "
+        f"{count(crf.n_sequences_, 'sentence')} with {count(crf.n_positions_, 'token')} and "
         f"{count(len(model.labels), 'label')}: {names(list(model.labels))}. "
-        f"{count(n_attributes, 'attribute')}{made}."
+        f"{count(crf.n_attributes_, 'attribute')}{made}."
     )
     parts = [
         section("Data", data),
-        section("Model", _kept_words(crf, n_attributes)),
-        section("Penalty", penalty_words(crf.penalty, crf.lam_, float(crf.l2), n_sentences)),
+        section("Model", _kept_words(crf)),
+        section("Penalty", penalty_words(crf.penalty, crf.lam_, float(crf.l2), crf.n_sequences_)),
     ]
     if prediction:
         parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
@@ -175,12 +170,12 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     write_rows(path, header, ([record[name] for name in header] for record in model.records()))
 
 
-def _kept_words(crf: Any, n_attributes: int) -> str:
+def _kept_words(crf: Any) -> str:
     """Return how many of the candidates and of the attributes are kept."""
     model, n = crf.model_, crf.n_candidates_
     order = {1: "the label before it", 2: "the two labels before it"}[model.order]
     share = f" ({model.n_features / n:.1%})".replace("%", " %") if n else ""
-    gone = n_attributes - len(model.attributes)
+    gone = crf.n_attributes_ - len(model.attributes)
     return (
         f"Of {count(n, 'candidate')} {count(model.n_features, 'feature')} "
         f"{'is' if model.n_features == 1 else 'are'} kept{share}: {_parts_words(model)} "
