@@ -10,15 +10,17 @@ def test_dry_run_says_the_cost_and_writes_nothing(graftwork, chain_csv, tmp_path
     result = graftwork("learn", chain_csv, "--dry-run", "--out", out, *FAST)
     assert result.code == 0, result.err
     assert not out.exists()
-    for part in ("270 rows of 4 variables", "6 pairs", "Time\n  About", "Memory\n  At most about"):
+    for part in ("300 rows of 4 variables", "6 pairs", "Time\n  About", "Memory\n  At most about"):
         assert part in result.out
     assert "Learning needs none" in result.out
+    assert "Measuring predictions on held-out rows takes about as long again" in result.out
     assert max(map(len, result.out.splitlines())) <= 88
 
 
-def test_dry_run_counts_all_rows_where_none_are_held_out(graftwork, chain_csv):
+def test_dry_run_of_one_network(graftwork, chain_csv):
     result = graftwork("learn", chain_csv, "--dry-run", "--holdout", "0", "-q", *FAST)
     assert "300 rows of 4 variables" in result.out
+    assert "Measuring" not in result.out
     assert result.err == ""
 
 
@@ -31,7 +33,7 @@ def test_dry_run_takes_the_method_and_the_loss(graftwork, chain_csv):
 
 def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,\n2,3\n")
+    path.write_text("a,b\n1,5\n2\n")
     dry, wet = (graftwork("learn", path, *flag, *FAST) for flag in (["--dry-run"], []))
     assert (dry.code, dry.lines[-1]) == (2, wet.lines[-1])
     assert graftwork("learn", path, "--dry-run", "--method", "best-choise").code == 2
@@ -47,6 +49,30 @@ def test_dry_run_takes_goals_and_missing_cells(graftwork, chain_csv, tmp_path):
     result = graftwork("learn", path, "--dry-run", *words, *FAST)
     assert result.code == 0, result.err
     assert "3 networks are learned in turn" in " ".join(result.out.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "loss", "policy"),
+    [
+        ("a,b\n" + "1,\n2,3\n1,4\n" * 20, "pseudolikelihood", "available-case"),
+        ("a,b\n" + "1,\n2,3\n1,4\n" * 20, "likelihood", "impute"),
+        ("a,b\n" + "1,\n2,\n2,4\n" * 20, "pseudolikelihood", "state"),
+    ],
+)
+def test_dry_run_recommends_what_to_do_about_missing_cells(
+    graftwork, tmp_path, content, loss, policy
+):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    result = graftwork("learn", path, "--dry-run", "--loss", loss, *FAST)
+    assert result.code == 0, result.err
+    text, gaps = " ".join(result.out.split()), content.count(",\n")
+    assert text.startswith(f"Missing cells {gaps} cells are missing in {gaps} of 60 rows")
+    assert f"Recommended is --missing {policy}, " in text
+    cost = MarkovNetwork(lam=0.05, loss=loss).estimate(path)
+    assert f"{gaps} cells are missing in {gaps} of 60 rows" in cost.missing_words
+    assert f"Recommended is missing='{policy}'" in cost.missing_words
+    assert cost.seconds is not None
 
 
 def test_ctrl_c_ends_a_dry_run(graftwork, chain_csv, monkeypatch):

@@ -1,8 +1,12 @@
 import json
+import warnings
 
+import numpy as np
 import pytest
 
-from graftwork.data import read_table
+from graftwork.cli import measure
+from graftwork.data import Table, read_table
+from graftwork.errors import DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import load, read_info
 
@@ -18,7 +22,7 @@ def test_learn_writes_everything(graftwork, chain_csv, tmp_path):
     }  # fmt: skip
     summary = (out / "summary.txt").read_text()
     assert summary in result.out
-    for part in ("270 rows of 4 variables", "30 rows held out", "goes with", "Optimal within"):
+    for part in ("300 rows of 4 variables", "30 rows held out", "goes with", "Optimal within"):
         assert part in summary
     model = load(out / "model.gw")
     assert {("a", "b"), ("b", "c")} <= set(model.edges)
@@ -26,7 +30,7 @@ def test_learn_writes_everything(graftwork, chain_csv, tmp_path):
     assert model.n_edges == len((out / "edges.csv").read_text().splitlines()) - 1
     info = read_info(out / "model.gw")
     assert info["lam"] == 0.05
-    assert info["held_out"]["rows"] == 30
+    assert (info["held_out"]["rows"], info["held_out"]["learned_from"]) == (30, 270)
     rounds = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
     assert rounds[-1]["edges"] == model.n_edges
 
@@ -38,7 +42,8 @@ def test_learned_model_scores_its_own_file(graftwork, chain_csv, tmp_path):
     assert result.code == 0, result.err
     assert "300" in result.out
     shown = graftwork("show", tmp_path / "model.gw").out
-    assert "chain.csv, 270 rows" in shown
+    assert "chain.csv, 300 rows" in shown
+    assert "on 30 rows of a network learned from 270 others" in " ".join(shown.split())
     assert "Optimal within" in shown
 
 
@@ -140,12 +145,83 @@ def test_quiet_prints_nothing(graftwork, chain_csv, tmp_path):
     assert (result.code, result.out, result.err) == (0, "", "")
 
 
-@pytest.mark.parametrize(("share", "rows"), [("0", 300), ("0.2", 240)])
-def test_holdout_can_be_set(graftwork, chain_csv, tmp_path, share, rows):
+@pytest.mark.parametrize("share", ["0", "0.2"])
+def test_holdout_can_be_set(graftwork, chain_csv, tmp_path, share):
     result = graftwork(
         "learn", chain_csv, "--out", tmp_path, "--holdout", share, "--no-plot", *FAST
     )
-    assert f"learning from {rows} rows" in result.err
+    assert "learning from 300 rows" in result.err
+    again = "learning once more from 240 rows, to predict 60 others"
+    assert (again in result.err) == (share == "0.2")
+    assert ("No rows were held out." in result.out) == (share == "0")
+
+
+def test_the_network_is_that_of_all_rows_and_the_measure_of_another(graftwork, chain_csv, tmp_path):
+    words = ["learn", chain_csv, "--out", tmp_path, "--no-plot", "--jobs", "1", "--seed", "3"]
+    result = graftwork(*words)
+    assert result.code == 0, result.err
+    net = MarkovNetwork(random_state=3, n_jobs=1).fit(chain_csv)
+    assert load(tmp_path / "model.gw") == net.model_
+    written = (tmp_path / "edges.csv").read_text().splitlines()[1:]
+    assert [tuple(line.split(",")[:2]) for line in written] == [
+        (record["first"], record["second"]) for record in net.edges_.to_dict("records")
+    ]
+    test, train = read_table(chain_csv).split(0.1, 3)
+    other = MarkovNetwork(random_state=3, n_jobs=1).fit(train)
+    held = read_info(tmp_path / "model.gw")["held_out"]
+    assert held["nlpl"] == -other.score(test)
+    assert f"from the other 270 has a negative log pseudo-likelihood of {held['nlpl']:.4f}" in (
+        " ".join(result.out.split())
+    )
+    assert "The network described here is learned from all rows." in " ".join(result.out.split())
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "How well it predicts new rows was not measured"),
+        (DataError("a column is empty."), 0, "could not be measured: a column is empty."),
+    ],
+)
+def test_the_network_stays_whatever_happens_to_the_measure(
+    graftwork, chain_csv, tmp_path, monkeypatch, trouble, code, told
+):
+    def fail(*_):
+        raise trouble
+
+    monkeypatch.setattr(measure, "_measure", fail)
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", *FAST)
+    assert result.code == code
+    assert told in " ".join(result.out.split())
+    whole = MarkovNetwork(lam=0.05, random_state=0, n_jobs=1).fit(chain_csv)
+    assert load(tmp_path / "model.gw") == whole.model_
+    assert read_info(tmp_path / "model.gw")["held_out"] is None
+
+
+def test_whole_weights_are_held_out_like_repeated_rows():
+    table = Table(("a",), ((0, 1),), [[0, 1, 1]], np.array([60.0, 30.0, 10.0]))
+    train, test, why_not = measure.hold_out(table, 0.2, 0)
+    assert (train.total_weight, test.total_weight, why_not) == (80.0, 20.0, "")
+    assert (np.add(*(part.observed()[0] for part in (train, test))) == [60, 40]).all()
+    again = measure.hold_out(table, 0.2, 0)[1]
+    assert (again.codes == test.codes).all()
+    assert (again.weights == test.weights).all()
+    shares = [measure.hold_out(table, 0.2, seed)[1].observed()[0][0] for seed in range(200)]
+    assert np.mean(shares) == pytest.approx(12, abs=0.5)  # a fifth of 60
+    other = table.take_rows([0, 1, 2] * 10).with_weights(np.linspace(0.1, 0.9, 30))
+    train, test, _ = measure.hold_out(other, 0.2, 0)
+    assert (train.n_rows, test.n_rows) == (24, 6)
+    assert train.total_weight + test.total_weight == pytest.approx(15)
+
+
+def test_limits_are_for_each_of_the_two_networks(graftwork, chain_csv, tmp_path):
+    words = ["--max-edges", "1", "--out", tmp_path, "--no-plot", *FAST]
+    result = graftwork("learn", chain_csv, *words)
+    assert result.code == 0, result.err
+    table = read_table(chain_csv)
+    test, train = table.split(0.1, 0)
+    other = MarkovNetwork(lam=0.05, random_state=0, n_jobs=1, max_edges=1).fit(train)
+    assert read_info(tmp_path / "model.gw")["held_out"]["nlpl"] == -other.score(test)
 
 
 def test_tiny_tables_hold_nothing_out(graftwork, tmp_path):
@@ -165,7 +241,8 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     common = ["--out", tmp_path, "--no-plot", "--holdout", "0.2", *FAST]
     refused = graftwork("learn", data, *common)
     assert refused.code == 2
-    assert "--missing state, drop-rows, available-case or impute" in refused.err
+    assert "recommended is --missing available-case, which learns from every obs" in refused.err
+    assert "others are 'state', 'drop-rows' and 'impute'" in refused.err
     result = graftwork("learn", data, *common, "--missing", policy)
     assert result.code == 0, result.err
     model = load(tmp_path / "model.gw")
@@ -174,11 +251,39 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     assert "missing" in result.out
     assert "On " in result.out
     assert "a - b" in result.out
-    scored = graftwork("score", tmp_path / "model.gw", data)
-    assert (scored.code == 0) == (policy == "state")
+    net = MarkovNetwork(lam=0.05, random_state=0, n_jobs=1, missing=policy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of rows that are left out
+        score = net.fit(data).score(data)
+        assert load(tmp_path / "model.gw").score(data) == score
+    scored = graftwork("score", tmp_path / "model.gw", data, "--json")
+    assert scored.code == 0, scored.err
+    assert json.loads(scored.out)["nlpl"] == -score
+    assert ("left out" in scored.err) == (policy == "drop-rows")
     if policy != "state":
-        assert "gaps.csv: row 5 has no a, and a missing cell is no state" in scored.err
-        assert "--keep-missing" not in scored.err
+        refused = graftwork("score", tmp_path / "model.gw", data, "--missing", "error")
+        assert "gaps.csv: row 5 has no a, and a missing cell is no state" in refused.err
+        assert "--missing available-case lets the observed cells" in refused.err
+        shown = graftwork("show", tmp_path / "model.gw").out
+        assert f"missing       {policy}: 33 cells, in 33 rows" in shown
+
+
+def test_texts_that_mean_missing_are_taken_over(graftwork, chain_csv, tmp_path):
+    lines = chain_csv.read_text().splitlines()
+    lines[5:300:9] = ["?" + line[line.index(",") :] for line in lines[5:300:9]]
+    data = tmp_path / "gaps.csv"
+    data.write_text("\n".join(lines) + "\n")
+    words = ["--missing", "available-case", "--missing-values", "?", "--no-plot", *FAST]
+    assert graftwork("learn", data, "--out", tmp_path, *words).code == 0
+    scored = graftwork("score", tmp_path / "model.gw", data)
+    assert scored.code == 0, scored.err
+    assert "(33 lack cells; their observed ones count)" in scored.out
+    rows = tmp_path / "rows.csv"
+    words = ["--missing", "drop-rows", "--per-row", rows]
+    assert graftwork("score", tmp_path / "model.gw", data, *words).code == 0
+    numbers = [line.split(",")[0] for line in rows.read_text().splitlines()[1:]]
+    assert len(numbers) == 300 - 33
+    assert numbers[3:6] == ["4", "6", "7"]
 
 
 def test_weights_and_missing_values(graftwork, tmp_path):

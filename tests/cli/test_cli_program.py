@@ -98,7 +98,8 @@ def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
     assert out.startswith("Data\n")
     assert err.splitlines() == [
         f"reading {chain_csv}",
-        "learning from 270 rows of 4 variables",
+        "learning from 300 rows of 4 variables",
+        "measuring: learning once more from 270 rows, to predict 30 others",
     ]
     process = start("show", "absent.gw", cwd=tmp_path)
     out, err = process.communicate(timeout=120)
@@ -119,6 +120,20 @@ def test_interrupt_saves_the_best_so_far(start, tmp_path):
     assert out.startswith("Interrupted: this is the best network so far.")
     assert "it was interrupted" in " ".join(out.split())
     assert load(tmp_path / "out" / "model.gw").n_variables == 23
+
+
+def test_interrupt_while_measuring_leaves_the_network(start, tmp_path):
+    process = start("learn", "mushroom", "--lam", "0.002", "--no-plot", cwd=tmp_path, pause=0.0)
+    while "measuring" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted while measuring; the network in out/model.gw is complete." in err
+    assert out.startswith("Data\n  5,644 rows")
+    assert "was not measured: that was interrupted." in " ".join(out.split())
+    assert "Optimal within" in out
+    assert load(tmp_path / "out" / "model.gw").n_edges > 10
 
 
 def test_interrupt_before_learning(tmp_path, monkeypatch, capsys):

@@ -502,3 +502,95 @@ def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
     rows = np.random.default_rng(0).integers(2, size=(30, 1501))
     net = gw.MarkovNetwork(lam=0.2, candidates=[("x0", "x1")]).fit(rows)
     assert net.method_ == "best-choice"
+
+
+def test_a_path_is_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sky,grass\n" + "sun,dry\nrain,wet\n" * 30)
+    net = gw.MarkovNetwork(lam=0.05, random_state=0).fit(str(path))
+    table = gw.read_table(path)
+    assert net.model_ == gw.MarkovNetwork(lam=0.05, random_state=0).fit(table).model_
+    assert net.score(path) == net.score(table) == net.model_.score(path)
+    assert gw.evaluate(net, str(path)) == gw.evaluate(net, table)
+    frame = pd.read_csv(path)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert gw.MarkovNetwork(lam=0.05).fit(tmp_path / "t.parquet").score(frame) == net.score(frame)
+    path.write_text("sky,grass\n" + "sun,dry\n,wet\n" * 30)
+    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3; recommended is MarkovNetwork\(miss"):
+        gw.MarkovNetwork().fit(path)
+    gaps = gw.MarkovNetwork(lam=0.05, missing="available-case").fit(path)
+    assert gaps.missing_.cells == 30
+    with pytest.raises(
+        gw.DataError, match=r"tt\.csv: there is no such file.*did you mean 't\.csv'"
+    ):
+        gw.MarkovNetwork().fit(tmp_path / "tt.csv")
+
+
+def test_states_of_a_file_to_score_are_those_of_the_network(tmp_path):
+    """Text stays text where the network has text, even if this file has numbers alone."""
+    net = gw.MarkovNetwork(lam=0.05).fit({"a": ["1", "2", "x"] * 20, "b": ["NA", "no", "no"] * 20})
+    path = tmp_path / "t.csv"
+    path.write_text("id,b,a\n7,NA,1\n8,no,2\n")
+    assert net.score(path) == net.score({"a": ["1", "2"], "b": ["NA", "no"]})
+    path.write_text("b,a\nno,1\nno,3\n")
+    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3"):
+        net.score(path)
+
+
+SUMMARIES = {
+    "auto": {},
+    "prediction": {"goal": "prediction"},
+    "a lambda": {"lam": 0.02},
+    "likelihood": {"lam": 0.02, "loss": "likelihood"},
+    "features": {"method": "grafting-light", "lam": 0.02, "penalty": "l1"},
+    "a tree": {"method": "chow-liu"},
+    "exchanges": {"method": "forced-pruning", "max_edges": 2},
+    "tied": {"lam": 0.02, "tie": 3},
+    "no penalty": {"penalty": "none"},
+    "unary": {"lam": 0.02, "penalize_unary": True},
+    "knowledge": {"lam": 0.02, "required": [("coin", "left")]},
+    "available-case": {"missing": "available-case", "lam": 0.02},
+    "impute": {"missing": "impute", "lam": 0.02},
+    "state": {"missing": "state"},
+    "drop-rows": {"missing": "drop-rows", "lam": 0.02},
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out because:graftwork.errors.DataWarning")
+@pytest.mark.parametrize("name", SUMMARIES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_network_has_a_summary(name, weighted):
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 2, 300)
+    data = pd.DataFrame(
+        {
+            "left": left,
+            "right": np.where(rng.random(300) < 0.9, left, 1 - left),
+            "coin": rng.integers(0, 3, 300),
+            "same": "x",
+        }
+    ).astype(object)
+    if "missing" in SUMMARIES[name]:
+        data = data.mask(rng.random(data.shape) < 0.05)
+    weights = rng.integers(1, 4, 300) if weighted else None
+    net = gw.MarkovNetwork(**SUMMARIES[name], random_state=0, n_jobs=1)
+    net.fit(data, sample_weight=weights)
+    text = net.summary()
+    rows = net.missing_.of_rows - net.missing_.rows * (name == "drop-rows")
+    assert text.startswith(f"Data\n  {rows} rows of 4 variables")
+    assert ("total weight" in text) == weighted
+    assert net.missing_.words() in " ".join(text.split())
+    for part in ("\nNetwork\n", "left - right", "\nCertificate\n", "\nPrediction\n"):
+        assert part in text
+    assert len(net.summary(top=0)) < len(text)
+    assert max(map(len, text.splitlines())) <= 88
+    told = net.summary(meanings={"left": {0: "open", 1: "shut"}})
+    assert ("left = open" in told) or ("left = shut" in told)
+
+
+def test_a_summary_after_a_bootstrap_tells_of_it():
+    rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 25
+    net = gw.MarkovNetwork(lam=0.02).fit(rows)
+    assert "Bootstrap" not in net.summary()
+    boot = net.bootstrap(rows, 5, case_dropping=False, random_state=0)
+    assert " ".join(boot.words().split()) in " ".join(net.summary().split())

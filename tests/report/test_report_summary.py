@@ -8,7 +8,7 @@ from graftwork.data import Table
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
 from graftwork.report import HeldOut, held_out, summary
-from graftwork.report.summary import network_words, unseen_states
+from graftwork.report.summary import network_words
 
 STATES = (("no", "yes"), ("n", "y"), ("k", "l"))
 
@@ -108,7 +108,3 @@ def test_networks_in_words(model):
     text = network_words(star)
     assert "and 8 more" in text
     assert "Best connected: v0 (19 edges)" in text
-
-
-def test_unseen_states(train):
-    assert unseen_states(train) == {"fixed": ["l"]}

@@ -29,9 +29,9 @@ EXAMPLES = """Examples:
 graftwork bootstrap mushroom --lam 0.05 --n 50
 graftwork bootstrap data.csv --n 1000 --out boot
 graftwork bootstrap data.csv --keep-lam --jobs 2
-graftwork bootstrap counts.csv --weights n --no-drop
+graftwork bootstrap counts.csv --weights n --no-case-dropping
 graftwork bootstrap data.csv --goal prediction --criterion ebic
-graftwork bootstrap survey.csv --missing available-case --forbidden never.csv
+graftwork bootstrap survey.csv --missing available-case --drop id,comment
 
 It takes as long as N times learning, twice with rows dropped.
 Ctrl-C once stops and keeps what is done; twice gives up."""
@@ -48,10 +48,11 @@ Resamples = Annotated[
         rich_help_panel=_BOOT,
     ),
 ]
-Drop = Annotated[
+CaseDropping = Annotated[
     bool,
     typer.Option(
-        "--drop/--no-drop",
+        "--case-dropping/--no-case-dropping",
+        " /--no-drop",
         help="Also learn from subsets with 5 to 75 % of the rows dropped, which tells whether the "
         "order of centralities may be read.",
         rich_help_panel=_BOOT,
@@ -75,7 +76,7 @@ class Plan:
     out: Path
     reading: opt.Reading
     n: int
-    drop: bool
+    case_dropping: bool
     keep_lam: bool
     plot: bool
     quiet: bool
@@ -88,7 +89,7 @@ def bootstrap(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(
         "bootstrap"
     ),
-    drop: Drop = True,
+    case_dropping: CaseDropping = True,
     keep_lam: KeepLam = False,
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
@@ -128,6 +129,8 @@ def bootstrap(
     keep_missing: opt.KeepMissing = False,
     missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
 
@@ -136,7 +139,7 @@ def bootstrap(
     """
     settings = learner_settings(context.params)
     reading = opt.Reading.of(context.params)
-    plan = Plan(data, out, reading, n, drop, keep_lam, plot=not no_plot, quiet=quiet)
+    plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before a resample was done
@@ -175,12 +178,12 @@ def resample(
     net.fit(table)
     edges = net.model_.n_edges
     progress.note(f"the network has {edges:,} edge{'s'[: edges != 1]}; learning it again")
-    rows, _, _ = as_learned(net, (table, None, ""))  # dropped rows have been told of
+    rows = as_learned(net.missing, table)  # dropped rows have been told of
     try:
         net.bootstrap(
             rows,
             plan.n,
-            case_dropping=plan.drop,
+            case_dropping=plan.case_dropping,
             refit_lam=not plan.keep_lam,
             observer=Countdown(progress, interrupts),
         )

@@ -13,7 +13,8 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, as_options, one_line, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import hold_out, prepare, read_source, say_files, size_of
+from graftwork.cli.learn import prepare, read_source, say_files, size_of
+from graftwork.cli.measure import hold_out
 from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
 
@@ -101,6 +102,8 @@ def compare(
     missing_values: opt.MissingValues = None,
     keep_missing: opt.KeepMissing = False,
     strings: opt.Strings = False,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
 ) -> None:
     """Run several methods on a table at one lambda; compare what they reach and what they take.
 

@@ -1,11 +1,12 @@
-"""graftwork learn: read, hold rows out, learn, say what was found, write the files."""
+"""graftwork learn: read, learn, measure, say what was found, write the files."""
 
 from __future__ import annotations
 
+import csv
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +14,7 @@ import typer
 
 from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
-from graftwork.cli.failures import INTERRUPTED, say
-from graftwork.cli.gaps import as_learned
+from graftwork.cli.failures import INTERRUPTED, as_options, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.knowledge import (
     Candidates,
@@ -23,6 +23,8 @@ from graftwork.cli.knowledge import (
     Required,
 )
 from graftwork.cli.learner import learner_settings, with_files
+from graftwork.cli.measure import INTERRUPTED as UNMEASURED
+from graftwork.cli.measure import measure
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.errors import DataError
 
@@ -31,10 +33,7 @@ if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork
     from graftwork.report import HeldOut
 
-    Parts = tuple[Table, Table | None, str]
-
-#: With fewer rows held out than this, the comparison would say nothing.
-_LEAST_HELD_OUT = 5
+    Measured = tuple[HeldOut | None, str]
 
 TOO_EARLY = "interrupted before there was a model to save."
 
@@ -42,6 +41,8 @@ EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2 --jobs 2
 graftwork learn data.csv --dry-run
+graftwork learn survey.csv --drop id,comment
+graftwork learn survey.csv --columns age,sex,mood --columns 'height, cm'
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
@@ -84,7 +85,13 @@ def learn(
     data: opt.Data,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
     holdout: Annotated[
-        float, typer.Option(help="Share of the rows kept to test on; 0 for none.", min=0, max=0.9)
+        float,
+        typer.Option(
+            help="Share of the rows to measure predictions on, by a second network learned from "
+            "the others; 0 for none.",
+            min=0,
+            max=0.9,
+        ),
     ] = 0.1,
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
@@ -125,8 +132,14 @@ def learn(
     keep_missing: opt.KeepMissing = False,
     missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
 ) -> None:
-    """Learn a network from a table; write the model, its edges, a picture and a summary."""
+    """Learn a network from all rows of a table; write model, edges, picture and summary.
+
+    Then a second one is learned without a tenth of the rows, to measure how well such networks
+    predict rows they have not seen. Limits are for each of the two.
+    """
     settings = learner_settings(context.params)
     reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
@@ -146,46 +159,84 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             source = read_source(plan.data, plan.reading)
-            train, test, why_not = hold_out(source.table, plan.holdout, plan.seed)
-            progress.note(f"learning from {size_of(train)}")
-            net = fit(train, with_files(settings, train.names), progress, interrupts)
-        interrupts.finishing = True
-        stopped = interrupts.seen
-        text, written = conclude(plan, source, (train, test, why_not), net, settings, stopped)
+            progress.note(f"learning from {size_of(source.table)}")
+            known = with_files(settings, source.table.names)
+            net = fit(source.table, known, progress, interrupts)
+            interrupts.finishing = True
+            stopped = interrupts.seen
+            measured: Measured = (None, "How well it predicts new rows was not measured.")
+            if not stopped:
+                measured = measure_safely(source.table, plan, known, progress, interrupts)
+        text, written = conclude(plan, source, net, settings, measured, stopped)
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
+    where = plan.out / "model.gw"
     if stopped:
-        say(f"interrupted; the best network so far is in {plan.out / 'model.gw'}.")
-    return INTERRUPTED if stopped else 0
+        say(f"interrupted; the best network so far is in {where}.")
+        return INTERRUPTED
+    if measured[1] == UNMEASURED:
+        say(f"interrupted while measuring; the network in {where} is complete.")
+        return INTERRUPTED
+    return 0
+
+
+def measure_safely(
+    table: Table, plan: Plan, known: dict[str, Any], progress: Progress, interrupts: Interrupts
+) -> Measured:
+    """Return how well such a network predicts other rows; an interrupt never loses the network."""
+    try:
+        return measure(table, plan.holdout, known, progress, interrupts)
+    except KeyboardInterrupt:  # in the last moment
+        return None, UNMEASURED
 
 
 def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     """Print what learning would cost, write nothing, and return the exit code."""
     from graftwork.estimators import MarkovNetwork
+    from graftwork.estimators.missing import recommended
     from graftwork.report.summary import section
 
     with progress_for(quiet=plan.quiet) as progress:
         progress.note(f"reading {plan.data}")
-        train, _, _ = hold_out(read_source(plan.data, plan.reading).table, plan.holdout, plan.seed)
-        progress.note(f"timing a piece of the work on {size_of(train)}")
-        cost = MarkovNetwork(**with_files(settings, train.names)).estimate(train)
-    typer.echo("\n\n".join(section(title, text) for title, text in cost.sections()))
+        table = read_source(plan.data, plan.reading, gaps=True).table
+        advice = recommended(table, settings["loss"]) if settings["missing"] == "error" else None
+        if advice is not None:
+            settings = settings | {"missing": advice.policy}
+        progress.note(f"timing a piece of the work on {size_of(table)}")
+        cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
+    sections = cost.sections()
+    if advice is not None:
+        sections.insert(0, ("Missing cells", advice.words()))
+    if plan.holdout:
+        again = "Measuring predictions on held-out rows takes about as long again (not with "
+        sections.append(("Measuring", f"{again}--holdout 0)."))
+    typer.echo("\n\n".join(section(title, as_options(text)) for title, text in sections))
     return 0
 
 
 def conclude(
-    plan: Plan, source: Source, parts: Parts, net: Any, settings: dict[str, Any], stopped: bool
+    plan: Plan,
+    source: Source,
+    net: Any,
+    settings: dict[str, Any],
+    measured: Measured,
+    stopped: bool,
 ) -> tuple[str, Sequence[str]]:
     """Write the files; return the summary and the names of the files."""
-    from graftwork.report import held_out, summary
+    from graftwork.report import summary
 
-    train, test, why_not = as_learned(net, parts)
-    score = held_out(net, train, test) if test is not None else None
-    text = summary(net, train, held_out=score, no_held_out=why_not, meanings=source.meanings)
+    score, why_not = measured
+    text = summary(
+        net,
+        held_out=score,
+        no_held_out=why_not,
+        meanings=source.meanings,
+        remarks=[as_options(remark) for remark in net.data_.remarks],
+    )
     if stopped:
         text = f"Interrupted: this is the best network so far.\n\n{text}"
-    info = facts(source, train, net, settings, score)
-    return text, write_files(plan, net, train, text, info)
+    info = facts(source, net, settings, score, plan.reading.missing)
+    return text, write_files(plan, net, text, info)
 
 
 def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
@@ -219,20 +270,28 @@ def prepare(out: Path) -> None:
         ) from error
 
 
-def read_source(data: str, reading: opt.Reading) -> Source:
-    """Return the table of a file, or of an embedded data set if there is no file of that name."""
+def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Source:
+    """Return the table of a file, or of an embedded data set if there is no file of that name.
+
+    With ``gaps`` cells may be missing, whatever is said about that.
+    """
     from graftwork.data import read_table
+    from graftwork.data.choosing import choose_columns
     from graftwork.data.files import MISSING
     from graftwork.datasets import EMBEDDED
 
     path = opt.file_or_stdin(Path(data))
+    columns, drop = chosen(reading.columns), chosen(reading.drop)
     if data in EMBEDDED and not path.is_file():
-        if reading != opt.Reading():
+        if replace(reading, columns=None, drop=None) != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
                 "--weights, --missing, --missing-values, --keep-missing and --strings."
             )
-        return Source(EMBEDDED[data](), data, True, meanings_of(data))
+        table = EMBEDDED[data]()
+        places = choose_columns(table.names, columns, drop)
+        kept = table.take_columns(table.names[j] for j in places)
+        return Source(kept, data, True, meanings_of(data))
     try:
         table = read_table(
             path,
@@ -241,7 +300,9 @@ def read_source(data: str, reading: opt.Reading) -> Source:
             missing_values=MISSING if reading.missing is None else reading.missing,
             infer_types=not reading.strings,
             weights=reading.weights,
-            missing="state" if reading.keeps_gaps else "error",
+            missing="state" if reading.keeps_gaps or gaps else "error",
+            columns=columns,
+            drop=drop,
         )
     except DataError as error:
         if path.exists() or path.suffix:
@@ -251,25 +312,37 @@ def read_source(data: str, reading: opt.Reading) -> Source:
     return Source(table, path.name, False, None)
 
 
+def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """Return the function that finds the columns that options name, None if there are none.
+
+    Each text is a name, or names with commas between them; one that has commas is quoted there.
+
+    Examples
+    --------
+    >>> chosen(["a, c", 'height, cm', '"x,y",z'])(["a", "height, cm"])
+    ['a', 'c', 'height, cm', 'x,y', 'z']
+    """
+    if texts is None:
+        return None
+
+    def find(names: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for text in texts:
+            if text in names:
+                found.append(text)
+                continue
+            for row in csv.reader([text], skipinitialspace=True):
+                found += [name.strip() for name in row if name.strip()]
+        return found
+
+    return find
+
+
 def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
     """Return words for the states of an embedded data set, None for others."""
     from graftwork.datasets import MUSHROOM_MEANINGS
 
     return MUSHROOM_MEANINGS if name == "mushroom" else None
-
-
-def hold_out(table: Table, share: float, seed: int) -> Parts:
-    """Return the rows to learn from, those held out or None, and why there are none."""
-    if share == 0:
-        return table, None, "No rows were held out."
-    rows = round(share * table.n_rows)
-    if rows < _LEAST_HELD_OUT or table.n_rows - rows < _LEAST_HELD_OUT:
-        return table, None, f"No rows were held out: {table.n_rows:,} are too few to spare some."
-    try:
-        test, train = table.split(share, seed)
-    except DataError:  # All rows of one part have weight 0.
-        return table, None, "No rows were held out: too few of them have a weight."
-    return train, test, ""
 
 
 def fit(
@@ -294,27 +367,33 @@ def fit_or_leave(estimator: Any, *data: Any) -> None:
 
 
 def facts(
-    source: Source, train: Table, net: Any, settings: dict[str, Any], score: HeldOut | None
+    source: Source,
+    net: Any,
+    settings: dict[str, Any],
+    score: HeldOut | None,
+    missing_values: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return what the model file keeps about how the network came about."""
-    from graftwork.report.summary import certificate_words, unseen_states
+    from graftwork.report.summary import certificate_words
 
     held = None
     if score is not None:
         held = {
             "rows": score.n_rows,
+            "learned_from": score.n_learned,
             "nlpl": score.nlpl,
             "independent_nlpl": score.independent,
         }
     unseen = {
-        str(name): [str(state) for state in states] for name, states in unseen_states(train).items()
+        str(name): [str(state) for state in states] for name, states in net.data_.unseen().items()
     }
     found = {
         **net.info(),
         "data": source.name,
         "embedded": source.embedded,
-        "rows": train.n_rows,
+        "rows": net.data_.n_rows,
         "settings": settings,
+        "missing_values": None if missing_values is None else list(missing_values),
         "held_out": held,
         "certificate_words": certificate_words(net),
         "unseen_states": unseen,
@@ -338,13 +417,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def write_files(
-    plan: Plan, net: Any, train: Table, text: str, info: dict[str, Any]
-) -> Sequence[str]:
+def write_files(plan: Plan, net: Any, text: str, info: dict[str, Any]) -> Sequence[str]:
     """Write everything under the directory asked for, and return the names of the files."""
     from graftwork.report import plot_network, write_edges, write_path, write_trace
     from graftwork.report.edges import tests_of
-    from graftwork.report.summary import unseen_states
     from graftwork.report.trace import write_text
 
     out = plan.out
@@ -352,7 +428,7 @@ def write_files(
         (out / earlier).unlink(missing_ok=True)
     net.model_.save(out / "model.gw", info=info)
     write_text(out / "summary.txt", text)
-    write_edges(out / "edges.csv", net.model_, unseen=unseen_states(train), tests=tests_of(net))
+    write_edges(out / "edges.csv", net.model_, unseen=net.data_.unseen(), tests=tests_of(net))
     write_trace(out / "trace.jsonl", net.trace_)
     written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
     if net.path_:

@@ -160,6 +160,8 @@ class Reading:
     missing: tuple[str, ...] | None = None
     strings: bool = False
     keeps_gaps: bool = False
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] | None = None
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Reading:
@@ -168,7 +170,12 @@ class Reading:
         missing = () if given["keep_missing"] else tuple(texts) if texts else None
         header = Header(given["header"])
         gaps = given.get("missing", Missing.ERROR) != Missing.ERROR
-        return Reading(given["sep"], header, given["weights"], missing, given["strings"], gaps)
+        columns, drop = (
+            tuple(given[name]) if given[name] else None for name in ("columns", "drop")
+        )
+        return Reading(
+            given["sep"], header, given["weights"], missing, given["strings"], gaps, columns, drop
+        )
 
 
 Data = Annotated[
@@ -245,6 +252,24 @@ KeepMissing = Annotated[
 ]
 Strings = Annotated[
     bool, typer.Option("--strings", help="Keep every cell as text.", rich_help_panel=_READ)
+]
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME",
+        help="Read these columns only (names with commas in them quoted, or one by one); repeat "
+        "for more.",
+        rich_help_panel=_READ,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,NAME",
+        help="Leave out these columns: ids, names, comments. They are not read.",
+        rich_help_panel=_READ,
+    ),
 ]
 
 _LEARN = "Learning"

@@ -12,7 +12,6 @@ import typer
 from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
-from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts
 from graftwork.cli.knowledge import Candidates, Forbidden, PenaltyWeights, Required
 from graftwork.cli.learn import (
@@ -36,7 +35,7 @@ graftwork path mushroom
 graftwork path data.csv --goal prediction --out path
 graftwork path data.csv --goal prediction --criterion k-fold:folds=5
 graftwork path data.csv --criterion stars:threshold=0.05
-graftwork path survey.csv --missing impute --forbidden smokes~cough
+graftwork path survey.csv --missing impute --forbidden smokes~cough --drop id
 
 Ctrl-C once stops and keeps the path so far; twice gives up."""
 
@@ -86,6 +85,8 @@ def path(
     keep_missing: opt.KeepMissing = False,
     missing: opt.MissingOption = opt.Missing.ERROR,
     strings: opt.Strings = False,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
 ) -> None:
     """Walk lambda down on all rows of a table; show every value tried, and which was chosen.
 
@@ -138,8 +139,8 @@ def write_files(
     out, written = plan.out, ["path.csv", "model.gw"]
     (out / "path.png").unlink(missing_ok=True)  # of another run: it would not fit this path
     write_path(out / "path.csv", net.path_)
-    rows, _, _ = as_learned(net, (source.table, None, ""))
-    net.model_.save(out / "model.gw", info=facts(source, rows, net, settings, None))
+    info = facts(source, net, settings, None, plan.reading.missing)
+    net.model_.save(out / "model.gw", info=info)
     if plan.plot and net.path_:
         try:
             plot_path(net, out / "path.png")

@@ -197,8 +197,10 @@ def _missing(found: Any) -> str | None:
 def _held(held: Any) -> str | None:
     if not isinstance(held, dict):
         return None
+    others = held.get("learned_from")
+    whose = f" of a network learned from {others:,} others" if others else ""
     return (
-        f"NLPL {held['nlpl']:.4f} nats a row on {held['rows']:,} rows "
+        f"NLPL {held['nlpl']:.4f} nats a row on {held['rows']:,} rows{whose} "
         f"(independent variables: {held['independent_nlpl']:.4f})"
     )
 

@@ -18,7 +18,7 @@ from graftwork.data.compact import Sample
 from graftwork.data.oddities import warn_of_columns
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.base import Estimator, check_is_fitted
+from graftwork.estimators.base import Estimator, check_is_fitted, in_report
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.checks import loop_options, quickest
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
@@ -306,7 +306,8 @@ class MarkovNetwork(Estimator):
         Parameters
         ----------
         X : table
-            pandas, polars, Arrow, NumPy, lists of rows, dicts, or a ``graftwork.Table``.
+            pandas, polars, Arrow, NumPy, lists of rows, dicts, a ``graftwork.Table``, or the path
+            of a file that ``graftwork.read_table`` reads (which has options for that).
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
 
@@ -401,6 +402,33 @@ class MarkovNetwork(Estimator):
             raise KeyboardInterrupt
         return learned
 
+    def summary(self, *, top: int = 10, meanings: Any = None) -> str:
+        """Return what was learned in plain text, as ``graftwork learn`` prints it.
+
+        Parameters
+        ----------
+        top : int
+            How many of the strongest edges to name.
+        meanings : mapping of variable to mapping of state to word, optional
+            Words for states.
+
+        Returns
+        -------
+        str
+            Paragraphs under headings: ``print(net.summary())``.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> print(MarkovNetwork(lam=0.1).fit(rows).summary())
+        Data
+          100 rows of 2 variables, 2 states each.
+        ...
+        """
+        check_is_fitted(self)
+        text: str = in_report("summary").summary(self, top=top, meanings=meanings)
+        return text
+
     def plot_path(self, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
 
@@ -441,13 +469,20 @@ class MarkovNetwork(Estimator):
         return as_frame(records, NEAR_COLUMNS, NEAR_COLUMNS[2:])
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log pseudo-likelihood of each row (of its observed cells), in nats."""
+        """Return the log pseudo-likelihood of each row (of its observed cells), in nats.
+
+        Rows that ``missing`` says to leave out have NaN.
+        """
         check_is_fitted(self)
         rows = self.model_.rows_to_score(X, owner=type(self).__name__)
         return rows.spread(self.model_.log_conditionals(rows, self.n_jobs))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean log pseudo-likelihood of a row, in nats (higher is better)."""
+        """Return the mean log pseudo-likelihood of a row, in nats (higher is better).
+
+        Missing cells are treated as ``missing`` said when the network was learned: see
+        `PairwiseMRF.score`, which gives the same number and can be told otherwise.
+        """
         check_is_fitted(self)
         rows = self.model_.rows_to_score(X, weights=sample_weight, owner=type(self).__name__)
         return rows.mean(self.model_.log_conditionals(rows, self.n_jobs))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
 from graftwork.report.evidence_words import evidence_sections, small
@@ -22,12 +23,13 @@ _NAMES_SHOWN = 12
 
 def summary(
     net: Any,
-    train: Table,
+    train: Table | None = None,
     *,
     held_out: HeldOut | None = None,
     no_held_out: str = "No rows were held out.",
     meanings: Meanings | None = None,
     top: int = 10,
+    remarks: Sequence[str] | None = None,
 ) -> str:
     """Return what was learned, as plain text for people.
 
@@ -35,16 +37,18 @@ def summary(
     ----------
     net : MarkovNetwork
         A fitted one.
-    train : Table
-        The rows it was fitted to.
+    train : Table, optional
+        The rows it was fitted to; default what it keeps of them.
     held_out : HeldOut, optional
-        How it does on other rows.
+        How such a network does on rows it has not seen.
     no_held_out : str
         What to say instead where that is not given.
     meanings : mapping of variable to mapping of state to word, optional
         Words for states.
     top : int
         How many of the strongest edges to name.
+    remarks : sequence of str, optional
+        Sentences about columns that should be looked at; default those of the rows.
 
     Returns
     -------
@@ -52,40 +56,28 @@ def summary(
         Paragraphs under headings, at most 88 characters wide, with a line end.
     """
     model: PairwiseMRF = net.model_
+    data: LearnedFrom = net.data_ if train is None else LearnedFrom.of(train)
+    told = data.remarks if remarks is None else remarks
+    exchange, bootstrap = getattr(net, "exchange_", None), getattr(net, "bootstrap_", None)
     sections = [
-        ("Data", _data_words(train, model) + _held_words(held_out) + _missing_words(net)),
+        ("Data", _data_words(data, model) + _missing_words(net)),
+        *([("Remarks", " ".join(told))] if told else []),
         ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
+        *([] if exchange is None else [("Exchange", exchange.words())]),
         (_choice_title(net), _lambda_words(net)),
-        *evidence_sections(net, train.total_weight),
-        *([("Tying", _tying_words(net, train))] if getattr(net, "tie", None) else []),
+        *evidence_sections(net, data.total_weight),
+        *([("Tying", _tying_words(net, data))] if getattr(net, "tie", None) else []),
+        *([] if bootstrap is None else [("Bootstrap", bootstrap.words())]),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
-    if getattr(net, "exchange_", None) is not None:
-        sections.insert(2, ("Exchange", net.exchange_.words()))
     parts = [section(title, text) for title, text in sections]
     strongest = describe_network(
-        model, meanings=meanings, top=top, unseen=unseen_states(train), tests=tests_of(net)
+        model, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
     )
     if strongest:
         parts.append(strongest)
     parts.append(section("Certificate", certificate_words(net)))
     return "\n\n".join(parts) + "\n"
-
-
-def unseen_states(table: Table) -> dict[Any, list[Any]]:
-    """Return the states that no row has, for the variables that have such states.
-
-    Examples
-    --------
-    >>> unseen_states(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [0, 0]]))
-    {'b': [1]}
-    """
-    parts = zip(table.names, table.states, table.observed(), strict=True)
-    found = {
-        name: [state for state, count in zip(listed, counts, strict=True) if count == 0]
-        for name, listed, counts in parts
-    }
-    return {name: states for name, states in found.items() if states}
 
 
 def describe_network(
@@ -228,24 +220,16 @@ def _missing_words(net: Any) -> str:
     return f" {words}" if words else ""
 
 
-def _held_words(held_out: HeldOut | None) -> str:
-    """Return that there are further rows, which were not learned from."""
-    if held_out is None:
-        return ""
-    verb = "was" if held_out.n_rows == 1 else "were"
-    return f" {count(held_out.n_rows, 'further row')} {verb} held out and not learned from."
-
-
-def _data_words(table: Table, model: PairwiseMRF) -> str:
-    text = f"{count(table.n_rows, 'row')} of {count(table.n_variables, 'variable')}"
-    if table.weights is not None:
-        text += f", total weight {table.total_weight:,.6g}"
+def _data_words(data: LearnedFrom, model: PairwiseMRF) -> str:
+    text = f"{count(data.n_rows, 'row')} of {count(data.n_variables, 'variable')}"
+    if data.weighted:
+        text += f", total weight {data.total_weight:,.6g}"
     cards = model.potentials.layout.cards  # missing is no state where available cells are used
     low, high = int(cards.min()), int(cards.max())
     text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."
     constant = [
         name
-        for name, counts in zip(table.names, table.observed(), strict=True)
+        for name, counts in zip(data.names, data.counts, strict=True)
         if np.count_nonzero(counts) < 2
     ]
     if constant:
@@ -271,11 +255,11 @@ def _lambda_words(net: Any) -> str:
     return str(text)
 
 
-def _tying_words(net: Any, train: Table) -> str:
+def _tying_words(net: Any, data: LearnedFrom) -> str:
     if net.tying_ is None:
         return "Interrupted before the weights were tied: they are as learned."
     text: str = net.tying_.words()
-    if net.tying_.rounds and unseen_states(train):
+    if net.tying_.rounds and data.unseen():
         text += " Each variable with states that no row has keeps one more value, for these."
     return text
 

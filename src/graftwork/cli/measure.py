@@ -1,0 +1,105 @@
+"""Rows held out, and how well a network learned without them predicts them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from graftwork.cli.failures import as_options
+from graftwork.cli.gaps import as_learned
+from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.progress import Progress
+from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
+
+if TYPE_CHECKING:
+    from graftwork.data import Table
+    from graftwork.report import HeldOut
+
+    Parts = tuple[Table, Table | None, str]
+    Measured = tuple[HeldOut | None, str]
+
+#: With fewer rows held out than this, the comparison would say nothing.
+_LEAST_HELD_OUT = 5
+
+INTERRUPTED = "How well it predicts new rows was not measured: that was interrupted."
+
+
+def hold_out(table: Table, share: float, seed: int) -> Parts:
+    """Return the rows to learn from, those held out or None, and why there are none.
+
+    A row whose weight is a whole number is so many rows, which may fall into both parts.
+    """
+    from graftwork.report.held_out import count_rows
+
+    if share == 0:
+        return table, None, "No rows were held out."
+    whole = count_rows(table.weights, table.n_rows)
+    rows = round(share * whole)
+    if rows < _LEAST_HELD_OUT or whole - rows < _LEAST_HELD_OUT:
+        return table, None, f"No rows were held out: {whole:,} are too few to spare some."
+    if table.weights is None:
+        test, train = table.split(share, seed)
+        return train, test, ""
+    return *_split_weights(table, rows, seed), ""
+
+
+def _split_weights(table: Table, rows: int, seed: int) -> tuple[Table, Table]:
+    """Return the rest of a weighted table, and so many rows of it."""
+    import numpy as np
+
+    from graftwork.tuning.splits import draw
+
+    assert table.weights is not None
+    drawn = draw(table.weights, rows, np.random.default_rng(seed))
+    rest, held = (
+        table.with_weights(part).take_rows(part > 0) for part in (table.weights - drawn, drawn)
+    )
+    return rest, held
+
+
+def measure(
+    table: Table,
+    share: float,
+    settings: dict[str, Any],
+    progress: Progress,
+    interrupts: Interrupts,
+) -> Measured:
+    """Return how well such a network predicts rows it was not learned from, or why nobody knows.
+
+    A network is learned once more, from the rows that are not held out, with the same settings
+    and limits. Whatever goes wrong, or an interrupt, is only told.
+    """
+    train, test, why_not = hold_out(table, share, int(settings["random_state"]))
+    if test is None:
+        return None, why_not
+    try:
+        interrupts.finishing = False
+        interrupts.insist()
+        return _measure(train, test, settings, progress, interrupts), ""
+    except KeyboardInterrupt:
+        return None, INTERRUPTED
+    except GraftworkError as error:
+        return (
+            None,
+            f"How well it predicts new rows could not be measured: {as_options(str(error))}",
+        )
+    finally:
+        interrupts.finishing = True
+
+
+def _measure(
+    train: Table, test: Table, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+) -> HeldOut:
+    from graftwork.estimators import MarkovNetwork
+    from graftwork.report import held_out
+    from graftwork.report.held_out import count_rows
+
+    train, test = (as_learned(settings["missing"], part) for part in (train, test))
+    rows, others = (count_rows(part.weights, part.n_rows) for part in (train, test))
+    progress.note(f"measuring: learning once more from {rows:,} rows, to predict {others:,} others")
+    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    with warnings.catch_warnings():
+        # the first network has told of the same
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return held_out(net.fit(train), train, test, apart=True)
