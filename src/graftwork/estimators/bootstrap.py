@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from graftwork.errors import DataError
+from graftwork.estimators.base import in_report
 from graftwork.estimators.parts import number
 from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
@@ -235,12 +235,12 @@ class Bootstrap:
 
     def words(self) -> str:
         """Return what it means, in plain sentences: which edges are sure, which centralities."""
-        text: str = _report("bootstrap_words").bootstrap_words(self)
+        text: str = in_report("bootstrap_words").bootstrap_words(self)
         return text
 
     def summary(self, top: int = 20) -> str:
         """Return the words and tables of the most frequent edges and the stability, as text."""
-        text: str = _report("bootstrap_words").bootstrap_summary(self, top)
+        text: str = in_report("bootstrap_words").bootstrap_summary(self, top)
         return text
 
     def plot(self, path: str | PathLike[str] | None = None, *, top: int = 40) -> Any:
@@ -257,11 +257,11 @@ class Bootstrap:
         -------
         matplotlib.figure.Figure
         """
-        return _report("bootstrap_plot").plot_bootstrap(self, path, top=top)
+        return in_report("bootstrap_plot").plot_bootstrap(self, path, top=top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
-        found: dict[str, Any] = _report("bootstrap_files").bootstrap_dict(self)
+        found: dict[str, Any] = in_report("bootstrap_files").bootstrap_dict(self)
         return found
 
     def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
@@ -271,7 +271,7 @@ class Bootstrap:
         dropping rows does to them, ``bootstrap.txt`` the summary, ``bootstrap.json`` everything,
         ``bootstrap.png`` the figure.
         """
-        written: list[str] = _report("bootstrap_files").write_bootstrap(self, folder, plot=plot)
+        written: list[str] = in_report("bootstrap_files").write_bootstrap(self, folder, plot=plot)
         return written
 
 
@@ -376,11 +376,3 @@ def _spread(values: Floats, ends: tuple[float, float], suffix: str = "") -> Reco
     mean = values.mean() if len(values) else np.nan
     parts = {"mean": mean, "low": low, "high": high}
     return {f"{name}{suffix}": float(value) for name, value in parts.items()}
-
-
-def _report(module: str) -> Any:
-    """Return a module of the room that makes words, pictures and files of what is found here.
-
-    That room builds on this one, so it is looked up when asked for, as the package does with names.
-    """
-    return importlib.import_module(f"graftwork.report.{module}")

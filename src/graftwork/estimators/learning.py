@@ -198,7 +198,7 @@ class Learning:
             lambda lam: Problem(pseudo, penalty_at(net, lam), domain),
             pseudo,
             fdr=float(net.fdr),
-            **self.options | {"observer": None},
+            **self.options,
         )
         if other.evidence is None:  # Ctrl-C: the network is there, only this is not known
             return evidence, found.words
