@@ -4,8 +4,8 @@ Run: python benchmarks/record.py write FILE
      python benchmarks/record.py compare BEFORE AFTER [--tolerance 1e-9]
 
 The problems cross methods, losses, penalties, inference, missing cells, prior knowledge, weights,
-goals and criteria; chains too. Recorded are objective, edges, strengths, p-values, scores, the
-marginals, samples and weights. Changes of code that should change no answer are checked with it: write a
+goals and criteria; chains too. Recorded are objective, edges, strengths, p-values, scores,
+marginals, samples and weights. It is for changes of code that should change no answer: write a
 record before, another after, and compare.
 """
 
