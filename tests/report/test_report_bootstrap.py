@@ -104,7 +104,8 @@ def test_edges_of_chance_are_told():
     some = int((~np.isnan(boot.draws)).any(axis=1).sum())
     assert some > 0
     words = boot.words()
-    assert f"The network has no edges, but {some} of 5 resamples have some" in words
+    verb = "has" if some == 1 else "have"
+    assert f"The network has no edges, but {some} of 5 resamples {verb} some" in words
     assert "no second test" in words
     assert boot.to_dict()["tested"] is True
     kept = net.bootstrap(coins, 2, case_dropping=False, refit_lam=False)
