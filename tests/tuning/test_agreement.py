@@ -1,6 +1,7 @@
 """Networks that tests chose agree with the tests, and with themselves, whatever the table."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,11 +56,13 @@ def test_edges_and_tests_agree_for_every_seed(seed):
         assert nets[0].model_ == nets[1].model_
 
 
-def test_the_mushroom_network_is_one_network():
+def test_the_mushroom_network_is_one_network_and_the_picture_shows_it():
     table = gw.datasets.load_mushroom()
     nets = [learned(table, random_state=k) for k in (0, 1)]
     assert nets[0].model_ == nets[1].model_
     assert_agrees(nets[0])
+    picture = (Path(__file__).parents[2] / "docs" / "mushroom.png").read_bytes()
+    assert f"Title\0{nets[0].model_.n_edges} edges among 23 variables".encode() in picture
 
 
 def test_two_plain_fits_are_the_same():

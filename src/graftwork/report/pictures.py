@@ -34,6 +34,8 @@ class PictureAxes(Axes):
 def rendered(figure: Any, kind: str, *, tight: bool) -> bytes:
     """Return a figure as the bytes of a file: png, pdf, svg or another kind matplotlib writes.
 
+    The file's title is that of the first axes that have one.
+
     Examples
     --------
     >>> rendered(Picture(), "pdf", tight=False)[:4]
@@ -43,6 +45,9 @@ def rendered(figure: Any, kind: str, *, tight: bool) -> bytes:
     # Without dates and versions inside, equal networks give equal files.
     bare = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
     metadata = {bare[kind]: None} if kind in bare else None
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    if metadata is not None and titles:
+        metadata["Title"] = titles[0]
     extra = {"bbox_inches": "tight", "pad_inches": 0.15} if tight else {}
     figure.savefig(buffer, format=kind, metadata=metadata, **extra)
     return buffer.getvalue()
