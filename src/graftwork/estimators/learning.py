@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,6 +78,25 @@ class Learned:
             else point
             for point in self.path
         ]
+
+
+def rival_words(pairs: Sequence[Sequence[str]]) -> str:
+    """Return which absent pairs pass their test all the same.
+
+    Examples
+    --------
+    >>> rival_words([("a", "b")])
+    ' Left out: a - b, which passes its test while it is absent and fails as an edge; it and ...'
+    """
+    if not pairs:
+        return ""
+    several = len(pairs) > 1
+    return (
+        f" Left out: {', '.join(' - '.join(pair) for pair in pairs)}, which "
+        f"{'pass their tests while they are' if several else 'passes its test while it is'} absent "
+        f"and {'fail as edges; they' if several else 'fails as an edge; it'} and edges that are "
+        "kept stand in for each other."
+    )
 
 
 def moved_words(moved: int, edges: int) -> str:
@@ -183,12 +202,14 @@ class Learning:
 
         Where hardly a pair came or went in the end nothing moves, and it is not tried.
         """
-        evidence, limits = found.evidence, self.options["budget"]
+        evidence, limits, words = found.evidence, self.options["budget"], found.words
+        if evidence is not None and limits.max_edges is None:
+            words += rival_words([[str(self.table.names[k]) for k in p] for p in evidence.rivals])
         if not self.check or evidence is None or not self.sample.complete or limits != Budget():
-            return evidence, found.words
+            return evidence, words
         edges = found.refitted.point.potentials.layout.edges
         if found.unsettled <= max(1.0, FEW * len(edges)):
-            return evidence, found.words
+            return evidence, words
         self.options["observer"].on_stage("learning again without 1 % of the rows", 0, 1)
         thinned = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
         sample = self._prepared(thinned)
@@ -201,12 +222,12 @@ class Learning:
             **self.options,
         )
         if other.evidence is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, found.words
+            return evidence, words
         pairs = [edges, other.refitted.point.potentials.layout.edges]
         moved = len(
             set.symmetric_difference(*({tuple(p) for p in some.tolist()} for some in pairs))
         )
-        return replace(evidence, n_moved=moved), found.words + moved_words(moved, len(edges))
+        return replace(evidence, n_moved=moved), words + moved_words(moved, len(edges))
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""

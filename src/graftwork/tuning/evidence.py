@@ -56,6 +56,16 @@ class Evidence:
         """Logarithms of the other pairs' q-values."""
         return self._log_q[len(self.edges.pairs) :]
 
+    @property
+    def rivals(self) -> Ints:
+        """Absent pairs whose q-value is not above the level, shape (k, 2).
+
+        There are none but where the search could not end otherwise: as edges they fail their test,
+        since they and other edges stand in for each other; or where the number of edges is limited.
+        """
+        passing: Ints = self.others.pairs[self.other_log_q <= np.log(self.level)]
+        return passing
+
     def replaced(self, part: str, place: int, finding: Findings) -> Evidence:
         """Return the evidence with the middle test of one edge, or of one other pair.
 

@@ -8,6 +8,7 @@ which to keep. What changes is refitted and tested again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -34,7 +35,7 @@ from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.resampled import NOISE, DrawnFrom
 from graftwork.tuning.rows import Rows
-from graftwork.tuning.verdicts import Verdicts, middle_test
+from graftwork.tuning.verdicts import MOST_LOOKS, Verdicts, middle_test
 from graftwork.tuning.walk import Walk, WalkEndedError
 
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
@@ -158,6 +159,8 @@ class _Search:
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
         self._left: set[tuple[int, ...]] = set()
+        # How often pairs came in because two tests in three said so.
+        self._decided: Counter[tuple[int, int]] = Counter()
 
     def screen(self, lams: list[float]) -> None:
         """Walk down to the last lambda, and certify the fit there."""
@@ -321,10 +324,8 @@ class _Search:
 
         Of those that share a variable only the clearest move. Returns whether there were any.
         """
-        kept, entering = self._choose(evidence)
-        failing = np.flatnonzero(~kept)
-        failing = failing[np.argsort(-evidence.edges.log_p[failing], kind="stable")]
-        leaving = apart(_without(evidence.edges.pairs[failing], self._left))
+        failing, entering = self._doubted(evidence)
+        leaving = apart(_without(failing, self._left))
         if len(leaving):
             self._unsettled += len(leaving)
             self._left.update(map(tuple, leaving.tolist()))
@@ -336,12 +337,21 @@ class _Search:
             self._enter(entering)
         return len(entering) > 0
 
+    def _doubted(self, evidence: Evidence) -> tuple[Ints, Ints]:
+        """Return the edges that fail their tests and the absent pairs that pass, clearest first."""
+        kept, entering = self._choose(evidence)
+        failing = np.flatnonzero(~kept)
+        order = np.argsort(-evidence.edges.log_p[failing], kind="stable")
+        return evidence.edges.pairs[failing[order]], entering
+
     def _decide(self, tests: Evidence, verdicts: Verdicts) -> bool:
         """Change the pairs of which two tests in three say so; return whether there are any.
 
         Each edge that fails its test, and each absent pair that passes, is fitted both ways. Of
-        pairs that share a variable only one changes. With a limit on the number of edges a pair
-        may pass and stay out, so nothing is decided.
+        pairs that share a variable only one changes, and one that came in so three times may not
+        come in again: it and others stand in for each other (a q-value depends on the tests of
+        all pairs, so an absent pair may pass and, once it is an edge, fail by the same p-value).
+        With a limit on the number of edges a pair may pass and stay out, so nothing is decided.
         """
         if self._walk.budget.max_edges is not None:
             return False
@@ -349,8 +359,9 @@ class _Search:
         assert here is not None
         while True:
             evidence = verdicts.applied(tests, layout)
-            kept, entering = self._choose(evidence)
-            doubted = apart(np.concatenate([evidence.edges.pairs[~kept], entering]))
+            failing, entering = self._doubted(evidence)
+            entering = entering[[self._decided[i, j] < MOST_LOOKS for i, j in entering.tolist()]]
+            doubted = apart(np.concatenate([failing, entering]))
             new = [(i, j) for i, j in doubted.tolist() if verdicts.get((i, j), layout) is None]
             if not new:
                 break
@@ -358,6 +369,7 @@ class _Search:
             verdicts.add(new[0], self._middle_test(here, np.array(new[:1])), layout)
             self._fitted = here
         self._unsettled += len(doubted)
+        self._decided.update((i, j) for i, j in doubted.tolist() if (i, j) in set(_pairs(entering)))
         if len(doubted):
             self._fit(_switched(here.point.potentials, doubted))
         return len(doubted) > 0
@@ -433,6 +445,11 @@ def _switched(potentials: Potentials, pairs: Ints) -> Potentials:
     layout = potentials.layout
     absent = find_edges(layout, pairs) < 0
     return with_pairs(only(potentials, ~_among(layout.edges, pairs)), pairs[absent])
+
+
+def _pairs(pairs: Ints) -> list[tuple[int, int]]:
+    """Return pairs as tuples."""
+    return [(i, j) for i, j in pairs.tolist()]
 
 
 def _without(pairs: Ints, gone: set[tuple[int, ...]]) -> Ints:
