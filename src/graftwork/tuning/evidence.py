@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,10 @@ class Evidence:
         How many pairs were tested in all.
     level : float
         The false discovery rate asked for.
+    rivals : dict
+        Absent pairs that would pass their tests and, once they are edges, fail: they and other
+        pairs stand in for each other, and a q-value counts the tests of all of them. With the
+        logarithms of the q-values they had as edges.
     n_moved : int or None
         How many edges come or go when one row in a hundred is dropped; None if that was not tried.
     n_contested : int
@@ -41,6 +45,7 @@ class Evidence:
     level: float
     n_contested: int = 0
     n_moved: int | None = None
+    rivals: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @cached_property
     def _log_q(self) -> Floats:
@@ -53,18 +58,12 @@ class Evidence:
 
     @property
     def other_log_q(self) -> Floats:
-        """Logarithms of the other pairs' q-values."""
-        return self._log_q[len(self.edges.pairs) :]
-
-    @property
-    def rivals(self) -> Ints:
-        """Absent pairs whose q-value is not above the level, shape (k, 2).
-
-        There are none but where the search could not end otherwise: as edges they fail their test,
-        since they and other edges stand in for each other; or where the number of edges is limited.
-        """
-        passing: Ints = self.others.pairs[self.other_log_q <= np.log(self.level)]
-        return passing
+        """Logarithms of the other pairs' q-values; of rivals those they had as edges."""
+        log_q = self._log_q[len(self.edges.pairs) :].copy()
+        if self.rivals:
+            for k, (i, j) in enumerate(self.others.pairs.tolist()):
+                log_q[k] = max(log_q[k], self.rivals.get((i, j), -np.inf))
+        return log_q
 
     def replaced(self, part: str, place: int, finding: Findings) -> Evidence:
         """Return the evidence with the middle test of one edge, or of one other pair.

@@ -8,8 +8,7 @@ which to keep. What changes is refitted and tested again.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -35,7 +34,7 @@ from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.resampled import NOISE, DrawnFrom
 from graftwork.tuning.rows import Rows
-from graftwork.tuning.verdicts import MOST_LOOKS, Verdicts, middle_test
+from graftwork.tuning.verdicts import Verdicts, middle_test
 from graftwork.tuning.walk import Walk, WalkEndedError
 
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
@@ -159,8 +158,10 @@ class _Search:
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
         self._left: set[tuple[int, ...]] = set()
-        # How often pairs came in because two tests in three said so.
-        self._decided: Counter[tuple[int, int]] = Counter()
+        # Pairs that came in because two tests in three said so; and those that failed afterwards,
+        # with the logarithm of the q-value.
+        self._decided: set[tuple[int, int]] = set()
+        self._rivals: dict[tuple[int, int], float] = {}
 
     def screen(self, lams: list[float]) -> None:
         """Walk down to the last lambda, and certify the fit there."""
@@ -316,7 +317,10 @@ class _Search:
             elif self._decide(tests, verdicts):
                 exact = False
             else:
-                self._evidence = verdicts.applied(tests, self._layout)
+                evidence = verdicts.applied(tests, self._layout)
+                passing = _pairs(self._doubted(evidence)[1])
+                rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}
+                self._evidence = replace(evidence, rivals=rivals)
                 return
 
     def _move(self, evidence: Evidence) -> bool:
@@ -348,7 +352,7 @@ class _Search:
         """Change the pairs of which two tests in three say so; return whether there are any.
 
         Each edge that fails its test, and each absent pair that passes, is fitted both ways. Of
-        pairs that share a variable only one changes, and one that came in so three times may not
+        pairs that share a variable only one changes, and one that came in so and fails does not
         come in again: it and others stand in for each other (a q-value depends on the tests of
         all pairs, so an absent pair may pass and, once it is an edge, fail by the same p-value).
         With a limit on the number of edges a pair may pass and stay out, so nothing is decided.
@@ -360,7 +364,7 @@ class _Search:
         while True:
             evidence = verdicts.applied(tests, layout)
             failing, entering = self._doubted(evidence)
-            entering = entering[[self._decided[i, j] < MOST_LOOKS for i, j in entering.tolist()]]
+            entering = _without(entering, self._rivals.keys())
             doubted = apart(np.concatenate([failing, entering]))
             new = [(i, j) for i, j in doubted.tolist() if verdicts.get((i, j), layout) is None]
             if not new:
@@ -369,7 +373,10 @@ class _Search:
             verdicts.add(new[0], self._middle_test(here, np.array(new[:1])), layout)
             self._fitted = here
         self._unsettled += len(doubted)
-        self._decided.update((i, j) for i, j in doubted.tolist() if (i, j) in set(_pairs(entering)))
+        for place, pair in enumerate(_pairs(evidence.edges.pairs)):
+            if pair in self._decided and pair in _pairs(doubted):
+                self._rivals[pair] = float(evidence.edge_log_q[place])
+        self._decided.update(set(_pairs(doubted)) & set(_pairs(entering)))
         if len(doubted):
             self._fit(_switched(here.point.potentials, doubted))
         return len(doubted) > 0
@@ -452,7 +459,7 @@ def _pairs(pairs: Ints) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs.tolist()]
 
 
-def _without(pairs: Ints, gone: set[tuple[int, ...]]) -> Ints:
+def _without(pairs: Ints, gone: Collection[tuple[int, ...]]) -> Ints:
     """Return those of some pairs that are not among others."""
     return pairs[[tuple(pair) not in gone for pair in pairs.tolist()]]
 
