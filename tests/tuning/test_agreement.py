@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from odd_tables import odd_table
 from problems import FOLDER, dense_pseudo, random_table
+from scipy.stats import chi2
 from sklearn.datasets import load_digits
 
 import graftwork as gw
@@ -217,3 +218,10 @@ def test_pairs_that_stand_in_for_each_other_end_the_search_and_are_named():
         found += len(net.evidence_.rivals)
         assert ("Left out: " in net.lam_words_) == bool(net.evidence_.rivals)
     assert found
+
+
+def test_p_values_follow_from_statistics_and_degrees_of_freedom():
+    net = learned(contested(3))
+    for table in (net.edges_, net.near_edges_):
+        expected = chi2.sf(table["statistic"], table["df"])
+        assert np.allclose(table["p_value"], expected, rtol=1e-6, atol=0.0)

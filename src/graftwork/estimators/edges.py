@@ -9,6 +9,7 @@ import numpy as np
 
 from graftwork.models import PairwiseMRF
 from graftwork.tuning import Evidence
+from graftwork.tuning.resampled import equivalent
 
 COLUMNS = ("first", "second", "strength", "p_value", "q_value", "statistic", "df")
 NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
@@ -40,14 +41,15 @@ def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) ->
     others = evidence.others
     order = np.argsort(others.log_p, kind="stable")[:count]
     q = np.exp(evidence.other_log_q[order])
+    statistics = equivalent(others)
     return [
         {
             "first": names[others.pairs[k, 0]],
             "second": names[others.pairs[k, 1]],
             "p_value": float(np.exp(others.log_p[k])),
             "q_value": float(q[place]),
-            "statistic": float(others.statistics[k]),
-            "df": int(others.degrees[k]),
+            "statistic": float(statistics[k]),
+            "df": float(others.degrees[k]),
         }
         for place, k in enumerate(order.tolist())
     ]
@@ -64,12 +66,13 @@ _UNTESTED = {
 
 def _by_name(names: Sequence[Any], evidence: Evidence) -> dict[tuple[Any, Any], Record]:
     edges, q = evidence.edges, np.exp(evidence.edge_log_q)
+    statistics = equivalent(edges)
     return {
         (names[i], names[j]): {
             "p_value": float(np.exp(edges.log_p[k])),
             "q_value": float(q[k]),
-            "statistic": float(edges.statistics[k]),
-            "df": int(edges.degrees[k]),
+            "statistic": float(statistics[k]),
+            "df": float(edges.degrees[k]),
             "log_p": float(edges.log_p[k]),
         }
         for k, (i, j) in enumerate(edges.pairs.tolist())

@@ -337,6 +337,10 @@ class _Until(Silence):
         """End the run if it is time."""
         self.on_step(0)
 
+    def on_stage(self, text: str, step: int, steps: int) -> None:
+        """End the run if it is time."""
+        self.on_step(0)
+
     def on_step(self, steps: int) -> None:
         """End the run if it is time."""
         if self._stop.is_set():

@@ -97,7 +97,7 @@ def outlook(evidence: Evidence, rows: float) -> str:
             "cannot tell from chance one by one; more rows would bring some of them out, and so "
             "would a higher fdr. For predictions they count together: use goal='prediction'."
         )
-    return text + "More rows would hardly add edges."
+    return text + "So few that they may all be chance."
 
 
 def rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> str:
