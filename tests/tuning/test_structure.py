@@ -6,7 +6,7 @@ from problems import random_table
 
 from graftwork.data import Table
 from graftwork.data.compact import prepare
-from graftwork.datasets import scale_free_network
+from graftwork.datasets import make_scale_free, scale_free_network
 from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Budget, PairDomain, PairFactors, Problem
 from graftwork.inference import JunctionTree
@@ -151,6 +151,17 @@ def test_an_edge_budget_keeps_the_surest(planted, most):
     result = learn(planted[1], budget=Budget(max_edges=most))
     assert len(edges_of(result)) == most
     assert result.outcome.certificate.stop == "edges"
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("seed", [31, 34])
+def test_a_limit_is_reached_whatever_the_search_does(most, seed):
+    table = make_scale_free(12, 5, n_rows=800, random_state=seed).data
+    free, limited = (MarkovNetwork(max_edges=k).fit(table) for k in (None, most))
+    assert limited.model_.n_edges == most
+    assert f"At most {most}" in limited.lam_words_
+    surest = [set(edge) for edge in free.edges_[["first", "second"]].to_numpy().tolist()]
+    assert all(set(edge) in surest for edge in limited.model_.edges)
 
 
 class StopAt:

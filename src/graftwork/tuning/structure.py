@@ -190,6 +190,7 @@ class _Search:
             self._enter(entering)
             edges = self._prune()  # what came in is an edge now, and tested as one
         self._settle()
+        self._limit()
         assert self._fitted is not None
         self._final = self._fitted
         if not self._own:
@@ -216,6 +217,12 @@ class _Search:
         evidence = self._evidence if self._final is not None else None
         domain = cast(PairDomain, self._problem.domain)
         words = _words(outcome, evidence, levels, len(domain.required))
+        most = walk.budget.max_edges
+        if evidence is not None and most is not None and len(evidence.edges.pairs) == most:
+            edges = f"{most:,} edge{'s'[: most != 1]}"
+            words += (
+                f" At most {edges} may be kept, so pairs that pass their tests may be left out."
+            )
         if evidence is not None and refitted.residual > FINAL_ACCURACY:
             words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
         return StructureResult(
@@ -265,13 +272,8 @@ class _Search:
         self._walk.check_time()
         assert self._fitted is not None
         point, rows = self._fitted.point, self._rows()
-        size, most = self._problem.space.size, self._walk.budget.max_edges
-        # With a limit on their number, the order of all p-values matters.
-        cut = (
-            None
-            if exact or most is not None or self._drawn_from is not None
-            else (Cut(self._fdr, size))
-        )
+        size = self._problem.space.size
+        cut = None if exact or self._drawn_from is not None else Cut(self._fdr, size)
         others = Findings.none(0)
         if settling or known is not None:
             others = examine_absent(rows, point, self._problem, cut)
@@ -300,7 +302,7 @@ class _Search:
     def _choose(self, evidence: Evidence) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first."""
         required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
-        return evidence.choose(required, self._walk.budget.max_edges)
+        return evidence.choose(required)
 
     def _settle(self) -> None:
         """Go on until the tests of edges and those of absent pairs agree at an exact refit."""
@@ -322,6 +324,20 @@ class _Search:
                 rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}
                 self._evidence = replace(evidence, rivals=rivals)
                 return
+
+    def _limit(self) -> None:
+        """Keep only as many edges as there may be: the required and the surest."""
+        most, evidence = self._walk.budget.max_edges, self._evidence
+        assert self._fitted is not None
+        assert evidence is not None
+        if most is None or self._layout.n_edges <= most:
+            return
+        required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
+        surest = np.argsort(np.where(required, -np.inf, evidence.edges.log_p), kind="stable")
+        kept = _among(self._layout.edges, evidence.edges.pairs[surest[:most]])
+        self._fit(only(self._fitted.point.potentials, kept))
+        self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+        self._evidence = self._look(settling=True, exact=True)
 
     def _move(self, evidence: Evidence) -> bool:
         """Drop edges, or else take in absent pairs, that did not move before.
@@ -355,10 +371,7 @@ class _Search:
         pairs that share a variable only one changes, and one that came in so and fails does not
         come in again: it and others stand in for each other (a q-value depends on the tests of
         all pairs, so an absent pair may pass and, once it is an edge, fail by the same p-value).
-        With a limit on the number of edges a pair may pass and stay out, so nothing is decided.
         """
-        if self._walk.budget.max_edges is not None:
-            return False
         here, layout = self._fitted, self._layout
         assert here is not None
         while True:
