@@ -439,3 +439,11 @@ def test_searched_modes_are_modes_of_small_networks():
         _, exact = JunctionTree().maximise(model.potentials)
         _, found = search_mode(model.potentials, rng)
         assert np.isclose(exact, found)
+
+
+@pytest.mark.parametrize("engine", ["auto", "exact", "bp", "trw"])
+def test_a_table_that_allows_nothing_is_refused(engine):
+    model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): np.full((2, 2), -np.inf)})
+    for ask in (model.marginals, model.log_partition):
+        with pytest.raises(DataError, match="impossible"):
+            ask(inference=engine)

@@ -458,7 +458,11 @@ class PairwiseMRF:
     def _infer(self, evidence: Evidence, inference: Inference) -> tuple[Reduced, Engine, Beliefs]:
         reduced = self._observe(evidence)
         engine = engine_for(inference, reduced.potentials.layout)
-        beliefs = engine.infer(reduced.potentials)
+        try:
+            beliefs = engine.infer(reduced.potentials)
+        except ZeroDivisionError:  # messages that leave a variable no state
+            self._check_consistent(reduced, evidence)
+            raise
         self._check_possible(reduced, beliefs.log_partition, evidence)
         if not beliefs.exact:
             self._check_consistent(reduced, evidence)
