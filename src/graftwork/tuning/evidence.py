@@ -78,29 +78,15 @@ class Evidence:
         changed = getattr(self, part).with_rows(np.array([place]), finding)
         return replace(self, **{part: changed}, n_contested=self.n_contested + 1)
 
-    def choose(
-        self, required: NDArray[np.bool_], most: int | None = None, *, enter: bool = True
-    ) -> tuple[NDArray[np.bool_], Ints]:
+    def choose(self, required: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first.
 
         Parameters
         ----------
         required : (edges,) bool
             Edges that stay whatever their test says.
-        most : int, optional
-            How many there may be together; the surest are taken.
-        enter : bool
-            Whether other pairs may be edges at all.
         """
-        log_p = np.append(self.edges.log_p, self.others.log_p)
-        wanted = self._log_q <= np.log(self.level)
-        wanted[: len(required)] |= required
-        if not enter:
-            wanted[len(required) :] = False
-        if most is not None and wanted.sum() > most:
-            log_p[: len(required)][required] = -np.inf
-            order = np.argsort(np.where(wanted, log_p, np.inf), kind="stable")
-            wanted[order[most:]] = False
-        kept, new = wanted[: len(self.edges.pairs)], wanted[len(self.edges.pairs) :]
-        order = np.argsort(self.others.log_p, kind="stable")
-        return kept, self.others.pairs[order[new[order]]]
+        limit = np.log(self.level)
+        passing = np.flatnonzero(self.other_log_q <= limit)
+        order = np.argsort(self.others.log_p[passing], kind="stable")
+        return (self.edge_log_q <= limit) | required, self.others.pairs[passing[order]]
