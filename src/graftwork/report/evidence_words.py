@@ -87,7 +87,8 @@ def outlook(evidence: Evidence, rows: float) -> str:
         return "Every pair is an edge already."
     seen, chance = len(evidence.others.pairs), _STRIKING * others
     text = (
-        f"Of the {others:,} pairs that are no edges, {seen:,} have a p-value below {_STRIKING:g}; "
+        f"Of the {others:,} pairs that are no edges, {seen:,} {'has' if seen == 1 else 'have'} a "
+        f"p-value below {_STRIKING:g}; "
         f"chance alone gives about {chance:,.0f}. "
     )
     spread = math.sqrt(chance * (1 - _STRIKING))

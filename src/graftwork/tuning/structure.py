@@ -509,8 +509,11 @@ def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels, n_requir
             f"noise level {levels.noise:.3g}), so none is on the short list. "
         )
     sampled = " The noise level was estimated from a sample of all pairs."
+    count = evidence.n_tests
+    tested = "The only pair was" if count == 1 else f"All {count:,} pairs were"
     return (
-        f"{listed}All {evidence.n_tests:,} pairs were tested, refitted without the penalty, and "
+        f"{listed}{tested} "
+        "tested, refitted without the penalty, and "
         f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}"
         + (f", beside {n_required:,} required whatever the tests say." if n_required else ".")
         + (_contested(evidence.n_contested) if evidence.n_contested else "")
