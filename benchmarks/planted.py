@@ -30,7 +30,7 @@ from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 from graftwork.tuning.contrasts import frequent_states
 from graftwork.tuning.discoveries import log_q_values
-from graftwork.tuning.edge_tests import examine_edges
+from graftwork.tuning.edge_tests import EdgeTests
 from graftwork.tuning.rows import Rows
 
 # Variables, states (None: two to six), rows.
@@ -73,7 +73,7 @@ def tested_truth(model: gw.PairwiseMRF, data: np.ndarray, fdr: float) -> float:
     solution = refit(problem, with_pairs(independent_potentials(sample), edges), 1e-4)
     with threadpool_limits(limits=1, user_api="blas"):
         rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
-        found = examine_edges(rows, 8192)
+        found = EdgeTests.of(rows).findings(8192)
     kept = int((log_q_values(found.log_p, problem.space.size) <= np.log(fdr)).sum())
     return 2 * kept / (kept + model.n_edges)
 

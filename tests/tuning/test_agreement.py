@@ -20,7 +20,7 @@ from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit, verdicts
 from graftwork.tuning.contrasts import frequent_states
-from graftwork.tuning.edge_tests import examine_edges, log_tail
+from graftwork.tuning.edge_tests import EdgeTests, log_tail
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import examine_pairs
 from graftwork.tuning.refit import unshrunk
@@ -142,7 +142,7 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
             values.append(table.n_rows * value + ridge)
         rows = tuple(Rows(sample, fit.point.potentials, contrasts, 1) for fit in fits)
         score = examine_pairs(rows[0], fits[0].point, pair[None])
-        wald = examine_edges(rows[1], 10**6).some([k])
+        wald = EdgeTests.of(rows[1]).findings(10**6).some([k])
         stretch = wald.rises / wald.statistics
         ratio = log_tail(2 * (values[0] - values[1]) / stretch, wald.degrees)
         found = verdicts.middle_test(fits, rows, pair[None], 10**6)

@@ -17,7 +17,7 @@ from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 from graftwork.tuning.contrasts import Contrasts, all_states, basis_of, frequent_states
 from graftwork.tuning.discoveries import log_q_values
-from graftwork.tuning.edge_tests import Cut, examine_edges, log_tail
+from graftwork.tuning.edge_tests import Cut, EdgeTests, log_tail
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_screen import View
@@ -149,7 +149,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
     bend[np.arange(tables, len(bend)), np.arange(tables, len(bend))] += 1.0
     scores = dense.scores()
     values = parameters.read(potentials.weights)
-    found = examine_edges(Rows(sample, potentials, contrasts, 1), 1000)
+    found = EdgeTests.of(Rows(sample, potentials, contrasts, 1)).findings(1000)
     ends = [{i} for i in range(layout.n_variables)] + [set(e) for e in layout.edges.tolist()]
     owner = np.repeat(np.arange(len(ends)), np.diff(parameters.starts))
     for e, (i, j) in enumerate(layout.edges.tolist()):
@@ -214,7 +214,9 @@ def test_tests_do_not_depend_on_threads():
     for threads in (1, 2, 3):
         problem, sample, solution = fitted("weighted", threads, rows=700)
         rows = Rows(sample, solution.point.potentials, frequent_states(sample), threads)
-        found.append((examine_edges(rows, 100), examine_absent(rows, solution.point, problem)))
+        found.append(
+            (EdgeTests.of(rows).findings(100), examine_absent(rows, solution.point, problem))
+        )
     for edges, others in found[1:]:
         assert np.array_equal(edges.log_p, found[0][0].log_p)
         assert np.array_equal(others.log_p, found[0][1].log_p)
@@ -329,8 +331,8 @@ def test_variables_that_do_not_vary_have_no_tests(fewest, monkeypatch):
 def test_rough_p_values_of_clear_edges_change_no_decision():
     _, sample, solution = fitted("complete", rows=700)
     rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
-    exact = examine_edges(rows, 1000)
-    rough = examine_edges(rows, 1000, cut=Cut(0.05, 15))
+    exact = EdgeTests.of(rows).findings(1000)
+    rough = EdgeTests.of(rows).findings(1000, Cut(0.05, 15))
     for found in (exact, rough):
         assert np.array_equal(found.rises, exact.rises)
     kept = [log_q_values(found.log_p, 15) <= np.log(0.05) for found in (exact, rough)]

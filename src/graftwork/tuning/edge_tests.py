@@ -25,7 +25,7 @@ from scipy.special import chdtrc, gammaln
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.influence import variations
-from graftwork.tuning.localise import Around, Near
+from graftwork.tuning.localise import Around, Local, Near
 from graftwork.tuning.rows import Rows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
@@ -80,54 +80,78 @@ class Findings:
         return Findings(*columns)
 
 
-def examine_edges(
-    rows: Rows,
-    most_rows: int,
-    prior: float = 1.0,
-    cut: Cut | None = None,
-    chosen: Ints | None = None,
-) -> Findings:
-    """Return a test of each edge of the network, or of some.
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeTests:
+    """Wald tests of some edges, but for what the rows add to their variance.
 
-    Parameters
+    Attributes
     ----------
     rows : Rows
         The sample under the refitted network.
-    most_rows : int
-        About so many of the rows tell the stretch.
-    prior : float
-        Precision of the normal prior of table entries in the refit.
-    cut : Cut, optional
-        Where only decisions matter: edges that are so whatever their stretch
-        get the p-value of the largest.
-    chosen : (k,) int64, optional
-        The edges wanted; default all.
+    parameters : Parameters
+    edges : (k,) int64
+        The edges' places in the network.
+    locals_ : dict of Local
+        What the Hessian says of each edge.
+    rises : (k,) float64
+        What each edge is worth: twice the loss of likelihood without it.
     """
-    layout = rows.potentials.layout
-    parameters = Parameters.of(layout, rows.contrasts)
-    if not layout.n_edges:
-        return Findings.none(0)
-    ridge = np.zeros(parameters.size)
-    ridge[parameters.starts[layout.n_variables] :] = prior
-    near = None if chosen is None else Near.of(layout, chosen)
-    bend = hessian(rows, parameters, None if near is None else near.variables)
-    around = Around.of(bend, parameters, ridge, rows.n_threads, near)
-    edges = np.arange(layout.n_edges) if chosen is None else chosen
-    locals_ = around.localise_all(edges, rows.n_threads)
-    weights = parameters.read(rows.potentials.weights)
-    own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
-    precisions = [locals_[e].precision for e in edges.tolist()]
-    rises = np.array([w @ matrix @ w for w, matrix in zip(own, precisions, strict=True)])
-    degrees = np.array([float(len(w)) for w in own])
-    stretches = np.full(len(rises), MOST_STRETCH)
-    unclear = np.arange(len(rises)) if cut is None else cut.unclear(rises, degrees)
-    some = rows.some(most_rows)
-    found = variations(some, parameters, locals_, edges[unclear])
-    for k, variation in zip(unclear.tolist(), found, strict=True):
-        covariance = np.linalg.solve(precisions[k], variation / some.share)
-        stretches[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
-    statistics = rises / stretches
-    return Findings(layout.edges[edges], statistics, degrees, log_tail(statistics, degrees), rises)
+
+    rows: Rows
+    parameters: Parameters
+    edges: Ints
+    locals_: dict[int, Local]
+    rises: Floats
+
+    @staticmethod
+    def of(rows: Rows, prior: float = 1.0, chosen: Ints | None = None) -> EdgeTests:
+        """Return the tests of all edges, or of those ``chosen``.
+
+        Parameters
+        ----------
+        prior : float
+            Precision of the normal prior of table entries in the refit.
+        """
+        layout = rows.potentials.layout
+        parameters = Parameters.of(layout, rows.contrasts)
+        edges = np.arange(layout.n_edges) if chosen is None else chosen
+        if not len(edges):
+            return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
+        ridge = np.zeros(parameters.size)
+        ridge[parameters.starts[layout.n_variables] :] = prior
+        near = None if chosen is None else Near.of(layout, chosen)
+        bend = hessian(rows, parameters, None if near is None else near.variables)
+        around = Around.of(bend, parameters, ridge, rows.n_threads, near)
+        locals_ = around.localise_all(edges, rows.n_threads)
+        weights = parameters.read(rows.potentials.weights)
+        own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
+        rises = [w @ locals_[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
+        return EdgeTests(rows, parameters, edges, locals_, np.array(rises))
+
+    def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
+        """Return what the tests say.
+
+        Parameters
+        ----------
+        most_rows : int
+            About so many of the rows tell the stretch.
+        cut : Cut, optional
+            Where only decisions matter: edges that are so whatever their stretch get the p-value of
+            the largest.
+        """
+        if not len(self.edges):
+            return Findings.none(0)
+        precisions = [self.locals_[e].precision for e in self.edges.tolist()]
+        degrees = np.array([float(len(matrix)) for matrix in precisions])
+        stretches = np.full(len(self.rises), MOST_STRETCH)
+        unclear = np.arange(len(self.rises)) if cut is None else cut.unclear(self.rises, degrees)
+        some = self.rows.some(most_rows)
+        found = variations(some, self.parameters, self.locals_, self.edges[unclear])
+        for k, variation in zip(unclear.tolist(), found, strict=True):
+            covariance = np.linalg.solve(precisions[k], variation / some.share)
+            stretches[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
+        statistics, pairs = self.rises / stretches, self.rows.potentials.layout.edges[self.edges]
+        return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
 
 @dataclass(frozen=True, slots=True)

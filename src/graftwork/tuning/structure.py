@@ -25,7 +25,7 @@ from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import Objective
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import frequent_states
-from graftwork.tuning.edge_tests import Cut, Findings, examine_edges
+from graftwork.tuning.edge_tests import Cut, EdgeTests, Findings
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.newton import newton
@@ -155,6 +155,9 @@ class _Search:
         self._given: Solution | None = None
         self._unsettled = 0
         self._evidence: Evidence | None = None
+        self._edge_tests: EdgeTests | None = None
+        # Networks that differ in one pair from the one that is tested.
+        self._other_way: dict[tuple[int, int], Solution] = {}
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
         self._left: set[tuple[int, ...]] = set()
@@ -266,19 +269,20 @@ class _Search:
     ) -> Evidence:
         """Test the edges or, where tests of them are ``known``, the absent pairs; settling, both.
 
-        Of what is known only the edges that are still there count. Unless all tests are to be
-        exact, only those are that may change a decision.
+        Of what is known only the edges that are still there count. Only the tests that may change
+        a decision are exact, or those of all striking absent pairs too.
         """
         self._walk.check_time()
         assert self._fitted is not None
         point, rows = self._fitted.point, self._rows()
         size = self._problem.space.size
-        cut = None if exact or self._drawn_from is not None else Cut(self._fdr, size)
+        cut = None if self._drawn_from is not None else Cut(self._fdr, size)
         others = Findings.none(0)
         if settling or known is not None:
-            others = examine_absent(rows, point, self._problem, cut)
+            others = examine_absent(rows, point, self._problem, None if exact else cut)
         if known is None:
-            edges = examine_edges(rows, FINAL_ROWS if settling else ROWS, cut=cut)
+            self._edge_tests = EdgeTests.of(rows)
+            edges = self._edge_tests.findings(FINAL_ROWS if settling else ROWS, cut)
         else:
             there = find_edges(point.potentials.layout, known.edges.pairs) >= 0
             edges = known.edges.some(there)
@@ -314,16 +318,21 @@ class _Search:
             tests = self._look(settling=True, exact=exact)
             if self._move(verdicts.applied(tests, self._layout)):
                 exact = False
-            elif not exact:
+            elif not exact or self._decide(tests, verdicts):
                 exact = True
-            elif self._decide(tests, verdicts):
-                exact = False
             else:
-                evidence = verdicts.applied(tests, self._layout)
+                evidence = verdicts.applied(self._measured(tests), self._layout)
                 passing = _pairs(self._doubted(evidence)[1])
                 rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}
                 self._evidence = replace(evidence, rivals=rivals)
                 return
+
+    def _measured(self, tests: Evidence) -> Evidence:
+        """Return the tests with those of all edges exact."""
+        if self._drawn_from is not None:  # they are
+            return tests
+        assert self._edge_tests is not None
+        return replace(tests, edges=self._edge_tests.findings(FINAL_ROWS))
 
     def _limit(self) -> None:
         """Keep only as many edges as there may be: the required and the surest."""
@@ -337,7 +346,7 @@ class _Search:
         kept = _among(self._layout.edges, evidence.edges.pairs[surest[:most]])
         self._fit(only(self._fitted.point.potentials, kept))
         self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-        self._evidence = self._look(settling=True, exact=True)
+        self._evidence = self._measured(self._look(settling=True, exact=True))
 
     def _move(self, evidence: Evidence) -> bool:
         """Drop edges, or else take in absent pairs, that did not move before.
@@ -374,6 +383,7 @@ class _Search:
         """
         here, layout = self._fitted, self._layout
         assert here is not None
+        self._other_way.clear()
         while True:
             evidence = verdicts.applied(tests, layout)
             failing, entering = self._doubted(evidence)
@@ -390,7 +400,9 @@ class _Search:
             if pair in self._decided and pair in _pairs(doubted):
                 self._rivals[pair] = float(evidence.edge_log_q[place])
         self._decided.update(set(_pairs(doubted)) & set(_pairs(entering)))
-        if len(doubted):
+        if len(doubted) == 1 and (doubted[0, 0], doubted[0, 1]) in self._other_way:
+            self._fitted = self._other_way[doubted[0, 0], doubted[0, 1]]
+        elif len(doubted):
             self._fit(_switched(here.point.potentials, doubted))
         return len(doubted) > 0
 
@@ -401,6 +413,7 @@ class _Search:
         self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
         there = self._fitted
         assert there is not None
+        self._other_way[_pairs(pair)[0]] = there
         fits, views = [here, there], [rows, self._rows()]
         if find_edges(here.point.potentials.layout, pair)[0] >= 0:
             fits, views = fits[::-1], views[::-1]

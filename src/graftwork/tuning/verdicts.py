@@ -16,7 +16,7 @@ import numpy as np
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
-from graftwork.tuning.edge_tests import Findings, examine_edges, log_tail
+from graftwork.tuning.edge_tests import EdgeTests, Findings, log_tail
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.pair_tests import examine_pairs
 from graftwork.tuning.rows import Rows
@@ -136,7 +136,7 @@ def middle_test(
     without, included = fits
     score = examine_pairs(rows[0], without.point, pair)
     place = find_edges(included.point.potentials.layout, pair)
-    wald = examine_edges(rows[1], most_rows, chosen=place)
+    wald = EdgeTests.of(rows[1], chosen=place).findings(most_rows)
     gain = 2.0 * rows[0].sample.total_weight * (without.objective - included.objective)
     ratio = _ratio_test(wald, max(0.0, gain), _pooled_away(rows[0], pair[0]))
     return sorted((score, wald, ratio), key=lambda test: float(test.log_p[0]))[1]
