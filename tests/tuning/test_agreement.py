@@ -20,6 +20,7 @@ from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit, verdicts
 from graftwork.tuning.contrasts import frequent_states
+from graftwork.tuning.discoveries import log_q_values
 from graftwork.tuning.edge_tests import EdgeTests, log_tail
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import examine_pairs
@@ -58,6 +59,19 @@ def test_edges_and_tests_agree_for_every_seed(seed):
         assert_agrees(net, len(odd.options.get("required", [])))
     if odd.options.get("missing") not in ("available-case", "impute"):  # which draw states
         assert nets[0].model_ == nets[1].model_
+
+
+@pytest.mark.parametrize("fdr", [0.3, 0.6])
+def test_with_a_generous_rate_all_absent_pairs_that_might_pass_are_tested(fdr):
+    net = learned(gw.datasets.make_scale_free(8, 3, n_rows=80, random_state=2).data, fdr=fdr)
+    assert_agrees(net)
+    evidence = net.evidence_
+    assert evidence.others.log_p.max() > np.log(0.05)
+    untested = evidence.n_tests - len(evidence.edges.pairs) - len(evidence.others.pairs)
+    tested = np.append(evidence.edges.log_p, evidence.others.log_p)
+    largest = np.append(tested, np.full(untested, np.log(max(0.05, fdr)) + 1e-9))  # at least so
+    log_q = log_q_values(largest, evidence.n_tests)
+    assert (log_q[len(evidence.edges.pairs) :] > np.log(fdr)).all()
 
 
 def test_the_mushroom_network_is_one_network_and_the_picture_shows_it():

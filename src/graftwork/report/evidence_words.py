@@ -85,7 +85,8 @@ def outlook(evidence: Evidence, rows: float) -> str:
     others = evidence.n_tests - len(evidence.edges.pairs)
     if others <= 0:
         return "Every pair is an edge already."
-    seen, chance = len(evidence.others.pairs), _STRIKING * others
+    seen = int((evidence.others.log_p <= math.log(_STRIKING)).sum())
+    chance = _STRIKING * others
     text = (
         f"Of the {others:,} pairs that are no edges, {seen:,} {'has' if seen == 1 else 'have'} a "
         f"p-value below {_STRIKING:g}; "

@@ -22,8 +22,9 @@ class Evidence:
     edges : Findings
         Of the network's edges.
     others : Findings
-        Of the absent pairs, those with p-values of at most .05. Where there are thousands of pairs,
-        one that only just is may be missing: a quick look tells which to test.
+        Of the absent pairs, those with p-values of at most .05, or ``level`` where that is larger.
+        Where there are thousands of pairs, one that only just is may be missing: a quick look tells
+        which to test.
     n_tests : int
         How many pairs were tested in all.
     level : float

@@ -37,7 +37,12 @@ STRIP, BATCH_SIZE = 2**14, 2**20
 
 
 def promising_pairs(
-    tiles: Tiles, point: Point, space: PairSpace, absent: list[Ints], cut: Cut | None
+    tiles: Tiles,
+    point: Point,
+    space: PairSpace,
+    absent: list[Ints],
+    cut: Cut | None,
+    striking: float = STRIKING,
 ) -> Iterator[tuple[Ints, Expectations]]:
     """Yield absent pairs that might be edges at a false discovery rate, with their expectations.
 
@@ -46,15 +51,15 @@ def promising_pairs(
     absent : list of (k,) int64
         Keys of the absent pairs in the space, not too many at once.
     cut : Cut, optional
-        The rate; without it come the pairs whose p-values might be at most ``STRIKING``.
+        The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
     if sum(len(keys) for keys in absent) < FEWEST_PAIRS:
         for keys in absent:
             yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
         return
     view = View.of(tiles)
-    level, share = (STRIKING, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
-    kept, striking = [], 0
+    level, share = (striking, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
+    kept, likely = [], 0
     for keys in absent:
         pairs = space.pairs(keys)
         expectations = point.pair_expectations(pairs)
@@ -64,11 +69,11 @@ def promising_pairs(
         if cut is None:
             yield pairs[near], some_cells(expectations, near)
             continue
-        striking += int((shares >= 1.0).sum())
+        likely += int((shares >= 1.0).sum())
         known = some_cells(expectations, near) if len(absent) == 1 else None
         kept.append((pairs[near], statistics[near], known))
     if cut is not None:
-        discoveries = tiles.rows.potentials.layout.n_edges + 2 * striking + 1
+        discoveries = tiles.rows.potentials.layout.n_edges + 2 * likely + 1
         p_value = level * min(1.0, discoveries / max(1, cut.n_tests))
         for pairs, statistics, known in kept:
             near = np.flatnonzero(statistics >= share * view.needed(pairs, p_value))

@@ -57,23 +57,31 @@ def examine_pairs(rows: Rows, point: Point, pairs: Ints) -> Findings:
     return _examine(Tiles(rows), pairs, point.pair_expectations(pairs))
 
 
-def examine_absent(rows: Rows, point: Point, problem: Problem, cut: Cut | None = None) -> Findings:
+def examine_absent(
+    rows: Rows,
+    point: Point,
+    problem: Problem,
+    cut: Cut | None = None,
+    striking: float = pair_screen.STRIKING,
+) -> Findings:
     """Return the tests of all pairs that might be edges and are none, if at all striking.
 
-    Pairs with a p-value above .05 are left out: there may be very many. Where there are thousands,
+    Pairs that are not striking are left out: there may be very many. Where there are thousands,
     so are those that a quick look finds far from it (see ``pair_screen``).
 
     Parameters
     ----------
     cut : Cut, optional
         Where only decisions matter: pairs that are far from being edges are left out too.
+    striking : float
+        The largest p-value of interest.
     """
     tiles, space = Tiles(rows), problem.space
     kept = [Findings.none(0)]
     absent = _absent(rows, space)
-    for pairs, expectations in promising_pairs(tiles, point, space, absent, cut):
+    for pairs, expectations in promising_pairs(tiles, point, space, absent, cut, striking):
         found = _examine(tiles, pairs, expectations)
-        kept.append(found.some(found.log_p < STRIKING))
+        kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
 
 

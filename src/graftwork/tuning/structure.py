@@ -29,6 +29,7 @@ from graftwork.tuning.edge_tests import Cut, EdgeTests, Findings
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.newton import newton
+from graftwork.tuning.pair_screen import STRIKING
 from graftwork.tuning.pair_tests import examine_absent
 from graftwork.tuning.path import PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
@@ -277,9 +278,9 @@ class _Search:
         point, rows = self._fitted.point, self._rows()
         size = self._problem.space.size
         cut = None if self._drawn_from is not None else Cut(self._fdr, size)
-        others = Findings.none(0)
+        others, striking = Findings.none(0), max(STRIKING, self._fdr)
         if settling or known is not None:
-            others = examine_absent(rows, point, self._problem, None if exact else cut)
+            others = examine_absent(rows, point, self._problem, None if exact else cut, striking)
         if known is None:
             self._edge_tests = EdgeTests.of(rows)
             edges = self._edge_tests.findings(FINAL_ROWS if settling else ROWS, cut)
