@@ -93,7 +93,7 @@ def objective_of(model: ChainModel, X, y, c1: float) -> float:
 
 def fit_until(X, y, objective: float, **options) -> tuple[ChainCRF, float]:
     """Return a fit that ended at the objective (of the summed loss), and its CPU seconds."""
-    crf = ChainCRF(lam=1.0 / len(X), observer=Target(objective / len(X)), **options)
+    crf = ChainCRF(lam=1.0 / len(X), verbose=Target(objective / len(X)), **options)
     began = time.process_time()
     with suppress(KeyboardInterrupt):
         crf.fit(X, y)

@@ -59,7 +59,10 @@ def main(chosen: argparse.Namespace) -> None:
                 if label == "greedy":
                     started = time.perf_counter()
                     tied = gw.MarkovNetwork(
-                        "chow-liu", start=net, tie=10, max_edges=net.model_.n_edges
+                        "chow-liu",
+                        method_options={"start": net},
+                        tie=10,
+                        max_edges=net.model_.n_edges,
                     ).fit(train)
                     report(f"{name} +{more} the same, ten values", tied, test, started)
 

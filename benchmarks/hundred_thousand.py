@@ -46,7 +46,7 @@ def main(chosen: argparse.Namespace) -> None:
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     observer = FirstRound()
     start = time.perf_counter()
-    net = gw.MarkovNetwork(lam=0.1, max_edges=edges, random_state=0, observer=observer).fit(data)
+    net = gw.MarkovNetwork(lam=0.1, max_edges=edges, random_state=0, verbose=observer).fit(data)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     last = net.trace_[-1]

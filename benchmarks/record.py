@@ -23,6 +23,7 @@ import numpy as np
 from arguments import parser_of
 
 import graftwork as gw
+from graftwork.inference import LoopyBP, TreeReweighted
 
 Answer = dict[str, Any]
 
@@ -66,11 +67,14 @@ def problems() -> dict[str, Problem]:
     for penalty in PENALTIES:
         options: dict[str, Any] = {"penalty": penalty, "lam": 0.02, "method": "grafting-light"}
         if penalty == "elastic-net":
-            options["l2"] = 0.01
+            options["penalty_options"] = {"l2": 0.01}
         known[f"penalty-{penalty}"] = lambda: planted(5, 3, 200, 4), options
     for inference in ("exact", "bp", "trw"):
         for rule in ("path", "product"):
-            options = {"loss": "likelihood", "inference": inference, "pair_rule": rule, "lam": 0.05}
+            engine = inference
+            if rule == "product" and inference != "exact":
+                engine = {"bp": LoopyBP, "trw": TreeReweighted}[inference](rule="product")
+            options = {"loss": "likelihood", "inference": engine, "lam": 0.05}
             known[f"likelihood-{inference}-{rule}"] = lambda: planted(6, 2, 300, 5), options
     for policy in ("state", "drop-rows", "available-case", "impute"):
         known[f"missing-{policy}"] = with_gaps, {"missing": policy, "lam": 0.03}
@@ -79,10 +83,10 @@ def problems() -> dict[str, Problem]:
     known |= {
         "weights": (weighted, {"lam": 0.03}),
         "weights-structure": (weighted, {}),
-        "required": (planted, {"lam": 0.05, "required": [(names[0], names[7])]}),
-        "forbidden-structure": (planted, {"forbidden": [(names[0], names[1])]}),
-        "candidates": (planted, {"lam": 0.02, "candidates": [(names[0], n) for n in names[1:]]}),
-        "penalty-weights": (planted, {"lam": 0.03, "penalty_weights": {(names[0], names[1]): 0.1}}),
+        "required": (planted, {"lam": 0.05, "knowledge": {"required": [(names[0], names[7])]}}),
+        "forbidden-structure": (planted, {"knowledge": {"forbidden": [(names[0], names[1])]}}),
+        "candidates": (planted, {"lam": 0.02, "knowledge": {"candidates": [(names[0], n) for n in names[1:]]}}),
+        "penalty-weights": (planted, {"lam": 0.03, "knowledge": {"penalty_weights": {(names[0], names[1]): 0.1}}}),
         "structure-binary": (lambda: planted(15, 2, 800, 6), {}),
         "structure-five": (lambda: planted(12, 5, 500, 7), {}),
         "structure-likelihood": (lambda: planted(7, 2, 400, 8), {"loss": "likelihood"}),
@@ -96,11 +100,11 @@ def problems() -> dict[str, Problem]:
         ),
         "chow-liu": (planted, {"method": "chow-liu"}),
         "forced-pruning": (planted, {"method": "forced-pruning", "max_edges": 9}),
-        "start-chow-liu": (planted, {"start": "chow-liu", "lam": 0.03}),
+        "start-chow-liu": (planted, {"method_options": {"start": "chow-liu"}, "lam": 0.03}),
         "tie": (planted, {"lam": 0.03, "tie": 4}),
-        "anneal": (planted, {"lam": 0.03, "anneal": 3}),
+        "anneal": (planted, {"lam": 0.03, "method_options": {"anneal": 3}}),
         "budget-edges": (planted, {"lam": 0.01, "max_edges": 5, "method": "best-choice"}),
-        "penalised-unaries": (planted, {"lam": 0.03, "penalize_unary": True}),
+        "penalised-unaries": (planted, {"lam": 0.03, "penalty_options": {"unary": True}}),
         "mixed-states": (lambda: planted(9, (2, 3, 4, 5, 6, 2, 3, 4, 5), 400, 10), {}),
         "mushroom": (gw.datasets.load_mushroom, {"lam": 0.05}),
     }  # fmt: skip

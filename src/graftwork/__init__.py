@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from graftwork.errors import DataWarning as DataWarning
     from graftwork.errors import GraftworkError as GraftworkError
     from graftwork.errors import ModelFileError as ModelFileError
+    from graftwork.errors import ParameterError as ParameterError
     from graftwork.errors import TooLargeError as TooLargeError
     from graftwork.estimators import ChainCRF as ChainCRF
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
     from graftwork.estimators.cost import CostEstimate as CostEstimate
+    from graftwork.estimators.knowledge import PriorKnowledge as PriorKnowledge
     from graftwork.estimators.presets import PRESETS as PRESETS
     from graftwork.estimators.presets import preset as preset
     from graftwork.models import ChainModel as ChainModel
@@ -62,6 +64,8 @@ _HOMES = {
     "MarkovNetwork": "graftwork.estimators",
     "ModelFileError": "graftwork.errors",
     "PairwiseMRF": "graftwork.models",
+    "ParameterError": "graftwork.errors",
+    "PriorKnowledge": "graftwork.estimators.knowledge",
     "Scores": "graftwork.report",
     "Table": "graftwork.data",
     "Template": "graftwork.data",
@@ -96,6 +100,8 @@ __all__ = [
     "MarkovNetwork",
     "ModelFileError",
     "PairwiseMRF",
+    "ParameterError",
+    "PriorKnowledge",
     "Scores",
     "Table",
     "Template",

@@ -11,6 +11,10 @@ class DataError(GraftworkError, ValueError):
     """The table given cannot be used as it is."""
 
 
+class ParameterError(GraftworkError, ValueError):
+    """A parameter has a value that means nothing."""
+
+
 class DataMissingError(GraftworkError, FileNotFoundError):
     """A data set that is not part of the package is not in the folder it was looked for in.
 

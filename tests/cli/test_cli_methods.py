@@ -6,8 +6,9 @@ import pytest
 
 from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
 from graftwork.cli.options import METHODS, Inference, PairRule, Penalty
+from graftwork.errors import ParameterError
 from graftwork.estimators import ChainCRF, MarkovNetwork
-from graftwork.estimators.parts import ENGINES, PENALTIES, RULES, ParameterError
+from graftwork.estimators.parts import ENGINES, PENALTIES, RULES
 from graftwork.recipes import RECIPES
 
 

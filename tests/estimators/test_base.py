@@ -33,14 +33,10 @@ def test_a_fit_imports_none_of_the_slow_libraries():
 
 
 def test_parameters_by_name():
-    inner = gw.MarkovNetwork(lam=0.1)
-    net = gw.MarkovNetwork(lam=0.2, start=inner)
-    assert net.get_params(deep=False)["start"] is inner
-    assert net.get_params()["start__lam"] == 0.1
+    net = gw.MarkovNetwork(lam=0.2)
     assert list(net.get_params(deep=False)) == sorted(net.get_params(deep=False))
-    other = gw.MarkovNetwork(lam=0.3)
-    assert net.set_params(start__lam=0.4, start=other, lam=0.5) is net
-    assert (net.start, net.lam, other.lam, inner.lam) == (other, 0.5, 0.4, 0.1)
+    assert net.set_params(lam=0.5, tie=3) is net
+    assert (net.lam, net.tie) == (0.5, 3)
     with pytest.raises(ValueError, match=r"Invalid parameter 'lambda' for estimator MarkovNet"):
         net.set_params(**{"lambda": 1.0})
 
@@ -48,7 +44,7 @@ def test_parameters_by_name():
 def test_words_are_what_was_chosen():
     assert repr(gw.MarkovNetwork()) == "MarkovNetwork()"
     assert repr(gw.MarkovNetwork(lam=0.1, tie=None)) == "MarkovNetwork(lam=0.1)"
-    assert len(repr(gw.MarkovNetwork(penalty_weights=np.ones((50, 50))))) < 120
+    assert len(repr(gw.MarkovNetwork(knowledge={"penalty_weights": np.ones((50, 50))}))) < 120
     net = gw.MarkovNetwork(lam=0.1).fit(ROWS)
     assert repr(pickle.loads(pickle.dumps(net))) == repr(net)
 

@@ -11,14 +11,14 @@ from graftwork.data import Table, as_table
 from graftwork.data.compact import prepare
 from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
-from graftwork.errors import ConvergenceWarning, DataError, DataWarning
+from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.bootstrap import (
     Bootstrap,
     correlations_with,
     stability_coefficient,
 )
-from graftwork.estimators.parts import ParameterError
+from graftwork.estimators.fit import Fit
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import strengths, with_pairs
@@ -326,13 +326,13 @@ def test_lambda_can_be_kept():
 
 
 def test_fits_that_warn_are_counted(monkeypatch):
-    def warn(net):
-        if net.random_state % 2:
+    def warn(found):
+        if found.model.n_edges % 2:
             warnings.warn("not solved", ConvergenceWarning, stacklevel=2)
 
     table = random_table(8, n=3, rows=60)
     net = network().fit(table)
-    monkeypatch.setattr(MarkovNetwork, "_warn_if_stalled", warn)
+    monkeypatch.setattr(Fit, "warn", warn)
     boots = [net.bootstrap(table, 8, case_dropping=False, n_jobs=jobs) for jobs in (1, 2)]
     assert 0 < boots[0].unconverged == boots[1].unconverged < 8
     assert "did not reach the accuracy" in boots[0].words()
@@ -348,7 +348,7 @@ def test_fits_that_warn_are_counted(monkeypatch):
         ({"n": 2, "case_dropping": [0.5, 1.0]}, "between 0 and 1"),
         ({"n": 2, "case_dropping": 0.5}, "between 0 and 1"),
         ({"n": 2, "case_dropping": [0.0]}, "greater than 0"),
-        ({"n": 2, "observer": object()}, "observer must have"),
+        ({"n": 2, "observer": object()}, "verbose must be"),
     ],
 )
 def test_what_means_nothing_is_refused(settings, words):

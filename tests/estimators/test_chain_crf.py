@@ -20,9 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from graftwork import ChainCRF, label_scores, load
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.parts import ParameterError
 from graftwork.grafting.trace import Silence
 from graftwork.models import read_info
 from graftwork.recipes import RECIPES, grafting
@@ -269,7 +268,7 @@ def test_a_fit_that_fails_leaves_the_last_one_as_it_was(fitted):
         def on_network(self, *args): ...
         def on_search(self, *args): ...
 
-    crf = clone(fitted).set_params(observer=Failing())
+    crf = clone(fitted).set_params(verbose=Failing())
     with pytest.raises(RuntimeError):
         crf.fit(X, Y)
     with pytest.raises(NotFittedError):
@@ -666,7 +665,7 @@ class Watch(Silence):
 
 @pytest.mark.parametrize("at", [0, 1, 3])
 def test_interrupts_leave_a_usable_model(at, tmp_path):
-    crf = ChainCRF(lam=0.001, select=2, observer=Watch(at))
+    crf = ChainCRF(lam=0.001, select=2, verbose=Watch(at))
     with pytest.raises(KeyboardInterrupt):
         crf.fit(X, Y)
     assert crf.certificate_.stop == "interrupted"
@@ -679,7 +678,7 @@ def test_interrupts_leave_a_usable_model(at, tmp_path):
 
 def test_observers_see_every_round_and_verbose_writes_lines(capsys):
     watch = Watch()
-    crf = ChainCRF(lam=LAM, observer=watch).fit(X, Y)
+    crf = ChainCRF(lam=LAM, verbose=watch).fit(X, Y)
     assert watch.rounds == crf.trace_
     ChainCRF(lam=LAM, verbose=1).fit(X, Y)
     lines = capsys.readouterr().err.strip().splitlines()
@@ -722,7 +721,7 @@ WRONG = [
     ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
     ({"n_jobs": True}, "n_jobs must be a whole number other than 0"),
     ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0"),
-    ({"observer": 3}, "observer must have the methods of .*; int has no on_"),
+    ({"verbose": "on"}, "verbose must be 0, 1 or have the methods of .*; str has no on_"),
 ]
 
 

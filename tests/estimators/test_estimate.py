@@ -82,7 +82,9 @@ def test_every_method_has_an_estimate(method: str) -> None:
 
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
 def test_every_penalty_has_an_estimate(penalty: str) -> None:
-    cost = gw.MarkovNetwork(penalty=penalty, lam=0.02, l2=0.01).estimate(rows())
+    cost = gw.MarkovNetwork(penalty=penalty, lam=0.02, penalty_options={"l2": 0.01}).estimate(
+        rows()
+    )
     check(cost)
     if penalty in ("l2", "none"):
         assert (cost.expected_edges, cost.treewidth) == (15, 5)

@@ -8,13 +8,14 @@ from problems import random_table
 from sklearn.base import clone
 
 import graftwork as gw
+from graftwork.parameters import gather
 
 TABLE = random_table(3, n=7, rows=250, most=3)
 
 
-def fit(data=TABLE, method_options=None, **options):
+def fit(data=TABLE, **options):
     options = {"max_edges": 6, "random_state": 0, "n_jobs": 1} | options
-    return gw.MarkovNetwork("forced-pruning", method_options=method_options, **options).fit(data)
+    return gw.MarkovNetwork("forced-pruning", **gather(options)).fit(data)
 
 
 def test_it_has_exactly_so_many_edges_and_says_what_it_did():
@@ -46,7 +47,7 @@ def test_every_loss_and_rule(rule, loss):
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
 @pytest.mark.parametrize("unary", [False, 0.01])
 def test_every_penalty(penalty, unary):
-    net = fit(penalty=penalty, lam=0.01, l2=0.001, penalize_unary=unary)
+    net = fit(penalty=penalty, lam=0.01, l2=0.001, unary=unary)
     assert 0 < net.model_.n_edges <= 6
     assert net.lam_ == (0.0 if penalty == "none" else 0.01)
 
@@ -153,6 +154,6 @@ def test_unconverged_inference_does_not_win_and_is_told():
     rows = np.stack([base ^ (rng.random(60) < 0.02) for _ in range(7)], axis=1).astype(int)
     options = {"loss": "likelihood", "inference": "bp", "max_edges": 15}
     with pytest.warns(gw.ConvergenceWarning, match="not solved"):
-        net = fit(rows, {"delete": "rejection", "rounds": 3}, **options)
+        net = fit(rows, method_options={"delete": "rejection", "rounds": 3}, **options)
     assert net.model_.n_edges == 15
     assert not net.certificate_.trusted

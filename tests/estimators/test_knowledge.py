@@ -7,12 +7,12 @@ import pytest
 from problems import random_table
 from sklearn.base import clone
 
-from graftwork import MarkovNetwork
+from graftwork import MarkovNetwork, PriorKnowledge
 from graftwork.data import Table
-from graftwork.errors import DataWarning, TooLargeError
+from graftwork.errors import DataWarning, ParameterError, TooLargeError
 from graftwork.estimators import named_pairs
 from graftwork.estimators.pair_weights import read_weights
-from graftwork.estimators.parts import ParameterError
+from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 
 NAMES = tuple(f"v{i}" for i in range(6))
@@ -20,7 +20,7 @@ TABLE = random_table(21, n=6, rows=200, most=3)
 
 
 def fit(method="best-choice", table=TABLE, **options):
-    return MarkovNetwork(method, **{"lam": 0.03, "random_state": 0, **options}).fit(table)
+    return MarkovNetwork(method, **gather({"lam": 0.03, "random_state": 0, **options})).fit(table)
 
 
 def edges(net):
@@ -197,10 +197,11 @@ def test_parameters_survive_a_clone():
         "candidates": max,
         "penalty_weights": {("v0", "v3"): 2.0},
     }
-    twin = clone(MarkovNetwork(**known))
-    for name in ("required", "candidates", "penalty_weights"):
-        assert twin.get_params()[name] == known[name]
-    assert list(twin.forbidden.edges) == [("v0", "v2")]
+    for given in (known, PriorKnowledge(**known)):
+        twin = PriorKnowledge.read(clone(MarkovNetwork(knowledge=given)).knowledge)
+        for name in ("required", "candidates", "penalty_weights"):
+            assert getattr(twin, name) == known[name]
+        assert list(twin.forbidden.edges) == [("v0", "v2")]
 
 
 def test_a_network_with_required_edges_is_saved_and_drawn(tmp_path):

@@ -10,8 +10,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.inference import JunctionTree
+from graftwork.parameters import gather
 from graftwork.recipes import RECIPES, best_choice, grafting
 
 
@@ -69,7 +70,7 @@ def test_containers_agree(frame, convert):
 
 
 def test_objective_is_loss_plus_penalty_of_the_model(frame):
-    net = gw.MarkovNetwork(lam=0.05, l2=0.01).fit(frame)
+    net = gw.MarkovNetwork(lam=0.05, penalty_options={"l2": 0.01}).fit(frame)
     table = net.model_.table("sky", "wet")
     penalty = 0.05 * np.sqrt(6) * np.linalg.norm(table) + 0.01 * (table**2).sum()
     assert net.model_.edges == [("sky", "wet")]
@@ -122,7 +123,7 @@ def test_declared_states_that_never_occur_are_kept_and_unlikely(frame):
 
 def test_penalised_unaries_keep_every_state_finite(frame):
     states = {"sky": ["sun", "cloud", "rain", "snow"]}
-    net = gw.MarkovNetwork(lam=0.02, penalize_unary=True, states=states).fit(frame)
+    net = gw.MarkovNetwork(lam=0.02, penalty_options={"unary": True}, states=states).fit(frame)
     assert net.certificate_.converged
     assert np.isfinite(net.model_.unary("sky")).all()
 
@@ -155,14 +156,14 @@ def test_columns_are_found_by_name(frame):
         ({"lam": None}, "lam must be"),
         ({"l2": -0.1}, "l2 must be"),
         ({"tol": 0.0}, "tol must be"),
-        ({"alpha": 2.0}, "alpha must"),
+        ({"method_options": {"alpha": 2.0}}, "alpha must"),
         ({"max_edges": -1}, "max_edges must be"),
         ({"max_edges": 1.5}, "max_edges must be"),
         ({"n_jobs": 0}, "n_jobs must"),
-        ({"tests": 0}, "at least 1"),
-        ({"penalize_unary": -0.1}, "penalize_unary must be"),
-        ({"penalize_unary": "yes"}, "penalize_unary must be"),
-        ({"penalize_unary": float("nan")}, "penalize_unary must be"),
+        ({"method_options": {"tests": 0}}, "at least 1"),
+        ({"unary": -0.1}, "unary must be"),
+        ({"unary": "yes"}, "unary must be"),
+        ({"unary": float("nan")}, "unary must be"),
         ({"penalty": "l2", "lam": "auto"}, "lam must be a number with penalty"),
         ({"penalty": "l2", "lam": -1.0}, "lam must be a number at least 0"),
         ({"penalty": "elastic-nett"}, "did you mean 'elastic-net'"),
@@ -171,7 +172,7 @@ def test_columns_are_found_by_name(frame):
 )
 def test_bad_parameters_get_one_sentence(frame, options, words):
     with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(**options).fit(frame)
+        gw.MarkovNetwork(**gather(options)).fit(frame)
 
 
 def test_parts_can_be_given_instead_of_names(frame):
@@ -229,7 +230,7 @@ def test_an_interrupt_stores_the_best_so_far_and_is_raised(frame):
         def on_search(self, tested, total):
             pass
 
-    net = gw.MarkovNetwork(lam=0.001, observer=Stop())
+    net = gw.MarkovNetwork(lam=0.001, verbose=Stop())
     with pytest.raises(KeyboardInterrupt):
         net.fit(frame)
     assert net.certificate_.stop == "interrupted"
@@ -288,7 +289,12 @@ def penalty_by_hand(net, penalty, lam, l2, unary):
 def test_objective_is_loss_plus_the_penalty_asked_for(loss, penalty, l2, unary):
     table, lam = random_table(45, n=4, rows=200, most=2), STRENGTHS[penalty]
     net = gw.MarkovNetwork(
-        "grafting-light", loss=loss, penalty=penalty, lam=lam, l2=l2, penalize_unary=unary, tol=1e-7
+        "grafting-light",
+        loss=loss,
+        penalty=penalty,
+        lam=lam,
+        penalty_options={"l2": l2, "unary": unary},
+        tol=1e-7,
     ).fit(table)
     assert net.certificate_.converged
     mean = net.score(table) if loss == "pseudolikelihood" else net.model_.log_prob(table).mean()
@@ -297,7 +303,12 @@ def test_objective_is_loss_plus_the_penalty_asked_for(loss, penalty, l2, unary):
     assert np.isclose(net.certificate_.loss, -mean, rtol=1e-10)
     # and another way there ends at the same value
     other = gw.MarkovNetwork(
-        "full", loss=loss, penalty=penalty, lam=lam, l2=l2, penalize_unary=unary, tol=1e-7
+        "full",
+        loss=loss,
+        penalty=penalty,
+        lam=lam,
+        penalty_options={"l2": l2, "unary": unary},
+        tol=1e-7,
     ).fit(table)
     assert np.isclose(other.objective_, net.objective_, rtol=1e-9)
 
@@ -306,7 +317,7 @@ def test_penalties_that_mean_the_same_agree():
     table = random_table(46, n=4, rows=200, most=3)
 
     def objective(**options):
-        return gw.MarkovNetwork("full", tol=1e-7, **options).fit(table).objective_
+        return gw.MarkovNetwork("full", tol=1e-7, **gather(options)).fit(table).objective_
 
     same = [
         [
@@ -315,10 +326,10 @@ def test_penalties_that_mean_the_same_agree():
         ],
         [{"penalty": "l2", "lam": 0.1}, {"penalty": "l2", "lam": 0.04, "l2": 0.06}],
         [
-            {"penalty": kind, "lam": 0.03, "l2": 0.01, "penalize_unary": unary}
+            {"penalty": kind, "lam": 0.03, "l2": 0.01, "unary": unary}
             for kind, unary in (("group-l1", True), ("group-l1", 0.03))
         ],
-        [{"penalty": "l1", "lam": 0.03, "penalize_unary": unary} for unary in (False, 0.0, 0)],
+        [{"penalty": "l1", "lam": 0.03, "unary": unary} for unary in (False, 0.0, 0)],
     ]
     for alike in same:
         values = [objective(**options) for options in alike]
@@ -331,7 +342,7 @@ def test_numpy_truths_are_truths(penalty):
     """As a grid of parameters gives them."""
     rows = np.random.default_rng(3).choice(3, (200, 3), p=[0.8, 0.15, 0.05])
     values = [
-        gw.MarkovNetwork("full", penalty=penalty, lam=0.02, penalize_unary=unary)
+        gw.MarkovNetwork("full", penalty=penalty, lam=0.02, penalty_options={"unary": unary})
         .fit(rows)
         .objective_
         for unary in (True, np.True_, 1.0, False, np.False_)
@@ -345,7 +356,7 @@ def test_numpy_truths_are_truths(penalty):
 def test_a_ridge_and_no_penalty_keep_every_edge():
     table = random_table(47, n=4, rows=300, most=2)
     for options in ({"penalty": "l2", "lam": 0.01}, {"penalty": "none"}):
-        net = gw.MarkovNetwork("full", loss="likelihood", **options).fit(table)
+        net = gw.MarkovNetwork("full", loss="likelihood", **gather(options)).fit(table)
         assert len(net.model_.edges) == 6
         assert net.certificate_.converged
     # without a penalty the model has the pair marginals of the data
@@ -395,14 +406,12 @@ def test_options_reach_the_method():
         for count in (1, 30)
     }  # fmt: skip
     assert rounds[30] < rounds[1]
+    own = {"alpha": 0.0, "tests": 40, "reservoir": 40}
     nets = [
-        gw.MarkovNetwork(alpha=0.9, method_options=options, lam=0.01, random_state=1).fit(table)
-        for options in ({"alpha": 0.0, "tests": 40, "reservoir": 40}, None)
+        gw.MarkovNetwork(method, method_options=options, lam=0.01, random_state=1).fit(table)
+        for method, options in (("auto", own), ("best-choice", None), (best_choice(**own), None))
     ]
-    direct = gw.MarkovNetwork(alpha=0.0, tests=40, reservoir=40, lam=0.01, random_state=1).fit(
-        table
-    )
-    told = [[(r.edges, r.objective) for r in net.trace_] for net in (*nets, direct)]
+    told = [[(r.edges, r.objective) for r in net.trace_] for net in nets]
     assert told[0] == told[2] != told[1]
 
 
@@ -447,27 +456,24 @@ def test_tree_reweighted_inference_bounds_the_exact_loss():
 def test_new_parameters_survive_clone_and_get_params():
     options = {
         "method": "grafting-light",
-        "method_options": {"count": 3, "memory": False},
+        "method_options": {"count": 3, "memory": False, "anneal": [0.3, 0.2]},
         "penalty": "elastic-net",
-        "penalize_unary": 0.5,
-        "anneal": [0.3, 0.2],
-        "arrivals": [["v0", "v1"], ["v2"]],
+        "penalty_options": {"unary": 0.5, "l2": 0.25},
+        "knowledge": {"forbidden": [("v0", "v3")]},
         "inference": "trw",
-        "pair_rule": "product",
         "lam": 0.1,
-        "l2": 0.25,
     }
     net = gw.MarkovNetwork(**options)
     copy = clone(net)
     for name, value in options.items():
         assert net.get_params()[name] == copy.get_params()[name] == value
     table = random_table(52, n=4, rows=200, most=2)
-    settings = {"loss": "pseudolikelihood", "inference": "auto", "arrivals": [["v0", "v1", "v2"]]}
+    settings = {"loss": "pseudolikelihood", "inference": "auto"}
     fitted = copy.set_params(**settings).fit(table)
     again = clone(fitted).fit(table)
     assert fitted.get_params() == again.get_params()
     assert fitted.objective_ == again.objective_
-    assert fitted.method_options == {"count": 3, "memory": False}
+    assert fitted.method_options == options["method_options"]
 
 
 @pytest.mark.parametrize(
@@ -478,8 +484,8 @@ def test_new_parameters_survive_clone_and_get_params():
         ({"start": "chow-liu"}, "working-set"),
         ({"max_edges": 1}, "best-choice"),
         ({"max_seconds": 60}, "best-choice"),
-        ({"alpha": 0.0}, "best-choice"),
-        ({"tests": 2}, "best-choice"),
+        ({"method_options": {"alpha": 0.0}}, "best-choice"),
+        ({"method_options": {"tests": 2}}, "best-choice"),
         ({"method_options": {"structure": False}}, "best-choice"),
         ({"loss": "likelihood"}, "best-choice"),
         ({"penalty": "l2"}, "best-choice"),
@@ -493,14 +499,14 @@ def test_auto_is_the_quickest_method_that_ends_at_the_same_network(settings, exp
     first = rng.integers(2, size=400)
     columns = [first, (first + (rng.random(400) < 0.2)) % 2, *rng.integers(2, size=(2, 400))]
     rows = pd.DataFrame(dict(zip("abcd", columns, strict=True)))
-    net = gw.MarkovNetwork(lam=0.02, **settings).fit(rows)
+    net = gw.MarkovNetwork(lam=0.02, **gather(settings)).fit(rows)
     assert (net.method_, net.info()["method"]) == (expected, expected)
     assert net.estimate(rows).method == expected
 
 
 def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
     rows = np.random.default_rng(0).integers(2, size=(30, 1501))
-    net = gw.MarkovNetwork(lam=0.2, candidates=[("x0", "x1")]).fit(rows)
+    net = gw.MarkovNetwork(lam=0.2, knowledge={"candidates": [("x0", "x1")]}).fit(rows)
     assert net.method_ == "best-choice"
 
 
@@ -547,7 +553,7 @@ SUMMARIES = {
     "exchanges": {"method": "forced-pruning", "max_edges": 2},
     "tied": {"lam": 0.02, "tie": 3},
     "no penalty": {"penalty": "none"},
-    "unary": {"lam": 0.02, "penalize_unary": True},
+    "unary": {"lam": 0.02, "unary": True},
     "knowledge": {"lam": 0.02, "required": [("coin", "left")]},
     "available-case": {"missing": "available-case", "lam": 0.02},
     "impute": {"missing": "impute", "lam": 0.02},
@@ -573,7 +579,7 @@ def test_every_network_has_a_summary(name, weighted):
     if "missing" in SUMMARIES[name]:
         data = data.mask(rng.random(data.shape) < 0.05)
     weights = rng.integers(1, 4, 300) if weighted else None
-    net = gw.MarkovNetwork(**SUMMARIES[name], random_state=0, n_jobs=1)
+    net = gw.MarkovNetwork(random_state=0, n_jobs=1, **gather(SUMMARIES[name]))
     net.fit(data, sample_weight=weights)
     text = net.summary()
     rows = net.missing_.of_rows - net.missing_.rows * (name == "drop-rows")

@@ -12,9 +12,14 @@ from sklearn.model_selection import cross_val_score
 
 import graftwork as gw
 from graftwork.data.compact import prepare
-from graftwork.errors import DataError, DataWarning
-from graftwork.estimators import imputing, missing
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import DataError, DataWarning, ParameterError
+from graftwork.estimators import fit as fitting
+from graftwork.estimators import imputing
+from graftwork.estimators.fit import fit_rows
+from graftwork.estimators.imputing import Drawn
+from graftwork.estimators.learned_from import LearnedFrom
+from graftwork.estimators.missing import read_rows
+from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
 from graftwork.grafting.trace import Silence
 from graftwork.inference.impute import impute
@@ -58,7 +63,7 @@ def test_it_is_the_optimum_of_the_dense_problem(weighted, monkeypatch):
     states = np.random.default_rng(1).integers(0, 2, table.codes.shape)
     best, _ = dense_solution_available(table, states)
     monkeypatch.setattr(
-        missing, "draw_missing", lambda _, __, sample, ___: sample.with_drawn(states)
+        fitting, "draw_missing", lambda _, __, sample, *___: Drawn(sample.with_drawn(states))
     )
     for method in ("best-choice", "edge-grafting", "grafting", "full", "gain"):
         net = gw.MarkovNetwork(method, lam=0.03, missing="available-case", random_state=0)
@@ -93,8 +98,19 @@ def test_forced_pruning_auto_tie_and_starts():
     assert forced.model_.edges == EDGES
     auto = gw.MarkovNetwork(missing="available-case", random_state=0, tie=5).fit(frame)
     assert auto.model_.edges == EDGES
-    again = gw.MarkovNetwork(lam=0.03, missing="available-case", start=auto).fit(frame)
+    again = gw.MarkovNetwork(
+        lam=0.03, missing="available-case", method_options={"start": auto}
+    ).fit(frame)
     assert again.model_.edges == EDGES
+
+
+def with_averages(rows, **options):
+    """The network in which a missing neighbour counts as its average."""
+    spec = FitSpec.of({"missing": "available-case", "random_state": 0, **options})
+    table, found = read_rows(spec, rows, None)
+    sample = prepare(table, missing=True)
+    data = LearnedFrom.of(table, found)
+    return fit_rows(spec, table, sample, found, data, spec.budget, spec.rng())
 
 
 @pytest.mark.parametrize(
@@ -106,10 +122,9 @@ def test_forced_pruning_auto_tie_and_starts():
 )
 def test_drawn_cells_leave_no_edges_past_missing_variables(policy, words):
     frame = chain(600, share=0.2)
-    averaged, net = gw.MarkovNetwork(), gw.MarkovNetwork(missing=policy, random_state=0, n_jobs=1)
-    table = gw.as_table(frame, missing="state")
-    averaged._fit_rows(table, prepare(table, missing=True))
-    assert set(averaged.model_.edges) > set(EDGES)  # b and d, where c is missing
+    net = gw.MarkovNetwork(missing=policy, random_state=0, n_jobs=1)
+    averaged = with_averages(frame)
+    assert set(averaged.model.edges) > set(EDGES)  # b and d, where c is missing
     net.fit(frame)
     assert net.model_.edges == EDGES
     assert net.certificate_.converged
@@ -147,17 +162,16 @@ class Impatient(Silence):
 
 def test_an_interrupt_leaves_the_network_learned_so_far(monkeypatch):
     table, learn = gw.as_table(chain(), missing="state"), imputing.impute
-    averaged = gw.MarkovNetwork(lam=0.03, random_state=0)
-    averaged._fit_rows(table, prepare(table, missing=True))
+    averaged = with_averages(table, lam=0.03)
     net = gw.MarkovNetwork(lam=0.03, missing="available-case", random_state=0)
     monkeypatch.setattr(imputing, "impute", interrupt)
     with pytest.raises(KeyboardInterrupt):
         net.fit(table)
-    assert net.model_ == averaged.model_
+    assert net.model_ == averaged.model
     assert net.missing_.words().endswith("counts as its average.")
     assert np.isfinite(net.score(table))
     monkeypatch.setattr(imputing, "impute", learn)
-    stop = gw.MarkovNetwork(lam=0.03, missing="available-case", observer=Impatient())
+    stop = gw.MarkovNetwork(lam=0.03, missing="available-case", verbose=Impatient())
     with pytest.raises(KeyboardInterrupt):  # in the first round of the first fit
         stop.fit(table)
     assert stop.certificate_.stop == "interrupted"
@@ -175,9 +189,10 @@ def test_seconds_are_for_all_networks_together():
 def test_rows_that_count_for_many_are_drawn_for_many():
     rows = [["no", None], ["no", "no"], ["no", "yes"], ["yes", "no"], ["yes", "yes"]]
     weights = np.array([1000.0, 30, 10, 10, 30])
-    net = gw.MarkovNetwork(lam=0.01, missing="available-case", random_state=0)
-    table, net.missing_ = missing.read_rows(net, rows, weights)
-    _, sample = missing.prepare_rows(net, table, np.random.default_rng(0))
+    spec = FitSpec.of({"lam": 0.01, "missing": "available-case", "random_state": 0})
+    table, _ = read_rows(spec, rows, weights)
+    states = np.random.default_rng(0).integers(0, 2, table.codes.shape)
+    sample = prepare(table, missing=True).with_drawn(states)
     drawn = sample.codes[1] >= 2
     assert set(sample.codes[1, drawn]) == {2, 3}
     assert np.isclose(sample.total_weight, weights.sum())
@@ -339,7 +354,7 @@ def test_refusals():
 def test_odd_tables():
     one = gw.MarkovNetwork(missing="available-case").fit({"a": [0, None, 1]})
     assert one.model_.edges == []
-    rows = gw.MarkovNetwork(lam=0.1, missing="available-case", penalize_unary=True)
+    rows = gw.MarkovNetwork(lam=0.1, missing="available-case", penalty_options={"unary": True})
     rows.fit([[None, None], [0, "ä"], [1, None], [1, "ж"]])
     assert rows.model_.states == {"x0": (0, 1), "x1": ("ä", "ж")}
     declared = gw.MarkovNetwork(lam=0.1, missing="available-case", states={"x0": [0, 1, 2]})

@@ -9,9 +9,10 @@ from sklearn.base import clone
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.compact import prepare
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.estimators.starts import carry_over, edges_among
 from graftwork.grafting import chow_liu_edges
+from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 
 SEARCHES = [name for name, factory in RECIPES.items() if not factory().sized]
@@ -76,7 +77,7 @@ def test_without_a_lambda_the_weights_are_those_of_a_refit_with_the_same_prior(t
         assert sorted(net.model_.edges) == tree
         assert np.isclose(net.objective_, given.objective_, rtol=1e-10)
         assert np.isclose(net.score(table), given.score(table), rtol=1e-7)
-    more = gw.MarkovNetwork("chow-liu", l2=0.1).fit(table)
+    more = gw.MarkovNetwork("chow-liu", penalty_options={"l2": 0.1}).fit(table)
     assert more.model_.strength(*tree[0]) < 0.9 * given.model_.strength(*tree[0])
 
 
@@ -84,7 +85,7 @@ def test_without_a_lambda_the_weights_are_those_of_a_refit_with_the_same_prior(t
 def test_penalised_unaries_stay_so_without_a_lambda(unary):
     table = random_table(72, n=4, rows=100, most=3)
     table = Table(table.names, tuple((*s, 9) for s in table.states), table.codes)
-    net = gw.MarkovNetwork("chow-liu", penalize_unary=unary).fit(table)
+    net = gw.MarkovNetwork("chow-liu", penalty_options={"unary": unary}).fit(table)
     free = gw.MarkovNetwork("chow-liu").fit(table)
     assert all(np.isfinite(net.model_.unary(name)).all() for name in table.names)
     assert net.certificate_.stationarity <= 1e-6
@@ -109,8 +110,8 @@ def test_a_penalty_with_a_number_shrinks_the_tree(table):
 def test_every_kind_of_start_ends_at_the_same_optimum(table, starts, kind, method, penalty):
     start = starts[kind]
     options = {"method": method, "penalty": penalty, "lam": 0.02, "random_state": 0, "tol": 1e-7}
-    cold = gw.MarkovNetwork(**options).fit(table)
-    warm = gw.MarkovNetwork(**options, start=start).fit(table)
+    cold = gw.MarkovNetwork(**gather(options)).fit(table)
+    warm = gw.MarkovNetwork(**gather({**options, "start": start})).fit(table)
     assert warm.certificate_.converged
     assert np.isclose(warm.objective_, cold.objective_, rtol=1e-7)
     assert warm.model_.edges == cold.model_.edges
@@ -121,7 +122,7 @@ def test_every_kind_of_start_ends_at_the_same_optimum(table, starts, kind, metho
 @pytest.mark.parametrize("method", SEARCHES)
 def test_every_method_may_start_from_the_tree(table, method):
     cold = gw.MarkovNetwork(method, lam=0.03).fit(table)
-    warm = gw.MarkovNetwork(method, lam=0.03, start="chow-liu").fit(table)
+    warm = gw.MarkovNetwork(method, lam=0.03, method_options={"start": "chow-liu"}).fit(table)
     assert warm.certificate_.converged
     assert abs(warm.objective_ - cold.objective_) < 1e-6
     assert warm.trace_[0].edges > 0
@@ -131,7 +132,7 @@ def test_every_method_may_start_from_the_tree(table, method):
 
 def test_the_weights_of_a_graph_can_be_fitted_alone(table):
     pairs = [("v0", "v5"), ("v4", "v1")]
-    net = gw.MarkovNetwork("chow-liu", start=nx.Graph(pairs)).fit(table)
+    net = gw.MarkovNetwork("chow-liu", method_options={"start": nx.Graph(pairs)}).fit(table)
     assert net.model_.edges == [("v0", "v5"), ("v1", "v4")]
     assert net.info()["start"] == "2 given edges"
 
@@ -139,7 +140,9 @@ def test_the_weights_of_a_graph_can_be_fitted_alone(table):
 @pytest.mark.parametrize("kind", ["tree", "graph", "model"])
 def test_an_edge_budget_keeps_the_strongest(table, starts, kind):
     start = starts[kind]
-    net = gw.MarkovNetwork("edge-grafting", lam=1e-3, start=start, max_edges=1).fit(table)
+    net = gw.MarkovNetwork(
+        "edge-grafting", lam=1e-3, method_options={"start": start}, max_edges=1
+    ).fit(table)
     assert net.model_.n_edges == 1
     assert net.certificate_.stop == "edges"
     if kind == "model":
@@ -173,13 +176,15 @@ def test_a_model_is_carried_over_by_names_and_values():
     assert np.allclose(np.exp(start.layout.unary(start.weights, 2)), [0.5, 0.5])
     # rows b = x, y, z; columns a = 0, 1
     assert start.layout.table(start.weights, 0).tolist() == [[4.0, -16.0], [0, 0], [3.0, 1.0]]
-    assert gw.MarkovNetwork(lam=0.1, start=model).fit(table).certificate_.converged
+    assert (
+        gw.MarkovNetwork(lam=0.1, method_options={"start": model}).fit(table).certificate_.converged
+    )
 
 
 def test_a_learned_model_comes_back_as_it_was(table):
     net = gw.MarkovNetwork(lam=0.02, tol=1e-7).fit(table)
     start = carry_over(net.model_, table, prepare(table))
-    again = gw.MarkovNetwork(lam=0.02, tol=1e-6, start=net).fit(table)
+    again = gw.MarkovNetwork(lam=0.02, tol=1e-6, method_options={"start": net}).fit(table)
     assert np.allclose(start.weights, net.model_.potentials.weights)
     assert again.trace_[-1].evaluations <= 3
     assert np.isclose(again.objective_, net.objective_, rtol=1e-10)
@@ -211,7 +216,7 @@ def test_edges_are_found_by_name_once_each_and_not_at_constants(table):
 )
 def test_what_is_no_start_is_refused(table, start, words):
     with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(lam=0.1, start=start).fit(table)
+        gw.MarkovNetwork(lam=0.1, method_options={"start": start}).fit(table)
 
 
 @pytest.mark.parametrize(
@@ -226,13 +231,15 @@ def test_what_is_no_start_is_refused(table, start, words):
 )
 def test_what_does_not_go_together_is_refused(table, options, words):
     with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(**options).fit(table)
+        gw.MarkovNetwork(**gather(options)).fit(table)
 
 
 def test_variables_of_a_start_are_there_before_others_arrive(table):
     arrivals = [["v0"], ["v1", "v2"], ["v3", "v4", "v5"]]
     pairs = [("v4", "v5")]
-    net = gw.MarkovNetwork(lam=0.02, start=pairs, arrivals=arrivals, tol=1e-7).fit(table)
+    net = gw.MarkovNetwork(
+        lam=0.02, method_options={"start": pairs, "arrivals": arrivals}, tol=1e-7
+    ).fit(table)
     cold = gw.MarkovNetwork(lam=0.02, tol=1e-7).fit(table)
     assert net.certificate_.converged
     assert np.isclose(net.objective_, cold.objective_, rtol=1e-7)
@@ -240,10 +247,10 @@ def test_variables_of_a_start_are_there_before_others_arrive(table):
 
 def test_parameters_are_kept_as_they_are(table, starts):
     for start in starts.values():
-        net = gw.MarkovNetwork(lam=0.1, start=start)
-        assert net.get_params()["start"] is start
+        net = gw.MarkovNetwork(lam=0.1, method_options={"start": start})
+        assert net.get_params()["method_options"]["start"] is start
         twin = clone(net)
-        assert twin.start is start
+        assert hasattr(twin.method_options["start"], "model_") == hasattr(start, "model_")
         twin.fit(table)
         assert not hasattr(net, "model_")
         assert isinstance(twin.info()["start"], str)
@@ -273,7 +280,7 @@ def test_trees_of_odd_tables(name, loss):
     assert net.model_.n_edges == EDGES[name]
     assert net.certificate_.stationarity <= 1e-6
     assert np.isfinite(net.model_.log_prob(ODD[name])).all()
-    warm = gw.MarkovNetwork(lam=0.05, loss=loss, start=net).fit(ODD[name])
+    warm = gw.MarkovNetwork(lam=0.05, loss=loss, method_options={"start": net}).fit(ODD[name])
     assert warm.certificate_.converged
 
 

@@ -10,10 +10,11 @@ from problems import all_pairs, dense_pseudo, random_table
 
 import graftwork as gw
 from graftwork.data.compact import prepare
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree, Layout
 from graftwork.objectives import Likelihood, PseudoLikelihood
+from graftwork.parameters import gather
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.solvers import OrthantWise
@@ -149,7 +150,7 @@ def test_a_stall_on_the_way_is_not_the_end():
 
 
 def fit(**options):
-    return gw.MarkovNetwork("edge-grafting", **{"lam": 0.02, **options}).fit(table())
+    return gw.MarkovNetwork("edge-grafting", **gather({"lam": 0.02, **options})).fit(table())
 
 
 @pytest.mark.parametrize("penalty", ["group-l1", "l1"])
@@ -179,7 +180,7 @@ def test_lambdas_can_be_given():
 
 
 def test_unaries_keep_their_own_lambda_all_the_way():
-    nets = [fit(anneal=a, penalize_unary=0.05) for a in (None, 3)]
+    nets = [fit(anneal=a, unary=0.05) for a in (None, 3)]
     assert np.isclose(nets[0].objective_, nets[1].objective_, rtol=1e-8)
 
 

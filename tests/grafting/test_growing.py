@@ -11,10 +11,11 @@ from problems import all_pairs, random_table
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.compact import prepare
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
+from graftwork.parameters import gather
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
 
@@ -254,12 +255,14 @@ NAMED = [["v4", "v1"], ["v0"], ["v3", "v5"], ["v2"]]
 def test_the_estimator_takes_names(method):
     table = random_table(81, n=N, rows=200, most=3)
     options = {"lam": 0.02, "penalty": "l1", "l2": 0.02, "random_state": 0}
-    net = gw.MarkovNetwork(method, arrivals=NAMED, **options).fit(table)
+    net = gw.MarkovNetwork(method, **gather({"arrivals": NAMED, **options})).fit(table)
     assert net.certificate_.converged
     assert np.isclose(
         net.objective_, best("l1", "pseudo").certificate.objective, rtol=1e-8
     )  # fmt: skip
-    early = gw.MarkovNetwork(method, arrivals=["v0", ["v2", "v5"]], **options).fit(table)
+    early = gw.MarkovNetwork(method, **gather({"arrivals": ["v0", ["v2", "v5"]], **options})).fit(
+        table
+    )
     assert {name for edge in early.model_.edges for name in edge} <= {"v0", "v2", "v5"}
     assert len(early.model_.edges) > 0
     assert set(early.graph_.nodes) == set(table.names)
@@ -271,18 +274,20 @@ def test_names_that_are_no_columns_are_refused(arrivals):
     with pytest.raises(
         ParameterError, match=r"arrivals name columns that are not there: .*(nobody|0)"
     ):
-        gw.MarkovNetwork(lam=0.02, arrivals=arrivals).fit(table)
+        gw.MarkovNetwork(lam=0.02, method_options={"arrivals": arrivals}).fit(table)
 
 
 def test_columns_named_by_numbers_arrive_too():
     rows = np.asarray(random_table(81, n=N, rows=200, most=3))
     columns = {i: rows[:, i].tolist() for i in range(N)}
     for arrivals in ([[0, 1], [2]], [[0, 1], 2]):  # a name alone is a group of one
-        net = gw.MarkovNetwork(lam=0.02, arrivals=arrivals).fit(columns)
+        net = gw.MarkovNetwork(lam=0.02, method_options={"arrivals": arrivals}).fit(columns)
         assert net.model_.edges
         assert {name for edge in net.model_.edges for name in edge} <= {0, 1, 2}
 
 
 def test_lambda_must_be_given_for_arrivals():
     with pytest.raises(ParameterError, match="lam must be a number with arrivals"):
-        gw.MarkovNetwork(arrivals=NAMED).fit(random_table(81, n=N, rows=200, most=3))
+        gw.MarkovNetwork(method_options={"arrivals": NAMED}).fit(
+            random_table(81, n=N, rows=200, most=3)
+        )

@@ -260,7 +260,13 @@ def test_features_that_come_and_go_do_not_come_back_for_ever(method):
     """By the path rule they violate and by belief propagation they do not: gains are rounding."""
     made = gw.datasets.make_bernoulli(12, mean_degree=4.0, n_rows=300, random_state=2)
     net = gw.MarkovNetwork(
-        method, loss="likelihood", inference="bp", penalty="l1", lam=0.01, tol=1e-5, max_iter=300
+        method,
+        loss="likelihood",
+        inference="bp",
+        penalty="l1",
+        lam=0.01,
+        tol=1e-5,
+        method_options={"max_iter": 300},
     ).fit(made.data)
     assert net.certificate_.stop == "stalled"
     assert "does not lower the loss" in net.certificate_.words()

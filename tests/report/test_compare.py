@@ -9,7 +9,7 @@ import pytest
 from problems import dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.recipes import RECIPES, best_choice
 from graftwork.report.compare import make_task
 from graftwork.report.compare_evaluate import evaluate

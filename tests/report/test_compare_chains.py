@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 
 import graftwork as gw
 from graftwork.datasets import labelled_chains
+from graftwork.errors import ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Silence
 from graftwork.inference.features import FeatureLayout, FeatureWeights

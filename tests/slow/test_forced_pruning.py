@@ -4,6 +4,7 @@ import pytest
 from problems import standard_split
 
 import graftwork as gw
+from graftwork.parameters import gather
 
 pytestmark = pytest.mark.slow
 
@@ -52,10 +53,10 @@ def test_exchanges_improve_on_only_adding(name, more, nlpl):
     assert net.certificate_.stationarity <= 1e-6
     assert net.exchange_.best < net.exchange_.first
     fit = {"method": "chow-liu", "start": net, "max_edges": edges, "random_state": 0}
-    tied = gw.MarkovNetwork(**fit, tie=10).fit(train)
+    tied = gw.MarkovNetwork(tie=10, **gather(fit)).fit(train)
     assert tied.model_.n_edges == edges
     assert tied.score(test) > 1.02 * net.score(test)
-    free = gw.MarkovNetwork(**fit, tie=tied.tying_.n_weights).fit(train)
+    free = gw.MarkovNetwork(tie=tied.tying_.n_weights, **gather(fit)).fit(train)
     assert free.score(test) == pytest.approx(net.score(test), abs=1e-6)
 
 
@@ -63,7 +64,7 @@ def test_the_same_seed_gives_the_same_network_whatever_the_threads():
     train = standard_split("plants", "ts")
     options = {"max_edges": 97, "random_state": 3, "method_options": {"rounds": 3, "exchange": 10}}
     one, two = (
-        gw.MarkovNetwork("forced-pruning", **options, n_jobs=n_jobs).fit(train).model_
+        gw.MarkovNetwork("forced-pruning", n_jobs=n_jobs, **gather(options)).fit(train).model_
         for n_jobs in (1, 2)
     )
     assert one == two

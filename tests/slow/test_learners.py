@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import graftwork as gw
+from graftwork.parameters import gather
 
 pytestmark = pytest.mark.slow
 
@@ -195,8 +196,8 @@ def test_annealing_goes_on_to_the_last_lambda_after_a_stall_on_the_way():
     """Here the path rule stalls at a lambda on the way; without annealing the run converges."""
     made = gw.datasets.make_bernoulli(16, n_rows=500, random_state=9)
     options = {"loss": "likelihood", "inference": "bp", "lam": 0.005, "tol": 1e-5}
-    plain = gw.MarkovNetwork(**options, random_state=0).fit(made.data)
-    annealed = gw.MarkovNetwork(**options, anneal=8, random_state=0).fit(made.data)
+    plain = gw.MarkovNetwork(random_state=0, **gather(options)).fit(made.data)
+    annealed = gw.MarkovNetwork(random_state=0, **gather({**options, "anneal": 8})).fit(made.data)
     assert any(record.activated for record in annealed.trace_ if record.lam == 0.005)
     assert annealed.objective_ < plain.objective_ + 0.01
 
@@ -205,5 +206,5 @@ def test_annealed_belief_propagation_does_not_overflow():
     """Warnings are errors here: no step may come from a quadratic model that is not convex."""
     made = gw.datasets.make_bernoulli(16, n_rows=500, random_state=4)
     options = {"loss": "likelihood", "inference": "bp", "lam": 0.005, "tol": 1e-5}
-    net = gw.MarkovNetwork(**options, anneal=8, random_state=0).fit(made.data)
+    net = gw.MarkovNetwork(random_state=0, **gather({**options, "anneal": 8})).fit(made.data)
     assert net.certificate_.converged

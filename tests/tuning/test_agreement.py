@@ -17,6 +17,7 @@ from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
+from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit, verdicts
 from graftwork.tuning.contrasts import frequent_states
@@ -34,7 +35,7 @@ RIVALS = (24, 29, 30)
 def learned(table, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gw.MarkovNetwork(**options).fit(table)
+        return gw.MarkovNetwork(**gather(options)).fit(table)
 
 
 def assert_agrees(net, required=0):

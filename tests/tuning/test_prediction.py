@@ -13,6 +13,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem, graft
 from graftwork.objectives import PseudoLikelihood
+from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.tuning import PathPoint, find_levels
 from graftwork.tuning.choice import FURTHEST, RATIO
@@ -39,7 +40,7 @@ def planted():
 
 def learn(table, goal="prediction", criterion=None, **options):
     options = {"random_state": 0, "n_jobs": 1} | options
-    return gw.MarkovNetwork(goal=goal, criterion=criterion, **options).fit(table)
+    return gw.MarkovNetwork(goal=goal, criterion=criterion, **gather(options)).fit(table)
 
 
 def loose_fit(table, lam, start=None):
@@ -191,7 +192,7 @@ def test_threads_change_nothing(planted, criterion):
         {"loss": "likelihood"},
         {"penalty": "l1"},
         {"penalty": "elastic-net", "l2": 0.001},
-        {"penalize_unary": True},
+        {"unary": True},
         {"method": "grafting", "penalty": "l1"},
         {"criterion": "ebic-refit", "penalty": "l1"},
     ],
@@ -233,7 +234,7 @@ class StopAt:
 @pytest.mark.parametrize("stage", ["lambda 0.03", "all rows"])
 def test_an_interrupt_keeps_the_best_so_far(planted, stage, criterion):
     net = gw.MarkovNetwork(
-        goal="prediction", criterion=criterion, random_state=0, observer=StopAt(stage)
+        goal="prediction", criterion=criterion, random_state=0, verbose=StopAt(stage)
     )
     with pytest.raises(KeyboardInterrupt):
         net.fit(planted)
@@ -378,7 +379,7 @@ def test_a_missing_cell_is_refused():
 )
 def test_nonsense_is_refused(planted, options, words):
     with pytest.raises(ValueError, match=words):
-        gw.MarkovNetwork(**({"goal": "prediction"} | options)).fit(planted)
+        gw.MarkovNetwork(**gather({"goal": "prediction"} | options)).fit(planted)
 
 
 def test_too_large_subsamples_are_refused(planted):
@@ -400,8 +401,10 @@ def test_whole_weights_choose_as_repeated_rows_do(choice):
     table = random_table(21, n=7, rows=250)
     counts = np.random.default_rng(0).integers(0, 4, 250)
     rows = table.codes.T.astype(int)
-    counted = gw.MarkovNetwork(random_state=0, **choice).fit(rows, sample_weight=counts)
-    repeated = gw.MarkovNetwork(random_state=0, **choice).fit(np.repeat(rows, counts, axis=0))
+    counted = gw.MarkovNetwork(random_state=0, **gather(choice)).fit(rows, sample_weight=counts)
+    repeated = gw.MarkovNetwork(random_state=0, **gather(choice)).fit(
+        np.repeat(rows, counts, axis=0)
+    )
     assert counted.lam_ == pytest.approx(repeated.lam_, rel=1e-12)
     assert set(counted.model_.edges) == set(repeated.model_.edges)
     assert abs(counted.objective_ - repeated.objective_) < 1e-8

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
-from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.knowledge import Candidates, Forbidden, PenaltyWeights, Required
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
-from graftwork.cli.learner import learner_settings, with_files
+from graftwork.cli.learner import as_learned, learner_settings, with_files
 from graftwork.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
@@ -82,63 +79,28 @@ class Plan:
     quiet: bool
 
 
+@opt.takes(
+    opt.learning_options() | opt.reading_options(),
+    settings=learner_settings,
+    reading=opt.Reading.of,
+)
 def bootstrap(
-    context: typer.Context,
     data: opt.Data,
+    settings: dict[str, Any],
+    reading: opt.Reading,
     n: Resamples = 200,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(
-        "bootstrap"
-    ),
+    out: opt.Out = Path("bootstrap"),
     case_dropping: CaseDropping = True,
     keep_lam: KeepLam = False,
     seed: opt.Seed = 0,
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    method: opt.Method = "auto",
-    exchange: opt.ExchangeOption = None,
-    delete: opt.Delete = None,
-    lam: opt.Lam = "auto",
-    goal: how.GoalOption = how.Goal.STRUCTURE,
-    fdr: how.Fdr = 0.01,
-    criterion: how.CriterionOption = None,
-    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
-    inference: opt.LearnInference = opt.Inference.AUTO,
-    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
-    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
-    l2: opt.L2 = 0.0,
-    penalize_unary: opt.PenalizeUnary = False,
-    unary_lam: opt.UnaryLam = None,
-    anneal: opt.Anneal = None,
-    start: opt.StartOption = None,
-    required: Required = None,
-    forbidden: Forbidden = None,
-    candidates: Candidates = None,
-    penalty_weights: PenaltyWeights = None,
-    alpha: opt.Alpha = 0.5,
-    structure: opt.Structure = True,
-    tol: opt.Tol = 1e-6,
-    tie: opt.Tie = None,
-    jobs: opt.Jobs = None,
-    max_edges: opt.MaxEdges = None,
-    max_seconds: opt.MaxSeconds = None,
-    max_tests: opt.MaxTests = None,
-    sep: opt.Sep = None,
-    header: opt.HeaderOption = opt.Header.AUTO,
-    weights: opt.Weights = None,
-    missing_values: opt.MissingValues = None,
-    keep_missing: opt.KeepMissing = False,
-    missing: opt.MissingOption = opt.Missing.ERROR,
-    strings: opt.Strings = False,
-    columns: opt.Columns = None,
-    drop: opt.Drop = None,
+    no_plot: opt.NoPlot = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
 
     Limits are for each resample. Files: bootstrap.csv (a line an edge), centrality.csv,
     stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json, bootstrap.png.
     """
-    settings = learner_settings(context.params)
-    reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
@@ -174,7 +136,7 @@ def resample(
     """Return the bootstrap; after an interrupt, of the resamples done until then."""
     from graftwork.estimators import MarkovNetwork
 
-    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    net = MarkovNetwork(**settings, verbose=Stoppable(progress, interrupts))
     net.fit(table)
     edges = net.model_.n_edges
     progress.note(f"the network has {edges:,} edge{'s'[: edges != 1]}; learning it again")

@@ -14,6 +14,7 @@ from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, as_options, one_line, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
+from graftwork.cli.learner import learner_settings
 from graftwork.cli.measure import hold_out
 from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from graftwork.report.compare_runs import Attempt, Task
     from graftwork.report.comparison import Comparison
 
+#: Parameters that a comparison does not take: methods are its subject, at one lambda.
+LEFT_OUT = (
+    "method", "start", "goal", "fdr", "criterion", "required", "forbidden", "candidates",
+    "penalty_weights", "missing",
+)  # fmt: skip
 TOO_EARLY = "interrupted before there was anything to compare."
 
 EXAMPLES = """Examples:
@@ -69,51 +75,32 @@ class Plan:
     quiet: bool
 
 
+@opt.takes(
+    opt.learning_options(without=LEFT_OUT) | opt.reading_options(),
+    settings=learner_settings,
+    reading=opt.Reading.of,
+)
 def compare(
-    context: typer.Context,
     data: opt.Data,
+    settings: dict[str, Any],
+    reading: opt.Reading,
     methods: Methods = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("compare"),
+    out: opt.Out = Path("compare"),
     truth: Truth = None,
     holdout: Annotated[
         float, typer.Option(help="Share of the rows kept to test on; 0 for none.", min=0, max=0.9)
     ] = 0.1,
     seed: opt.Seed = 0,
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    lam: opt.Lam = "auto",
-    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
-    inference: opt.LearnInference = opt.Inference.AUTO,
-    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
-    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
-    l2: opt.L2 = 0.0,
-    penalize_unary: opt.PenalizeUnary = False,
-    unary_lam: opt.UnaryLam = None,
-    anneal: opt.Anneal = None,
-    tol: opt.Tol = 1e-6,
-    tie: opt.Tie = None,
-    jobs: opt.Jobs = None,
-    max_edges: opt.MaxEdges = None,
-    max_seconds: opt.MaxSeconds = None,
-    max_tests: opt.MaxTests = None,
-    sep: opt.Sep = None,
-    header: opt.HeaderOption = opt.Header.AUTO,
-    weights: opt.Weights = None,
-    missing_values: opt.MissingValues = None,
-    keep_missing: opt.KeepMissing = False,
-    strings: opt.Strings = False,
-    columns: opt.Columns = None,
-    drop: opt.Drop = None,
+    no_plot: opt.NoPlot = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Run several methods on a table at one lambda; compare what they reach and what they take.
 
     Limits are for each method. Files: comparison.csv (a line a method), rounds.csv (every round),
     comparison.txt, comparison.json and comparison.png (everything against time and counters).
     """
-    settings = opt.settings_of(context.params)
     # a wrong name is refused before a long file is read
     chosen = None if methods is None else parse_methods(methods)
-    reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, chosen, truth, holdout, plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)

@@ -95,7 +95,7 @@ def check_settings(settings: dict[str, Any], c1: float | None) -> None:
     """Refuse settings that mean nothing."""
     from graftwork.estimators import ChainCRF
     from graftwork.estimators.chain_parts import check_parameters
-    from graftwork.estimators.parts import number
+    from graftwork.parameters import number
 
     refuse_two_strengths(settings["lam"], c1)
     if c1 is not None:

@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, as_options, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.knowledge import (
-    Candidates,
-    Forbidden,
-    PenaltyWeights,
-    Required,
-)
 from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
 from graftwork.cli.measure import measure
@@ -47,7 +40,7 @@ graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
 graftwork learn data.csv --method chow-liu --loss likelihood
-graftwork learn data.csv --method forced-pruning --edges 40 --exchange 5 --delete greedy
+graftwork learn data.csv --method forced-pruning:exchange=5:delete=greedy --edges 40
 graftwork learn data.csv --start out/model.gw --lam 0.01
 graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
 graftwork learn data.csv --tie 10
@@ -80,10 +73,16 @@ class Plan:
     quiet: bool
 
 
+@opt.takes(
+    opt.learning_options() | opt.reading_options(),
+    settings=learner_settings,
+    reading=opt.Reading.of,
+)
 def learn(
-    context: typer.Context,
     data: opt.Data,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
+    settings: dict[str, Any],
+    reading: opt.Reading,
+    out: opt.Out = Path("out"),
     holdout: Annotated[
         float,
         typer.Option(
@@ -94,54 +93,15 @@ def learn(
         ),
     ] = 0.1,
     seed: opt.Seed = 0,
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    no_plot: opt.NoPlot = False,
+    quiet: opt.Quiet = False,
     dry_run: opt.DryRun = False,
-    method: opt.Method = "auto",
-    exchange: opt.ExchangeOption = None,
-    delete: opt.Delete = None,
-    lam: opt.Lam = "auto",
-    goal: how.GoalOption = how.Goal.STRUCTURE,
-    fdr: how.Fdr = 0.01,
-    criterion: how.CriterionOption = None,
-    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
-    inference: opt.LearnInference = opt.Inference.AUTO,
-    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
-    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
-    l2: opt.L2 = 0.0,
-    penalize_unary: opt.PenalizeUnary = False,
-    unary_lam: opt.UnaryLam = None,
-    anneal: opt.Anneal = None,
-    start: opt.StartOption = None,
-    required: Required = None,
-    forbidden: Forbidden = None,
-    candidates: Candidates = None,
-    penalty_weights: PenaltyWeights = None,
-    alpha: opt.Alpha = 0.5,
-    structure: opt.Structure = True,
-    tol: opt.Tol = 1e-6,
-    tie: opt.Tie = None,
-    jobs: opt.Jobs = None,
-    max_edges: opt.MaxEdges = None,
-    max_seconds: opt.MaxSeconds = None,
-    max_tests: opt.MaxTests = None,
-    sep: opt.Sep = None,
-    header: opt.HeaderOption = opt.Header.AUTO,
-    weights: opt.Weights = None,
-    missing_values: opt.MissingValues = None,
-    keep_missing: opt.KeepMissing = False,
-    missing: opt.MissingOption = opt.Missing.ERROR,
-    strings: opt.Strings = False,
-    columns: opt.Columns = None,
-    drop: opt.Drop = None,
 ) -> None:
     """Learn a network from all rows of a table; write model, edges, picture and summary.
 
     Then a second one is learned without a tenth of the rows, to measure how well such networks
     predict rows they have not seen. Limits are for each of the two.
     """
-    settings = learner_settings(context.params)
-    reading = opt.Reading.of(context.params)
     plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
     try:
         code = say_cost(plan, settings) if dry_run else run(plan, settings)
@@ -199,7 +159,11 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     with progress_for(quiet=plan.quiet) as progress:
         progress.note(f"reading {plan.data}")
         table = read_source(plan.data, plan.reading, gaps=True).table
-        advice = recommended(table, settings["loss"]) if settings["missing"] == "error" else None
+        advice = (
+            recommended(table, settings.get("loss", "pseudolikelihood"))
+            if settings.get("missing", "error") == "error"
+            else None
+        )
         if advice is not None:
             settings = settings | {"missing": advice.policy}
         progress.note(f"timing a piece of the work on {size_of(table)}")
@@ -351,7 +315,7 @@ def fit(
     """Return the fitted estimator; after an interrupt, with the best network so far."""
     from graftwork.estimators import MarkovNetwork
 
-    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    net = MarkovNetwork(**settings, verbose=Stoppable(progress, interrupts))
     fit_or_leave(net, train)
     return net
 
@@ -414,7 +378,7 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
-    return value
+    return value if isinstance(value, bool | int | float | str | list | None) else repr(value)
 
 
 def write_files(plan: Plan, net: Any, text: str, info: dict[str, Any]) -> Sequence[str]:

@@ -1,18 +1,29 @@
-"""What learn, path and bootstrap have in common: the estimator's arguments, from options."""
+"""What MarkovNetwork is told by a command: its arguments from options, and the files they name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from graftwork.cli.criteria import choice_of
-from graftwork.cli.knowledge import given_knowledge, read_knowledge
+import typer
+
+from graftwork.cli.criteria import parse_criterion
 from graftwork.cli.methods import ONE_NETWORK, parse_method
-from graftwork.cli.options import settings_of
-from graftwork.cli.starts import check_start, read_start
+from graftwork.cli.options import parse_lam
+from graftwork.errors import DataError
+from graftwork.parameters import options_of
 
-#: What a command without these options asks for.
-_ABSENT = {"lam": "auto", "anneal": None, "tie": None}
+if TYPE_CHECKING:
+    from graftwork.data import Table
+
+PAIRS = ("required", "forbidden", "candidates")
+MARK = "~"
+WEIGHTS = "penalty_weights"
+#: A start that needs no file.
+TREE = "chow-liu"
+#: Options whose values are arguments as they are.
+_SAME = ("loss", "penalty", "goal", "fdr", "max_edges", "max_seconds", "tol", "tie", "missing")
 
 
 def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,18 +31,25 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
     Wrong names are refused here, before a long file is read.
     """
-    check_start(given.get("start"))
-    optional = ("alpha", "structure", "start")
-    return {
-        **settings_of({**_ABSENT, **given}),
-        **{name: given[name] for name in optional if given.get(name) is not None},
-        "missing": str(given["missing"]),
-        **choice_of(given),
-        **given_knowledge(given),
-        **parse_method(
-            given["method"], ONE_NETWORK, exchange=given.get("exchange"), delete=given.get("delete")
-        ),
+    _check_start(given.get("start"))
+    method = parse_method(given.get("method", "auto"), ONE_NETWORK)
+    names = [each.name for each in options_of("method_options")]
+    run = {name: given[name] for name in names if given.get(name) is not None}
+    criterion, options = parse_criterion(given.get("criterion"))
+    found = {
+        **{name: given[name] for name in _SAME if given.get(name) is not None},
+        "lam": parse_lam(given.get("lam", "auto")),
+        "penalty_options": _penalty_options(given),
+        "inference": _inference(given.get("inference", "auto")),
+        "criterion": criterion,
+        "criterion_options": options,
+        "knowledge": _knowledge(given),
+        "random_state": given["seed"],
+        "n_jobs": given.get("n_jobs"),
+        **method,
+        "method_options": {**run, **method.get("method_options", {})},
     }
+    return {name: value for name, value in found.items() if value not in (None, {})}
 
 
 def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, Any]:
@@ -39,8 +57,131 @@ def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, A
 
     Examples
     --------
-    >>> with_files({"lam": 0.1, "forbidden": ["b~a"]}, ["a", "b"])
-    {'lam': 0.1, 'forbidden': [('b', 'a')], 'start': None}
+    >>> with_files({"lam": 0.1, "knowledge": {"forbidden": ["b~a"]}}, ["a", "b"])
+    {'lam': 0.1, 'knowledge': {'forbidden': [('b', 'a')]}}
     """
-    start = read_start(settings.get("start"), names)
-    return {**settings, **read_knowledge(settings, names), "start": start}
+    found = dict(settings)
+    start = settings.get("method_options", {}).get("start")
+    if start is not None:
+        found["method_options"] = settings["method_options"] | {"start": _read_start(start, names)}
+    if "knowledge" in settings:
+        found["knowledge"] = _read_knowledge(settings["knowledge"], names)
+    return found
+
+
+def as_learned(policy: str, table: Table) -> Table:
+    """Return the rows that are learned from: without those that are left out for missing cells."""
+    from graftwork.data.missing import complete_rows
+
+    return complete_rows(table) if policy == "drop-rows" else table
+
+
+def _penalty_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the penalty that are not its defaults."""
+    own = given.get("unary_lam")
+    unary = given.get("penalize_unary") if own is None else own
+    return {name: value for name, value in (("l2", given.get("l2")), ("unary", unary)) if value}
+
+
+def _inference(text: str) -> Any:
+    """Return a name, or an engine for NAME:rule=RULE."""
+    name, mark, option = text.partition(":")
+    if not mark:
+        return name
+    from graftwork.estimators.parts import make_engine
+
+    key, _, rule = (part.strip() for part in option.partition("="))
+    if key != "rule":
+        raise typer.BadParameter(
+            f"{option!r} is no option of an inference; write {name}:rule=product.",
+            param_hint="'--inference'",
+        )
+    return make_engine(name, rule)  # type: ignore[arg-type]
+
+
+def _knowledge(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options about edges that were given, or refuse what is no file and no pair.
+
+    Examples
+    --------
+    >>> _knowledge({"required": ["a~b"], "forbidden": None})
+    {'required': ['a~b']}
+    """
+    found = {name: list(given[name]) for name in PAIRS if given.get(name)}
+    for name, texts in found.items():
+        for text in texts:
+            if MARK not in text and not Path(text).is_file():
+                sentence = f"{text!r} is neither a pair A{MARK}B nor a file with two names a line."
+                raise typer.BadParameter(sentence, param_hint=f"'--{name}'")
+    path = given.get(WEIGHTS)
+    if path is None:
+        return found
+    if not Path(path).is_file():
+        sentence = f"{path!r} is no file; give a CSV with two names and a factor a line."
+        raise typer.BadParameter(sentence, param_hint="'--penalty-weights'")
+    return {**found, WEIGHTS: path}
+
+
+def _read_knowledge(given: Mapping[str, Any], names: Sequence[Any]) -> dict[str, Any]:
+    """Return lists of pairs of names, and factors by pair."""
+    found: dict[str, Any] = {
+        name: [pair for text in given[name] for pair in _pairs(name, text, names)]
+        for name in PAIRS
+        if name in given
+    }
+    if WEIGHTS in given:
+        found[WEIGHTS] = _weights(Path(given[WEIGHTS]), names)
+    return found
+
+
+def _pairs(option: str, text: str, names: Sequence[Any]) -> list[tuple[Any, Any]]:
+    from graftwork.cli.matching import find_pair
+    from graftwork.cli.truth import read_truth
+
+    if Path(text).is_file():
+        return read_truth(names, Path(text))
+    try:
+        return [find_pair(names, text, MARK, f"{text!r} is no pair A{MARK}B.")]
+    except DataError as error:
+        raise DataError(f"--{option}: {error}") from error
+
+
+def _weights(path: Path, names: Sequence[Any]) -> dict[tuple[Any, Any], float]:
+    """Return the factor of each pair in a file of three columns."""
+    from graftwork.cli.truth import read_lines
+
+    weights: dict[tuple[Any, Any], float] = {}
+    for line, pair, cells in read_lines(names, path):
+        try:
+            factor = float(cells[2])
+        except (IndexError, ValueError):
+            raise DataError(
+                f"{path.name}: line {line} has no factor after its two names; write a number from "
+                "0 on, or inf, such as rain,wet,0.5."
+            ) from None
+        other = weights.get(pair[::-1], weights.get(pair, factor))
+        if other != factor:
+            raise DataError(
+                f"{path.name}: line {line} gives {pair[0]} and {pair[1]} another factor than a "
+                "line before; give each pair once."
+            )
+        weights[pair] = factor
+    return weights
+
+
+def _check_start(text: str | None) -> None:
+    """Refuse what is neither the tree nor a file, before anything long is done."""
+    if text is not None and text != TREE and not Path(text).is_file():
+        sentence = f"{text!r} is neither {TREE} nor a file (a model, or two names a line)."
+        raise typer.BadParameter(sentence, param_hint="'--start'")
+
+
+def _read_start(text: str, names: Sequence[Any]) -> Any:
+    """Return what the estimator takes as its start: a name, a model or pairs of names."""
+    if text == TREE:
+        return text
+    from graftwork.cli.truth import read_truth
+    from graftwork.models import load_network
+
+    path = Path(text)
+    return load_network(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)

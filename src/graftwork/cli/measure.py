@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.failures import as_options
-from graftwork.cli.gaps import as_learned
 from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.learner import as_learned
 from graftwork.cli.progress import Progress
 from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
 
@@ -90,17 +90,20 @@ def measure(
 def _measure(
     train: Table, test: Table, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
 ) -> HeldOut:
-    from graftwork.estimators import MarkovNetwork
+    from graftwork.estimators.fit import fit
+    from graftwork.estimators.spec import FitSpec
     from graftwork.report import held_out
     from graftwork.report.held_out import count_rows
 
-    train, test = (as_learned(settings["missing"], part) for part in (train, test))
+    train, test = (as_learned(settings.get("missing", "error"), part) for part in (train, test))
     rows, others = (count_rows(part.weights, part.n_rows) for part in (train, test))
     progress.note(f"measuring: learning once more from {rows:,} rows, to predict {others:,} others")
-    net = MarkovNetwork(**settings, observer=Stoppable(progress, interrupts))
+    spec = FitSpec.of(settings | {"verbose": Stoppable(progress, interrupts)})
     with warnings.catch_warnings():
         # the first network has told of the same
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        net._fit_drawn(train)  # without a look at how far its edges depend on single rows
-        return held_out(net, train, test, apart=True)
+        found = fit(spec, train)  # without a look at how far its edges depend on single rows
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return held_out(found.model, train, test, apart=True)

@@ -88,8 +88,9 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
     ParameterError
         If there is no such method or option, or the option takes something else.
     """
+    from graftwork.errors import ParameterError
     from graftwork.estimators.parts import METHODS as FACTORIES
-    from graftwork.estimators.parts import ParameterError, make_recipe
+    from graftwork.estimators.parts import make_recipe
 
     name, *options = (part.strip() for part in text.split(":"))
     if name not in language.methods:
@@ -128,7 +129,7 @@ def _join(
     special: dict[str, Any], apart: Mapping[str, Any], own: Mapping[str, Any], text: str
 ) -> None:
     """Add the options that came on their own, if the method has them."""
-    from graftwork.estimators.parts import ParameterError
+    from graftwork.errors import ParameterError
 
     for key, value in apart.items():
         if value is None:
@@ -190,7 +191,7 @@ def _value(text: str) -> Any:
 
 def _checked(method: str, option: str, value: Any, default: Any) -> Any:
     """Return the value of a method's own option if it is of the right kind."""
-    from graftwork.estimators.parts import ParameterError
+    from graftwork.errors import ParameterError
 
     kind = type(default)
     taken = {float: (float, int), NoneType: (int, NoneType)}.get(kind, (kind,))

@@ -1,31 +1,45 @@
-"""The options of the commands, each with its help."""
+"""The options that commands share: of learning (from the table of parameters), of reading files."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from graftwork.parameters import (
+    LEARNING,
+    LIMITS,
+    PARAMETERS,
+    READING,
+    Choice,
+    CriterionName,
+    EngineName,
+    MethodName,
+    Number,
+    Parameter,
+    PenaltyName,
+)
+
+#: Names of parts that help texts list.
+NAMES = {
+    "methods": ", ".join(get_args(MethodName)),
+    "engines": ", ".join(get_args(EngineName)),
+    "penalties": ", ".join(get_args(PenaltyName)),
+    "criteria": ", ".join(get_args(CriterionName)),
+}
 #: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
-METHODS = (
-    "best-choice", "working-set", "edge-grafting", "first-hit", "grafting", "gain",
-    "mutual-information", "grafting-light", "gauss-seidel", "full", "priority", "chow-liu",
-    "forced-pruning",
-)  # fmt: skip
+METHODS = get_args(MethodName)[1:]
 #: Those of them that learn chains: ``graftwork.estimators.chain_parts.METHODS``.
 CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 
-
-class Loss(StrEnum):
-    """What is minimised."""
-
-    PSEUDOLIKELIHOOD = "pseudolikelihood"
-    LIKELIHOOD = "likelihood"
+Options = dict[str, tuple[Any, Any]]
 
 
 class Inference(StrEnum):
@@ -37,14 +51,6 @@ class Inference(StrEnum):
     TRW = "trw"
 
 
-class PairRule(StrEnum):
-    """How approximate inference joins two variables without an edge."""
-
-    PATH = "path"
-    PRODUCT = "product"
-    EXACT = "exact"
-
-
 class Penalty(StrEnum):
     """What keeps weights small, and the network sparse."""
 
@@ -53,16 +59,6 @@ class Penalty(StrEnum):
     ELASTIC_NET = "elastic-net"
     L2 = "l2"
     NONE = "none"
-
-
-class Missing(StrEnum):
-    """What missing cells are."""
-
-    ERROR = "error"
-    STATE = "state"
-    DROP_ROWS = "drop-rows"
-    AVAILABLE_CASE = "available-case"
-    IMPUTE = "impute"
 
 
 class ScoredMissing(StrEnum):
@@ -115,7 +111,7 @@ def separator(text: str | None) -> str | None:
     return None if text is None else text.replace(r"\t", "\t")
 
 
-def parse_lam(text: str) -> str | float:
+def parse_lam(text: str) -> Literal["auto"] | float:
     """Return "auto" or a number above 0.
 
     Examples
@@ -124,7 +120,7 @@ def parse_lam(text: str) -> str | float:
     ('auto', 0.01)
     """
     if text == "auto":
-        return text
+        return "auto"
     try:
         value = float(text)
     except ValueError:
@@ -135,19 +131,95 @@ def parse_lam(text: str) -> str | float:
     return value
 
 
-def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the estimator's arguments that the options of learn and compare stand for."""
-    words = ("loss", "inference", "pair_rule", "penalty")
-    numbers = ("l2", "anneal", "tol", "tie", "max_edges", "max_seconds", "max_tests")
-    own = given["unary_lam"]
-    return {
-        **{name: str(given[name]) for name in words},
-        **{name: given[name] for name in numbers},
-        "lam": parse_lam(given["lam"]),
-        "penalize_unary": given["penalize_unary"] if own is None else own,
-        "random_state": given["seed"],
-        "n_jobs": given["jobs"],
+def learning_options(*, without: tuple[str, ...] = ()) -> Options:
+    """Return the options of learning a network, with their defaults, from the parameters."""
+    found: Options = {}
+    for each in PARAMETERS:
+        if each.help and each.name not in without:
+            found[each.name] = _option(each), _default(each)
+        if each.name == "unary":
+            found["penalize_unary"] = PenalizeUnary, False
+            found["unary_lam"] = UnaryLam, None
+    return found
+
+
+def _option(parameter: Parameter) -> Any:
+    """Return the option of one parameter, as typer takes it."""
+    check, flag = parameter.check, f"--{parameter.name.replace('_', '-')}"
+    limits: dict[str, Any] = {}
+    if isinstance(check, Choice):
+        kind: Any = Literal[check.names]
+    elif isinstance(check, Number):
+        kind = int if check.whole else float
+        limits = {"min": check.low if check.above is None else check.above}
+    else:
+        kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
+    if parameter.within == "knowledge" and parameter.name != "penalty_weights":
+        kind = list[str]
+    if _default(parameter) is None:
+        kind = kind | None
+    option = typer.Option(
+        *(parameter.flags or (flag,)),
+        metavar=parameter.metavar,
+        help=parameter.help.format(**NAMES),
+        rich_help_panel=parameter.panel,
+        **limits,
+    )
+    return Annotated[kind, option]
+
+
+def _default(parameter: Parameter) -> Any:
+    return parameter.default
+
+
+def reading_options(*, without: tuple[str, ...] = ()) -> Options:
+    """Return the options of reading a table, with their defaults."""
+    known: Options = {
+        "sep": (Sep, None),
+        "header": (HeaderOption, Header.AUTO),
+        "weights": (Weights, None),
+        "missing_values": (MissingValues, None),
+        "keep_missing": (KeepMissing, False),
+        "strings": (Strings, False),
+        "columns": (Columns, None),
+        "drop": (Drop, None),
     }
+    return {name: option for name, option in known.items() if name not in without}
+
+
+def takes(options: Options, **packed: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Return what gives a command more options than its own.
+
+    Parameters
+    ----------
+    options : dict
+        Of each its annotation and default.
+    packed : functions
+        Arguments of the command, made from all options that were given.
+    """
+
+    def extend(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [each for name, each in signature.parameters.items() if name not in packed]
+        shared = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+            for name, (annotation, default) in options.items()
+        ]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            mine = {each.name: given[each.name] for each in own}
+            command(**mine, **{name: make(given) for name, make in packed.items()})
+
+        listed = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + shared
+        run.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in listed}
+        del run.__wrapped__  # type: ignore[attr-defined]
+        return run
+
+    return extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +237,11 @@ class Reading:
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Reading:
-        """Return what the options of learn and compare say."""
+        """Return what the options of a command say."""
         texts = given["missing_values"]
         missing = () if given["keep_missing"] else tuple(texts) if texts else None
         header = Header(given["header"])
-        gaps = given.get("missing", Missing.ERROR) != Missing.ERROR
+        gaps = given.get("missing", "error") != "error"
         columns, drop = (
             tuple(given[name]) if given[name] else None for name in ("columns", "drop")
         )
@@ -200,37 +272,27 @@ DryRun = Annotated[
     ),
 ]
 
-_READ = "Reading the file"
 Sep = Annotated[
     str | None,
     typer.Option(
         help=r"The separator, if not found by itself; \t is a tab.",
         callback=separator,
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 HeaderOption = Annotated[
-    Header, typer.Option("--header", help="Whether line 1 names columns.", rich_help_panel=_READ)
+    Header, typer.Option("--header", help="Whether line 1 names columns.", rich_help_panel=READING)
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column of row weights.", rich_help_panel=_READ),
+    typer.Option(metavar="COLUMN", help="The column of row weights.", rich_help_panel=READING),
 ]
 MissingValues = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEXT",
         help="A text that means missing, instead of NA, nan, null and the like; repeat for more.",
-        rich_help_panel=_READ,
-    ),
-]
-MissingOption = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        help="What missing cells are: an error, a state of their own, a reason to drop their "
-        "rows, unknown (available-case: the rest of the row is used), or drawn (impute).",
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 ScoredMissingOption = Annotated[
@@ -239,7 +301,7 @@ ScoredMissingOption = Annotated[
         "--missing",
         help="What missing cells are: an error, unknown (available-case: the observed cells of the "
         "row count), or a reason to leave out the row. By default as the model was learned.",
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 KeepMissing = Annotated[
@@ -247,11 +309,11 @@ KeepMissing = Annotated[
     typer.Option(
         "--keep-missing",
         help="No text means missing: NA and an empty cell are states like others.",
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 Strings = Annotated[
-    bool, typer.Option("--strings", help="Keep every cell as text.", rich_help_panel=_READ)
+    bool, typer.Option("--strings", help="Keep every cell as text.", rich_help_panel=READING)
 ]
 
 Columns = Annotated[
@@ -260,7 +322,7 @@ Columns = Annotated[
         metavar="NAME,NAME",
         help="Read these columns only (names with commas in them quoted, or one by one); repeat "
         "for more.",
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 Drop = Annotated[
@@ -268,84 +330,14 @@ Drop = Annotated[
     typer.Option(
         metavar="NAME,NAME",
         help="Leave out these columns: ids, names, comments. They are not read.",
-        rich_help_panel=_READ,
+        rich_help_panel=READING,
     ),
 ]
 
-_LEARN = "Learning"
-Method = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        metavar="NAME",
-        help=(
-            "How edges are chosen: auto (working-set for the pseudo-likelihood without limits such "
-            f"as --max-edges, else best-choice), {', '.join(METHODS)}. "
-            "NAME:OPTION=VALUE sets an option."
-        ),
-        rich_help_panel=_LEARN,
-    ),
-]
-ExchangeOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="K",
-        help="Of forced-pruning: edges exchanged at once (default a quarter of them).",
-        min=1,
-        rich_help_panel=_LEARN,
-    ),
-]
-Delete = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RULE",
-        help="Of forced-pruning: how edges to delete are found: greedy, rejection or mcmc.",
-        rich_help_panel=_LEARN,
-    ),
-]
-Lam = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|NUMBER",
-        help="Strength of the penalty: larger means fewer edges. auto chooses it.",
-        rich_help_panel=_LEARN,
-    ),
-]
-LossOption = Annotated[
-    Loss, typer.Option("--loss", help="What is minimised.", rich_help_panel=_LEARN)
-]
-LearnInference = Annotated[
-    Inference,
-    typer.Option(
-        "--inference",
-        help="For the loss likelihood: auto is exact while small, else bp.",
-        rich_help_panel=_LEARN,
-    ),
-]
-PairRuleOption = Annotated[
-    PairRule,
-    typer.Option(
-        "--pair-rule",
-        help="For bp and trw: how two variables without an edge hang together.",
-        rich_help_panel=_LEARN,
-    ),
-]
-PenaltyOption = Annotated[
-    Penalty,
-    typer.Option(
-        "--penalty",
-        help="group-l1 drops whole edges, l1 and elastic-net single entries, l2 and none nothing.",
-        rich_help_panel=_LEARN,
-    ),
-]
-L2 = Annotated[
-    float,
-    typer.Option(help="A ridge on all weights, beside the penalty.", min=0, rich_help_panel=_LEARN),
-]
 PenalizeUnary = Annotated[
     bool,
     typer.Option(
-        "--penalize-unary", help="Penalise unaries too, as strongly.", rich_help_panel=_LEARN
+        "--penalize-unary", help="Penalise unaries too, as strongly.", rich_help_panel=LEARNING
     ),
 ]
 UnaryLam = Annotated[
@@ -354,95 +346,37 @@ UnaryLam = Annotated[
         metavar="NUMBER",
         help="Penalise unaries with a lambda of their own.",
         min=0,
-        rich_help_panel=_LEARN,
+        rich_help_panel=LEARNING,
     ),
-]
-Anneal = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Go through so many larger lambdas first, meant to keep bp healthy.",
-        min=0,
-        rich_help_panel=_LEARN,
-    ),
-]
-StartOption = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="chow-liu|FILE",
-        help="The network to begin with: the best tree, a model file, or a table of edges.",
-        rich_help_panel=_LEARN,
-    ),
-]
-Alpha = Annotated[
-    float,
-    typer.Option(
-        help="best-choice: 1 adds the best edge alone, 0 many a round.",
-        min=0,
-        max=1,
-        rich_help_panel=_LEARN,
-    ),
-]
-Structure = Annotated[
-    bool,
-    typer.Option(
-        "--structure/--no-structure",
-        help="best-choice: look around hubs first.",
-        rich_help_panel=_LEARN,
-    ),
-]
-Tol = Annotated[
-    float, typer.Option(help="Accuracy of the certificate.", min=0, rich_help_panel=_LEARN)
 ]
 ChainTol = Annotated[
     float | None,
     typer.Option(
         help="Accuracy of the certificate; 1e-5, or a tenth of lambda where that is less.",
-        rich_help_panel=_LEARN,
+        rich_help_panel=LEARNING,
     ),
 ]
-Tie = Annotated[
-    int | None,
-    typer.Option(
-        metavar="K",
-        help="After learning, let the weights take K different values only.",
-        min=1,
-        rich_help_panel=_LEARN,
-    ),
-]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")]
+NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")]
 Jobs = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Threads; all cores if not given.", rich_help_panel=_LEARN),
-]
-
-_LIMITS = "Limits"
-MaxEdges = Annotated[
-    int | None,
-    typer.Option(
-        "--max-edges",
-        "--edges",
-        metavar="N",
-        help="Stop at so many edges; of forced-pruning, exactly so many.",
-        min=0,
-        rich_help_panel=_LIMITS,
-    ),
+    typer.Option(metavar="N", help="Threads; all cores if not given.", rich_help_panel=LEARNING),
 ]
 MaxSeconds = Annotated[
     float | None,
     typer.Option(
         metavar="S",
-        help="Stop after so many seconds of learning; reading and writing files is not counted.",
+        help="Stop after S seconds of learning; reading and writing files is not counted.",
         min=0,
-        rich_help_panel=_LIMITS,
+        rich_help_panel=LIMITS,
     ),
 ]
-MaxTests = Annotated[
-    int | None,
+L2 = Annotated[
+    float,
     typer.Option(
-        metavar="N",
-        help="Stop after so many tests of pairs or features.",
+        help="Strength of a ridge on all weights, added to the penalty.",
         min=0,
-        rich_help_panel=_LIMITS,
+        rich_help_panel=LEARNING,
     ),
 ]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graftwork.cli import criteria as how
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts
-from graftwork.cli.knowledge import Candidates, Forbidden, PenaltyWeights, Required
 from graftwork.cli.learn import (
     TOO_EARLY,
     Source,
@@ -51,49 +49,25 @@ class Plan:
     quiet: bool
 
 
+@opt.takes(
+    opt.learning_options(without=("lam", "start", "anneal", "tie")) | opt.reading_options(),
+    settings=learner_settings,
+    reading=opt.Reading.of,
+)
 def path(
-    context: typer.Context,
     data: opt.Data,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("path"),
-    goal: how.GoalOption = how.Goal.STRUCTURE,
-    fdr: how.Fdr = 0.01,
-    criterion: how.CriterionOption = None,
+    settings: dict[str, Any],
+    reading: opt.Reading,
+    out: opt.Out = Path("path"),
     seed: opt.Seed = 0,
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
-    method: opt.Method = "auto",
-    loss: opt.LossOption = opt.Loss.PSEUDOLIKELIHOOD,
-    inference: opt.LearnInference = opt.Inference.AUTO,
-    pair_rule: opt.PairRuleOption = opt.PairRule.PATH,
-    penalty: opt.PenaltyOption = opt.Penalty.GROUP_L1,
-    l2: opt.L2 = 0.0,
-    penalize_unary: opt.PenalizeUnary = False,
-    unary_lam: opt.UnaryLam = None,
-    required: Required = None,
-    forbidden: Forbidden = None,
-    candidates: Candidates = None,
-    penalty_weights: PenaltyWeights = None,
-    tol: opt.Tol = 1e-6,
-    jobs: opt.Jobs = None,
-    max_edges: opt.MaxEdges = None,
-    max_seconds: opt.MaxSeconds = None,
-    max_tests: opt.MaxTests = None,
-    sep: opt.Sep = None,
-    header: opt.HeaderOption = opt.Header.AUTO,
-    weights: opt.Weights = None,
-    missing_values: opt.MissingValues = None,
-    keep_missing: opt.KeepMissing = False,
-    missing: opt.MissingOption = opt.Missing.ERROR,
-    strings: opt.Strings = False,
-    columns: opt.Columns = None,
-    drop: opt.Drop = None,
+    no_plot: opt.NoPlot = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Walk lambda down on all rows of a table; show every value tried, and which was chosen.
 
     Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
     """
-    settings = learner_settings(context.params)
-    plan = Plan(data, out, opt.Reading.of(context.params), plot=not no_plot, quiet=quiet)
+    plan = Plan(data, out, reading, plot=not no_plot, quiet=quiet)
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -118,7 +92,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             net = fit(source.table, known, progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen
-        if not net.path_ and not stopped and settings["penalty"] != "none" and not net.lam_:
+        if not net.path_ and not stopped and settings.get("penalty") != "none" and not net.lam_:
             say(f"error: there is no path: {net.lam_words_} Choose another --method.")
             return BAD_INPUT
         written = write_files(plan, source, net, settings)

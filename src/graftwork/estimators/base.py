@@ -79,11 +79,18 @@ class Estimator:
         return shown
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy with copies of the parameters."""
+        """Return an unfitted copy with copies of the parameters.
+
+        A fitted network among the options of a method (to start from) stays fitted.
+        """
         from sklearn.base import clone
 
         params = self.get_params(deep=False)
-        twin = type(self)(**{name: clone(value, safe=False) for name, value in params.items()})
+        copies = {
+            name: dict(value) if isinstance(value, dict) else clone(value, safe=False)
+            for name, value in params.items()
+        }
+        twin = type(self)(**copies)
         if "_metadata_request" in vars(self):
             twin._metadata_request = copy.deepcopy(self._metadata_request)
         return twin

@@ -11,12 +11,12 @@ from scipy.special import ndtri
 
 from graftwork.errors import DataError
 from graftwork.estimators.base import in_report
-from graftwork.estimators.parts import number
 from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.centrality import MEASURES
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
+from graftwork.parameters import number
 
 Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from graftwork.models.chain import ChainModel
 from graftwork.objectives.chain import ChainLikelihood, compile_kernels
 from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, find_features
+from graftwork.parameters import ChainMethod, PenaltyName
 
 
 class ChainCRF(Estimator):
@@ -70,10 +71,8 @@ class ChainCRF(Estimator):
         1e-5, or a tenth of lam where that is less.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
-    verbose : int
-        1 writes a line a round to standard error.
-    observer : Observer, optional
-        Told of every round while it runs.
+    verbose : int or Observer
+        1 writes a line a round to standard error; an Observer is told of every round.
 
     Attributes
     ----------
@@ -103,23 +102,22 @@ class ChainCRF(Estimator):
 
     def __init__(
         self,
-        method: str | Recipe = "grafting-light",
+        method: ChainMethod | Recipe = "grafting-light",
         *,
         method_options: Mapping[str, Any] | None = None,
         lam: float | None = None,
         l2: float = 0.0,
         select: int | None = None,
-        penalty: str = "l1",
-        order: int = 1,
-        candidates: str = "observed",
+        penalty: PenaltyName = "l1",
+        order: Literal[1, 2] = 1,
+        candidates: Literal["observed", "all"] = "observed",
         min_count: int = 1,
         max_features: int | None = None,
         max_seconds: float | None = None,
         max_iter: int | None = None,
         tol: float | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
-        observer: Observer | None = None,
+        verbose: int | Observer = 0,
     ) -> None:
         self.method = method
         self.method_options = method_options
@@ -136,7 +134,6 @@ class ChainCRF(Estimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.observer = observer
 
     def fit(
         self,

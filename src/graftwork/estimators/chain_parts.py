@@ -5,21 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graftwork.errors import ParameterError
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import (
-    PENALTIES,
-    ParameterError,
-    check_jobs,
-    known,
-    make_penalty,
-    make_recipe,
-    number,
-    whole_number,
-)
+from graftwork.estimators.parts import PENALTIES, make_penalty, make_recipe, whole_number
 from graftwork.grafting import (
     Budget,
     GivenEdges,
@@ -32,7 +24,11 @@ from graftwork.grafting import (
 )
 from graftwork.grafting.features import FeatureDomain
 from graftwork.objectives.chain import ChainLikelihood
+from graftwork.parameters import check_jobs, known, number
 from graftwork.recipes import RECIPES
+
+if TYPE_CHECKING:
+    from graftwork.estimators.chain_crf import ChainCRF
 
 #: The methods that make sense for features of chains.
 METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
@@ -43,7 +39,7 @@ SELECT_SHARE, LEAST_SELECTED = 0.02, 50
 TOL, TOL_SHARE = 1e-5, 0.1
 
 
-def check_parameters(crf: Any) -> None:
+def check_parameters(crf: ChainCRF) -> None:
     """Refuse a parameter that means nothing, before any data are read."""
     if not isinstance(crf.method, Recipe):
         known("method", crf.method, METHODS)
@@ -68,7 +64,7 @@ def check_parameters(crf: Any) -> None:
     chain_recipe(crf, 1)
 
 
-def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
+def chain_recipe(crf: ChainCRF, n_candidates: int) -> Recipe:
     """Return the recipe asked for; ``select`` is its number of features a round."""
     options = {} if crf.method_options is None else crf.method_options
     if not isinstance(options, Mapping):
@@ -104,13 +100,13 @@ def _needs_edges(recipe: Recipe) -> bool:
     return of_pairs or by_pairs or started
 
 
-def chain_problem(crf: Any, objective: ChainLikelihood, lam: float) -> Problem:
+def chain_problem(crf: ChainCRF, objective: ChainLikelihood, lam: float) -> Problem:
     """Return the problem: single features, or rows of them with a group penalty."""
     penalty = make_penalty(crf.penalty, lam, float(crf.l2), False)
     return Problem(objective, penalty, FeatureDomain(objective.features, penalty.separable))
 
 
-def chain_options(crf: Any, lam: float) -> dict[str, Any]:
+def chain_options(crf: ChainCRF, lam: float) -> dict[str, Any]:
     """Return the loop's options."""
     limits = (crf.max_features, crf.max_iter)
     most, rounds = (None if given is None else int(given) for given in limits)
@@ -118,5 +114,5 @@ def chain_options(crf: Any, lam: float) -> dict[str, Any]:
         "budget": Budget(most, rounds, None, crf.max_seconds),
         "tolerance": min(TOL, TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol),
         "rng": np.random.default_rng(0),
-        "observer": watcher(crf, Lines("row" if crf.penalty == "group-l1" else "feature")),
+        "observer": watcher(crf.verbose, Lines("row" if crf.penalty == "group-l1" else "feature")),
     }

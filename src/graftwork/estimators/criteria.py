@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graftwork.estimators.parts import ParameterError, known, number
+from graftwork.errors import ParameterError
+from graftwork.parameters import Goal, known, number
 from graftwork.tuning.adaptive import Adaptive
 from graftwork.tuning.criteria import (
     Criterion,
@@ -36,32 +37,22 @@ GOALS: dict[str, tuple[str, ...]] = {
 }
 
 
-def make_criterion(net: Any) -> Criterion | None:
+def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criterion | None:
     """Return what chooses lambda; None for the tests of edges. What means nothing is refused.
 
     Parameters
     ----------
-    net : MarkovNetwork
+    goal : {"structure", "prediction"}
+    name : str or None
+        None is the goal's default.
+    options : mapping
+        Of the criterion.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> make_criterion(
-    ...     SimpleNamespace(
-    ...         goal="structure", criterion="ebic", criterion_options={"gamma": 0.5}, fdr=0.01
-    ...     )
-    ... )
+    >>> make_criterion("structure", "ebic", {"gamma": 0.5})
     Ebic(gamma=0.5)
     """
-    goal = known("goal", net.goal, GOALS)
-    if number("fdr", net.fdr, 0.0, above=True) >= 1.0:
-        raise ParameterError(f"fdr must be a number between 0 and 1, got {net.fdr!r}.")
-    options = {} if net.criterion_options is None else net.criterion_options
-    if not isinstance(options, Mapping):
-        raise ParameterError(
-            f"criterion_options must be a dict of the criterion's options, got {options!r}."
-        )
-    name = net.criterion
     if name is None:
         name = GOALS[goal][0]
     else:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.data.missing import missing_cells
+from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.inference.impute import impute
@@ -17,6 +20,12 @@ from graftwork.inference.layout import Potentials
 from graftwork.objectives import pseudo_likelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
+
+if TYPE_CHECKING:
+    from graftwork.estimators.fit import Fit
+    from graftwork.estimators.missing import MissingCells
+
+    FitRows = Callable[[FitSpec, Table, Sample, MissingCells], Fit]
 
 # How often edges are learned before the final network, and how often cells are drawn with each
 # set of edges.
@@ -28,77 +37,106 @@ ACCURACY = 1e-3
 MOST_COPIES = 20
 
 
-def draw_missing(net: Any, table: Table, sample: Sample, rng: np.random.Generator) -> Sample:
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A sample with its missing cells drawn.
+
+    Attributes
+    ----------
+    sample : Sample
+    stopped : Fit or None
+        After an interrupt: the last network that was learned on the way.
+    """
+
+    sample: Sample
+    stopped: Fit | None = None
+
+
+def draw_missing(
+    spec: FitSpec,
+    table: Table,
+    sample: Sample,
+    found: MissingCells,
+    rng: np.random.Generator,
+    fit_rows: FitRows,
+) -> Drawn:
     """Return the sample with its missing cells drawn, given the observed cells of their rows.
 
     The first edges are learned with averages in place of missing neighbours: those of the network,
     and weak ones between variables whose common neighbours are missing. In turns, missing cells are
     drawn from the network and its weights are fitted to the observed cells, given the drawn ones (a
     stochastic EM algorithm), and the weak ones fade. Edges learned anew from such rows have few of
-    them. After an interrupt ``net`` holds the last network that was learned on the way.
+    them.
 
     Parameters
     ----------
-    net : MarkovNetwork
-        What to learn with; its ``missing_`` says what is missing.
+    spec : FitSpec
+        What to learn with.
     table : Table
         Rows whose missing cells are in the state "(missing)", the last of their columns.
     sample : Sample
         The same, prepared.
+    found : MissingCells
+    fit_rows : function
+        What learns a network of a spec, a table, a prepared sample and its missing cells.
     """
     if sample.complete:
-        return sample
-    drawing = _Drawing(net, table, sample, rng)
+        return Drawn(sample)
+    drawing = _Drawing(spec, table, sample, found, rng, fit_rows)
     try:
         for stage in range(STAGES):
             drawing.learn(stage)
     except KeyboardInterrupt:
-        drawing.give_up()
-        raise
-    return drawing.drawn
+        if drawing.last is None:
+            raise
+        return Drawn(drawing.drawn, replace(drawing.last, interrupted=True))
+    return Drawn(drawing.drawn)
 
 
 class _Drawing:
     """Networks and drawn cells, in turns.
 
-    ``drawn`` is the sample as it was drawn last, and ``learner`` the last estimator that has a
-    network.
+    ``drawn`` is the sample as it was drawn last, and ``last`` the last network.
     """
 
-    def __init__(self, net: Any, table: Table, sample: Sample, rng: np.random.Generator) -> None:
-        self._net, self._table, self._sample, self._rng = net, table, sample, rng
+    def __init__(
+        self,
+        spec: FitSpec,
+        table: Table,
+        sample: Sample,
+        found: MissingCells,
+        rng: np.random.Generator,
+        fit_rows: FitRows,
+    ) -> None:
+        self._spec = replace(spec, loss="pseudolikelihood", tie=None)  # not tied on the way
+        self._table, self._sample, self._found, self._rng = table, sample, found, rng
+        self._fit_rows = fit_rows
         self._begun = time.monotonic()
         self.drawn = sample
-        self.learner: Any = None
+        self.last: Fit | None = None
 
     def learn(self, stage: int) -> None:
         """Learn edges, and draw cells with them."""
-        fresh = _twin(self._net, self._left(stage))
-        fresh.missing_ = self._net.missing_.as_drawn(self.drawn is not self._sample)
-        if self.learner is None:  # after an interrupt it has the network learned so far
-            self.learner = fresh
-        fresh._fit_rows(self._table, self.drawn)
-        self.learner = fresh
-        potentials = carry_over(self.learner.model_, self._table, self._sample)
+        found = replace(self._found, drawn=self.drawn is not self._sample)
+        spec = self._spec.with_seconds(self._left(stage))
+        self.last = self._fit_rows(spec, self._table, self.drawn, found)
+        if self.last.interrupted:
+            raise KeyboardInterrupt
+        potentials = carry_over(self.last.model, self._table, self._sample)
         for draw in range(DRAWS):
-            if draw or not self.learner.refitted_:
+            if draw or not self.last.refitted:
                 potentials = self._fitted(potentials, stage)
             states = impute(potentials, self._sample.counts.codes, self._rng)
             self.drawn = self._sample.with_drawn(states)
             if self._left(stage) == 0:
                 break
 
-    def give_up(self) -> None:
-        """Leave the network learned so far, if there is one, as the one asked for."""
-        if hasattr(self.learner, "model_"):
-            found = vars(self.learner).items()
-            vars(self._net).update({name: value for name, value in found if name.endswith("_")})
-
     def _left(self, stage: int) -> float | None:
         """Return the seconds left for a stage: all stages and the final fit have the same share."""
-        if self._net.max_seconds is None:
+        limit = self._spec.budget.max_seconds
+        if limit is None:
             return None
-        share = float(self._net.max_seconds) * (stage + 1) / (STAGES + 1)
+        share = limit * (stage + 1) / (STAGES + 1)
         return max(0.0, self._begun + share - time.monotonic())
 
     def _fitted(self, start: Potentials, stage: int) -> Potentials:
@@ -108,17 +146,11 @@ class _Drawing:
         others to stand in for them.
         """
         # Unaries that are not free, where states without counts are kept, get the prior too.
-        penalty = GroupL1(0.0, unary_l2=float(bool(self._net.penalize_unary)))
-        problem = Problem(pseudo_likelihood(self.drawn, self._net.n_jobs), penalty)
+        penalty = GroupL1(0.0, unary_l2=float(bool(self._spec.unary)))
+        problem = Problem(pseudo_likelihood(self.drawn, self._spec.n_jobs), penalty)
         fitted = refit(problem, start, ACCURACY, halted=lambda: self._left(stage) == 0)
         potentials: Potentials = fitted.point.potentials
         return potentials
-
-
-def _twin(net: Any, seconds: float | None) -> Any:
-    """Return an unfitted estimator for the way there; weights are not tied on the way."""
-    changes = {"loss": "pseudolikelihood", "tie": None, "max_seconds": seconds}
-    return type(net)(**{**net.get_params(deep=False), **changes})
 
 
 def completed(table: Table, sample: Sample) -> Table:

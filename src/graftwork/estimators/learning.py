@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
-from graftwork.estimators.course import annealing_schedule, arriving_variables
-from graftwork.estimators.criteria import make_criterion
+from graftwork.errors import ParameterError
 from graftwork.estimators.folds import TableFolder
-from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
+from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
-from graftwork.grafting import Budget, Outcome, PairDomain, PairFactors, Problem, graft
+from graftwork.estimators.spec import FitSpec
+from graftwork.grafting import Budget, Outcome, PairDomain, PairFactors, Problem, Recipe, graft
 from graftwork.grafting.certificate import STOPS
-from graftwork.inference.layout import Potentials
-from graftwork.penalties import Penalty
+from graftwork.inference.layout import Ints, Potentials
+from graftwork.objectives import pseudo_likelihood
 from graftwork.tuning import (
     DrawnFrom,
     Evidence,
@@ -30,6 +30,7 @@ from graftwork.tuning import (
 )
 from graftwork.tuning.adaptive import Adaptive
 from graftwork.tuning.criteria import Criterion
+from graftwork.tuning.levels import largest_score
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
 # where more than a few of the edges, by their number, came or went in the end, and told if many do.
@@ -122,65 +123,74 @@ class Learning:
 
     Attributes
     ----------
-    net : MarkovNetwork
-        Its parameters.
+    spec : FitSpec
+    recipe : Recipe
+        The method, with its start.
     table : Table
     sample : Sample
     domain : PairDomain
-    options : dict
-        Of the loop: recipe, budget, tolerance, rng, observer.
+    budget : Budget
+    rng : numpy.random.Generator
     drawn_from : DrawnFrom, optional
         The sample that the rows were drawn from with replacement.
     check : bool
         Whether to learn again without one row in a hundred where edges stand in for each other.
     """
 
-    net: Any
+    spec: FitSpec
+    recipe: Recipe
     table: Table
     sample: Sample
     domain: PairDomain
-    options: dict[str, Any]
+    budget: Budget
+    rng: np.random.Generator
     drawn_from: DrawnFrom | None = None
     check: bool = False
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the loop and the searches for lambda take."""
+        return {
+            "recipe": self.recipe,
+            "budget": self.budget,
+            "tolerance": self.spec.tol,
+            "rng": self.rng,
+            "observer": self.spec.observer,
+        }
+
     def run(self) -> Learned:
         """Return the learned network."""
-        net = self.net
-        search = isinstance(net.lam, str) and net.penalty != "none"
-        if not search or self.options["recipe"].sized:
-            return self._at_one_lambda(search)
-        criterion = make_criterion(net)
-        if criterion is None:
+        if not self.spec.chooses:
+            return self._at_one_lambda()
+        if self.spec.criterion is None:
             return self._tested()
-        return self._chosen(criterion)
+        return self._chosen(self.spec.criterion)
 
-    def _at_one_lambda(self, sized: bool) -> Learned:
+    def _at_one_lambda(self) -> Learned:
         """Learn with the lambda given, or with a mild prior where the edges' number is known."""
-        lam, words = given_lambda(self.net)
-        penalty = penalty_at(self.net, lam)
-        if sized:
-            penalty = make_ridge(penalty, normal_prior(self.sample), unary_of(self.net))
-        problem = Problem(self._objective_of(self.sample), penalty, self.domain)
+        spec, (lam, words) = self.spec, given_lambda(self.spec)
+        penalty = spec.penalty_at(lam)
+        if spec.lam is None and spec.penalty != "none":
+            penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
+        problem = Problem(spec.objective_of(self.sample), penalty, self.domain)
         outcome = graft(
             problem,
             **self.options,
-            schedule=annealing_schedule(self.net.anneal, problem),
-            arrivals=arriving_variables(self.net.arrivals, self.table.names),
+            schedule=annealing_schedule(spec.anneal, problem),
+            arrivals=arriving_variables(spec.arrivals, self.table.names),
         )
         return Learned(outcome, outcome.potentials, lam, words, [])
 
     def _tested(self) -> Learned:
         """Learn the edges that tests keep."""
-        net, objective = self.net, self._objective_of(self.sample)
+        spec, objective = self.spec, self.spec.objective_of(self.sample)
         pseudo = objective
-        if net.loss != "pseudolikelihood":
-            pseudo = make_objective("pseudolikelihood", "auto", net.pair_rule, net.n_jobs)(
-                self.sample
-            )
+        if spec.loss != "pseudolikelihood":
+            pseudo = pseudo_likelihood(self.sample, spec.n_jobs)
         found = learn_structure(
-            lambda lam: Problem(objective, penalty_at(net, lam), self.domain),
+            lambda lam: Problem(objective, spec.penalty_at(lam), self.domain),
             pseudo,
-            fdr=float(net.fdr),
+            fdr=spec.fdr,
             drawn_from=self.drawn_from,
             **self.options,
         )
@@ -202,32 +212,39 @@ class Learning:
 
         Where hardly a pair came or went in the end nothing moves, and it is not tried.
         """
-        evidence, limits, words = found.evidence, self.options["budget"], found.words
-        if evidence is not None and limits.max_edges is None:
+        evidence, words = found.evidence, found.words
+        if evidence is not None and self.budget.max_edges is None:
             words += rival_words([[str(self.table.names[k]) for k in p] for p in evidence.rivals])
-        if not self.check or evidence is None or not self.sample.complete or limits != Budget():
+        whole = self.sample.complete and self.budget == Budget()
+        if not self.check or evidence is None or not whole:
             return evidence, words
         edges = found.refitted.point.potentials.layout.edges
         if found.unsettled <= max(1.0, FEW * len(edges)):
             return evidence, words
-        self.options["observer"].on_stage("learning again without 1 % of the rows", 0, 1)
-        thinned = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
-        sample = self._prepared(thinned)
-        net, domain = self.net, _domain_of(sample, self.domain.prior)
-        pseudo = make_objective("pseudolikelihood", "auto", net.pair_rule, net.n_jobs)(sample)
+        self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
+        others = self._without_some()
+        if others is None:  # Ctrl-C: the network is there, only this is not known
+            return evidence, words
+        both = ({tuple(p) for p in some.tolist()} for some in (edges, others))
+        moved = len(set.symmetric_difference(*both))
+        return replace(evidence, n_moved=moved), words + moved_words(moved, len(edges))
+
+    def _without_some(self) -> Ints | None:
+        """Return the edges that are learned without one row in a hundred; None if interrupted."""
+        spec = self.spec
+        sample = self._prepared(Units.of(self.table).subset(np.random.default_rng(0), DROPPED))
+        domain = _domain_of(sample, self.domain.prior)
+        pseudo = pseudo_likelihood(sample, spec.n_jobs)
         other = learn_structure(
-            lambda lam: Problem(pseudo, penalty_at(net, lam), domain),
+            lambda lam: Problem(pseudo, spec.penalty_at(lam), domain),
             pseudo,
-            fdr=float(net.fdr),
+            fdr=spec.fdr,
             **self.options,
         )
-        if other.evidence is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, words
-        pairs = [edges, other.refitted.point.potentials.layout.edges]
-        moved = len(
-            set.symmetric_difference(*({tuple(p) for p in some.tolist()} for some in pairs))
-        )
-        return replace(evidence, n_moved=moved), words + moved_words(moved, len(edges))
+        if other.evidence is None:
+            return None
+        edges: Ints = other.refitted.point.potentials.layout.edges
+        return edges
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""
@@ -242,7 +259,7 @@ class Learning:
         problem_of = self._problem_of(prior)
         units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
         counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
-        folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.net.n_jobs)
+        folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.spec.n_jobs)
         chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
         lam, refitted = chosen.outcome.certificate.lam, chosen.refitted is not None
         path = list(chosen.path)
@@ -256,8 +273,8 @@ class Learning:
         """Return what makes the problem of a sample, as a function of lambda."""
 
         def problem_of(sample: Sample) -> Callable[[float], Problem]:
-            objective, domain = self._objective_of(sample), _domain_of(sample, prior)
-            return lambda lam: Problem(objective, penalty_at(self.net, lam), domain)
+            objective, domain = self.spec.objective_of(sample), _domain_of(sample, prior)
+            return lambda lam: Problem(objective, self.spec.penalty_at(lam), domain)
 
         return problem_of
 
@@ -265,37 +282,70 @@ class Learning:
         """Return some of the rows, prepared as all of them are."""
         return prepare(
             rows,
-            keep_all_states=bool(self.net.penalize_unary),
+            keep_all_states=bool(self.spec.unary),
             missing=not self.sample.complete,
-            n_jobs=self.net.n_jobs,
+            n_jobs=self.spec.n_jobs,
         )
 
-    def _objective_of(self, sample: Sample) -> Any:
-        net = self.net
-        return make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)(sample)
 
-
-def given_lambda(net: Any) -> tuple[float, str]:
+def given_lambda(spec: FitSpec) -> tuple[float, str]:
     """Return the lambda that is not searched for, and how it came about."""
-    if net.penalty == "none":
+    if spec.penalty == "none":
         return 0.0, "There is no penalty."
-    if isinstance(net.lam, str):
+    if spec.lam is None:
         return 0.0, (
             "There is no sparsity penalty, because the method gives the number of edges; a "
             "standard normal prior keeps the weights finite."
         )
-    return float(net.lam), f"lambda {float(net.lam):g} was given."
+    return spec.lam, f"lambda {spec.lam:g} was given."
 
 
-def penalty_at(net: Any, lam: float) -> Penalty:
-    """Return the penalty of an estimator with this lambda."""
-    return make_penalty(net.penalty, lam, float(net.l2), unary_of(net))
+def annealing_schedule(anneal: int | Sequence[float] | None, problem: Problem) -> list[float]:
+    """Return the lambdas to go through before the problem's own.
+
+    A number of them is spread evenly on a log scale, from where the first edge appears.
+    """
+    if anneal is None:
+        return []
+    if not isinstance(anneal, int):
+        return list(anneal)
+    top, lam = largest_score(problem), problem.penalty.lam
+    if not 0 < lam < top:
+        return []
+    return [float(x) for x in np.geomspace(top, lam, anneal + 1)[:-1]]
 
 
-def unary_of(net: Any) -> bool | float:
-    """Return whether unaries are penalised, or by how much."""
-    given = net.penalize_unary
-    return bool(given) if isinstance(given, bool | np.bool_) else float(given)
+def arriving_variables(arrivals: Any, names: Sequence[Any]) -> list[list[int]] | None:
+    """Return the groups of arriving variables as positions, or refuse names that are no columns.
+
+    Examples
+    --------
+    >>> arriving_variables([["a", "c"], "b"], ["a", "b", "c"])
+    [[0, 2], [1]]
+    """
+    if arrivals is None:
+        return None
+    if isinstance(arrivals, str | Mapping) or not isinstance(arrivals, Iterable):
+        raise ParameterError(
+            f"arrivals must be a sequence of groups of column names, got {arrivals!r}."
+        )
+    places = {name: place for place, name in enumerate(names)}
+    groups = [_group(entry, places) for entry in arrivals]
+    listed = [name for group in groups for name in group]
+    unknown = [n for n in listed if not isinstance(n, Hashable) or n not in places]
+    if unknown:
+        raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
+    return [[places[name] for name in group] for group in groups]
+
+
+def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
+    """Return a group of arriving variables; a name alone is a group of one."""
+    alone = (
+        isinstance(entry, str)
+        or not isinstance(entry, Iterable)
+        or (isinstance(entry, tuple) and entry in names)
+    )
+    return [entry] if alone else list(entry)
 
 
 def _domain_of(sample: Sample, prior: PairFactors | None) -> PairDomain:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from graftwork.estimators.parts import ParameterError
+import numpy as np
+
+from graftwork.errors import ParameterError
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
@@ -41,17 +43,16 @@ class Lines:
         """Write nothing: searches are many."""
 
 
-def watcher(estimator: Any, lines: Lines) -> Observer:
-    """Return who watches an estimator's run: its observer, these lines if verbose, or nobody."""
-    observer = estimator.observer
-    if observer is None:
-        return lines if estimator.verbose else Silence()
+def watcher(verbose: Any, lines: Lines) -> Observer:
+    """Return who watches a run: an observer, these lines if verbose, or nobody."""
+    if isinstance(verbose, int | np.bool_):
+        return lines if verbose else Silence()
     missing = [name for name in dir(Silence) if name.startswith("on_")]
-    missing = [name for name in missing if not callable(getattr(observer, name, None))]
+    missing = [name for name in missing if not callable(getattr(verbose, name, None))]
     if missing:
         raise ParameterError(
-            f"observer must have the methods of graftwork.grafting.trace.Observer; "
-            f"{type(observer).__name__} has no {', '.join(missing)}."
+            "verbose must be 0, 1 or have the methods of graftwork.grafting.trace.Observer; "
+            f"{type(verbose).__name__} has no {', '.join(missing)}."
         )
-    watching: Observer = observer
+    watching: Observer = verbose
     return watching

@@ -3,49 +3,56 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
-from graftwork.data.oddities import warn_of_columns
-from graftwork.errors import ConvergenceWarning
-from graftwork.estimators.assemble import to_model
 from graftwork.estimators.base import Estimator, check_is_fitted, in_report
 from graftwork.estimators.bootstrap import Bootstrap
-from graftwork.estimators.checks import loop_options, quickest
+from graftwork.estimators.cost import CostEstimate
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
-from graftwork.estimators.estimate import CostEstimate, estimate_cost
-from graftwork.estimators.knowledge import describe_knowledge, make_domain
+from graftwork.estimators.fit import Fit, fit
+from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.learned_from import LearnedFrom
-from graftwork.estimators.learning import Learned, Learning, unary_of
-from graftwork.estimators.missing import prepare_rows, read_rows
-from graftwork.estimators.parts import make_objective
+from graftwork.estimators.lines import Lines, watcher
+from graftwork.estimators.missing import MissingCells, read_rows_to_draw
+from graftwork.estimators.parts import whole_number
 from graftwork.estimators.records import as_frame
-from graftwork.estimators.replicas import bootstrap_network
-from graftwork.estimators.starts import make_start, words_of_start
-from graftwork.grafting import Outcome, Recipe
-from graftwork.grafting.trace import Observer
-from graftwork.inference.layout import Potentials
-from graftwork.inference.rules import Rule
+from graftwork.estimators.replicas import bootstrap_fit, check_shares
+from graftwork.estimators.spec import FitSpec
+from graftwork.estimators.starts import words_of_start
+from graftwork.grafting import Recipe
+from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.exchange import Tally
+from graftwork.grafting.trace import Observer, Round
+from graftwork.inference import Engine
+from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
-from graftwork.tuning import DrawnFrom, Tying, tie
+from graftwork.parameters import (
+    CriterionName,
+    EngineName,
+    Goal,
+    Loss,
+    MethodName,
+    MissingPolicy,
+    PenaltyName,
+    check_jobs,
+    reference,
+)
+from graftwork.tuning import Evidence, PathPoint, Tying
 
 if TYPE_CHECKING:
     import networkx as nx
+    import pandas as pd
 
 # How many pairs that are almost edges are listed.
 MOST_NEAR = 20
-# Runs that end for these reasons have solved their weights, unless the solver gave up.
-SOLVED = ("edges", "given", "searched")
 
 
 class MarkovNetwork(Estimator):
@@ -53,104 +60,7 @@ class MarkovNetwork(Estimator):
 
     Parameters
     ----------
-    method : str or Recipe
-        "auto" (default), "best-choice", "working-set" (the quickest to the optimum where all pairs
-        can be looked at), "edge-grafting" (exhaustive), "first-hit", "grafting", "gain",
-        "mutual-information", "grafting-light", "gauss-seidel", "full" or "priority": see
-        ``graftwork.recipes``. With exact inference (or the pseudo-likelihood) all end at the same
-        network; they differ in the way there, which matters for time and when a budget stops them.
-        "auto" is "working-set" for the pseudo-likelihood of up to 1,500 variables with no limit
-        (``max_edges`` and its kin) or arrivals, and "best-choice" else, or where one of its options
-        is set; ``method_`` tells which.
-        "chow-liu" is another thing: the best tree, with weights fitted by the loss; and
-        "forced-pruning" looks for the best network with exactly ``max_edges`` edges (default: as
-        many as it starts with) by exchanging edges.
-    method_options : dict, optional
-        Options of the method, such as ``{"count": 10}`` for grafting-light.
-    loss : {"pseudolikelihood", "likelihood"}
-        The joint pseudo-likelihood needs no inference and is exact. The likelihood needs inference
-        but no rows once the pairs are counted.
-    inference : {"auto", "exact", "bp", "trw"} or Engine
-        For the likelihood: exact while small and else belief propagation, always exact (refused
-        when too large), always belief propagation, or tree-reweighted belief propagation (an upper
-        bound of the partition function).
-    pair_rule : {"path", "product", "exact"}
-        For approximate inference: the joint marginals of two connected variables without an edge,
-        by chained conditionals along a path, as if they were independent (what the authors of
-        best-choice grafting did), or exactly.
-    penalty : {"group-l1", "l1", "elastic-net", "l2", "none"}
-        ``lam * sum d ||W||`` over whole edge tables; ``lam * ||w||_1`` over their single entries;
-        the same with l2 > 0; ``lam * ||w||^2``, which keeps every edge; or nothing. Methods that
-        activate single features do so for all but group-l1, where a feature is a whole table.
-    lam : float or "auto"
-        Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
-        network (see ``goal`` and ``lam_words_``). Methods that know their number of edges
-        ("chow-liu", "forced-pruning") need no sparsity: "auto" then means a mild prior alone.
-    goal : {"structure", "prediction"}
-        What lam="auto" is after: the edges that are real ("structure"), tested one by one, or the
-        best predictions of new rows, with many more edges.
-    fdr : float
-        For goal="structure": the false discovery rate, the share of false edges among those kept
-        that is accepted on average. .05 finds more.
-    criterion : str, optional
-        With lam="auto", what chooses lambda: "tests" (structure; default), "k-fold" (prediction;
-        default), "hold-out", "ebic", "ebic-refit", "ebic-then-refit", "stars",
-        "adaptive". See docs/choosing-lambda.md.
-    criterion_options : dict, optional
-        Options of the criterion, such as ``{"folds": 5}`` or ``{"gamma": 0.5}``.
-    l2 : float
-        Strength of the squared norm added to the penalty.
-    penalize_unary : bool or float
-        Penalise the variables' own potentials too (the papers' setting; not advised): True with the
-        same lam, a number with that one.
-    anneal : int or sequence of float, optional
-        Go through larger lambdas first, from large to small, each from the network of the one
-        before: so many, evenly spaced on a log scale from where the first edge appears, or these.
-        Meant to keep belief propagation healthy. (lam="auto" walks such a path anyway.)
-    start : optional
-        The network to begin with, for any method: "chow-liu", a networkx.Graph or a list of pairs
-        of names (weights are fitted first), a PairwiseMRF, or a fitted MarkovNetwork. Default: the
-        method's own, or no edges. A convex problem ends at the same optimum from anywhere. With
-        fewer ``max_edges`` the strongest edges stay. Methods that look for their edges need a
-        number for lam: the path of lam="auto" begins without edges.
-    arrivals : sequence of groups of names, optional
-        Variables that become available over time: the first group before the first round, another
-        before each later one. Edges are only looked for among those that are there.
-    required, forbidden, candidates : optional
-        Prior knowledge: pairs of names that always are edges (without a penalty), never are, and
-        the only ones that may be. A list of pairs, a networkx.Graph, or a function of two names
-        that says True of them. Required pairs need not be candidates.
-    penalty_weights : optional
-        What lam is multiplied by for single edges: a dict ``{(a, b): factor}``, a function of two
-        names, or a symmetric matrix (a data frame by names, an array by position). 0 is no penalty,
-        infinity forbids the edge, and pairs that are not given have 1. l2 is the same for all.
-    max_edges, max_tests, max_seconds, max_iter : optional
-        Budgets: active edges, scored pairs, seconds, rounds. A run that ends on one says so in its
-        certificate.
-    tol : float
-        Accuracy of the optimum, in the units of lam (differences of probabilities).
-    tie : int, optional
-        After learning, let the weights take only so many different values beside zero, those of the
-        network nearest to the learned one. Limits such as ``max_seconds`` are for learning alone.
-    alpha, reservoir, tests, structure :
-        Of best-choice: see ``graftwork.recipes.best_choice``.
-    states : dict {name: list of states}, optional
-        Declared states, kept in this order even where they never occur.
-    missing : {"error", "state", "drop-rows", "available-case", "impute"}
-        What missing cells are: an error; a state of their own, "(missing)"; a reason to drop their
-        rows; unknown, a missing neighbour counting as a state drawn from networks learned before;
-        or drawn like that and then learned from like others. ``max_seconds`` is for all of these
-        networks together, other limits for each.
-    random_state : int, Generator or None
-        Order in which pairs are looked at, which rows criteria hold out, and states drawn for
-        missing cells. None (default) is a fixed seed: two plain fits are the same. With
-        goal="structure" and no missing cells to draw the network does not depend on it.
-    n_jobs : int, optional
-        Threads; None is every core. Results do not depend on it.
-    verbose : int
-        1 writes a line a round to standard error.
-    observer : Observer, optional
-        Told of every round while it runs.
+    {parameters}
 
     Attributes
     ----------
@@ -205,90 +115,74 @@ class MarkovNetwork(Estimator):
     True
     """
 
+    # What `fit` sets.
+    model_: PairwiseMRF
+    method_: str
+    lam_: float
+    lam_words_: str
+    certificate_: Certificate
+    objective_: float
+    trace_: list[Round]
+    path_: list[PathPoint]
+    evidence_: Evidence | None
+    refitted_: bool
+    exchange_: Tally | None
+    tying_: Tying | None
+    knowledge_: dict[str, int] | None
+    missing_: MissingCells
+    data_: LearnedFrom
+    names_: tuple[Any, ...]
+    n_features_in_: int
+    n_iter_: int
+    feature_names_in_: NDArray[np.object_]
     bootstrap_: Bootstrap
 
     def __init__(
         self,
-        method: str | Recipe = "auto",
+        method: MethodName | Recipe = "auto",
         *,
         method_options: Mapping[str, Any] | None = None,
-        loss: str = "pseudolikelihood",
-        inference: Any = "auto",
-        pair_rule: Rule = "path",
-        penalty: str = "group-l1",
-        lam: float | str = "auto",
-        goal: str = "structure",
+        loss: Loss = "pseudolikelihood",
+        inference: EngineName | Engine = "auto",
+        penalty: PenaltyName = "group-l1",
+        penalty_options: Mapping[str, Any] | None = None,
+        lam: float | Literal["auto"] = "auto",
+        goal: Goal = "structure",
         fdr: float = 0.01,
-        criterion: str | None = None,
+        criterion: CriterionName | None = None,
         criterion_options: Mapping[str, Any] | None = None,
-        l2: float = 0.0,
-        penalize_unary: bool | float = False,
-        anneal: int | Sequence[float] | None = None,
-        start: Any = None,
-        arrivals: Sequence[Sequence[Any]] | None = None,
-        required: Any = None,
-        forbidden: Any = None,
-        candidates: Any = None,
-        penalty_weights: Any = None,
+        knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
         max_edges: int | None = None,
-        max_tests: int | None = None,
         max_seconds: float | None = None,
-        max_iter: int | None = None,
         tol: float = 1e-6,
         tie: int | None = None,
-        alpha: float = 0.5,
-        reservoir: int | None = None,
-        tests: int | None = None,
-        structure: bool = True,
         states: Mapping[Any, Sequence[Any]] | None = None,
-        missing: str = "error",
-        random_state: Any = None,
+        missing: MissingPolicy = "error",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
-        observer: Observer | None = None,
+        verbose: int | Observer = 0,
     ) -> None:
         self.method = method
         self.method_options = method_options
         self.loss = loss
         self.inference = inference
-        self.pair_rule = pair_rule
         self.penalty = penalty
+        self.penalty_options = penalty_options
         self.lam = lam
         self.goal = goal
         self.fdr = fdr
         self.criterion = criterion
         self.criterion_options = criterion_options
-        self.l2 = l2
-        self.penalize_unary = penalize_unary
-        self.anneal = anneal
-        self.start = start
-        self.arrivals = arrivals
-        self.required = required
-        self.forbidden = forbidden
-        self.candidates = candidates
-        self.penalty_weights = penalty_weights
+        self.knowledge = knowledge
         self.max_edges = max_edges
-        self.max_tests = max_tests
         self.max_seconds = max_seconds
-        self.max_iter = max_iter
         self.tol = tol
         self.tie = tie
-        self.alpha = alpha
-        self.reservoir = reservoir
-        self.tests = tests
-        self.structure = structure
         self.states = states
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.observer = observer
-
-    def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy; a fitted network to start from stays fitted."""
-        twin = super().__sklearn_clone__()
-        twin.start = self.start
-        return twin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -296,6 +190,10 @@ class MarkovNetwork(Estimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+    def spec(self) -> FitSpec:
+        """Return what the parameters stand for, checked; what means nothing is refused."""
+        return FitSpec.of(self.get_params(deep=False))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the network of a table.
@@ -317,90 +215,28 @@ class MarkovNetwork(Estimator):
             If a column has a value of its own in most rows, as identifiers and free text have
             (of a Table, whoever read it was warned), or if rows are dropped.
         """
-        self._fit_drawn(X, sample_weight, check=True)
+        found = fit(self.spec(), X, sample_weight, check=True)
+        self._keep(found, X)
+        if found.interrupted:
+            raise KeyboardInterrupt
         return self
 
-    def _fit_drawn(
-        self,
-        X: Any,
-        sample_weight: Any = None,
-        drawn_from: DrawnFrom | None = None,
-        check: bool = False,
-    ) -> PairwiseMRF | None:
-        """Learn the network of a table, which may be a resample.
-
-        Parameters
-        ----------
-        drawn_from : DrawnFrom, optional
-            The sample that the rows were drawn from with replacement.
-        check : bool
-            Whether to see how far the edges depend on single rows.
-
-        Returns
-        -------
-        PairwiseMRF or None
-            The edges of that sample's network, fitted to these rows.
-        """
-        options = loop_options(self)
-        table, self.missing_ = read_rows(self, X, sample_weight)
-        self.data_ = LearnedFrom.of(table, self.missing_)
-        if not isinstance(X, Table | str | PathLike):  # reading a file has warned
-            warn_of_columns(table)
-        self._note_feature_names(X, table)
-        table, sample = prepare_rows(self, table, options["rng"])
-        options["budget"] = options["budget"].after(self.missing_.seconds)
-        learned = self._fit_rows(table, sample, options, drawn_from, check)
-        self._warn_if_stalled()
-        return None if learned.given is None else to_model(table, sample, learned.given)
-
-    def _fit_rows(
-        self,
-        table: Table,
-        sample: Sample,
-        options: dict[str, Any] | None = None,
-        drawn_from: DrawnFrom | None = None,
-        check: bool = False,
-    ) -> Learned:
-        """Learn the network of rows that are prepared; ``fit`` is for all others.
-
-        Parameters
-        ----------
-        table : Table
-            Names and states.
-        sample : Sample
-            The rows.
-        options : dict, optional
-            Of the loop; default those that the parameters stand for.
-        drawn_from, check : optional
-            As in ``_fit_drawn``.
-        """
-        options = loop_options(self) if options is None else options
-        self.n_features_in_ = table.n_variables
-        self.names_ = table.names
-        options["recipe"] = quickest(self, options["recipe"], table.n_variables)
-        self.method_ = options["recipe"].name
-        if self.start is not None:
-            start = make_start(self.start, table, sample)
-            options["recipe"] = replace(options["recipe"], start=start)
-        domain = make_domain(self, table, sample, options["recipe"])
-        self.knowledge_ = describe_knowledge(self, domain)
-        learned = Learning(self, table, sample, domain, options, drawn_from, check).run()
-        outcome = learned.outcome
-        self.lam_, self.lam_words_ = learned.lam, learned.lam_words
-        self.path_ = learned.final_path()
-        self.evidence_, self.refitted_ = learned.evidence, learned.refitted
-        potentials, interrupted = self._tie(sample, outcome, learned.potentials, options)
-        missing = getattr(self, "missing_", None)
-        gaps = None if missing is None else missing.gaps()
-        self.model_ = to_model(table, sample, potentials, gaps)
-        self.certificate_ = outcome.certificate
-        self.trace_ = list(outcome.trace)
-        self.objective_ = outcome.solution.objective
-        self.n_iter_ = len(outcome.trace)
-        self.exchange_ = outcome.exchange
-        if interrupted:
-            raise KeyboardInterrupt
-        return learned
+    def _keep(self, found: Fit, X: Any) -> None:
+        """Set the attributes to what was found."""
+        self._fit = found
+        self.model_, self.method_ = found.model, found.method
+        self.lam_, self.lam_words_ = found.lam, found.lam_words
+        self.certificate_, self.objective_ = found.certificate, found.objective
+        self.trace_, self.path_ = list(found.trace), list(found.path)
+        self.evidence_, self.refitted_ = found.evidence, found.refitted
+        self.exchange_, self.tying_ = found.exchange, found.tying
+        self.knowledge_, self.missing_, self.data_ = found.knowledge, found.missing, found.data
+        self.names_ = found.data.names
+        self.n_features_in_, self.n_iter_ = len(self.names_), len(found.trace)
+        self.__dict__.pop("feature_names_in_", None)
+        named = nw.dependencies.is_into_dataframe(X)
+        if named and all(isinstance(name, str) for name in self.names_):
+            self.feature_names_in_ = np.array(self.names_, dtype=object)
 
     def summary(self, *, top: int = 10, meanings: Any = None) -> str:
         """Return what was learned in plain text, as ``graftwork learn`` prints it.
@@ -441,6 +277,8 @@ class MarkovNetwork(Estimator):
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
         """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
+        from graftwork.estimators.estimate import estimate_cost
+
         return estimate_cost(self, X, sample_weight)
 
     @property
@@ -455,14 +293,14 @@ class MarkovNetwork(Estimator):
         return graph
 
     @property
-    def edges_(self) -> Any:
+    def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
         """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
         check_is_fitted(self)
         records = edge_records(self.model_, self.names_, self.evidence_)
         return as_frame(records, EDGE_COLUMNS, EDGE_COLUMNS[2:])
 
     @property
-    def near_edges_(self) -> Any:
+    def near_edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
         """The pairs that came closest to being edges, a table like ``edges_``."""
         check_is_fitted(self)
         records = near_records(self.names_, self.evidence_, MOST_NEAR)
@@ -493,7 +331,101 @@ class MarkovNetwork(Estimator):
         seed = self.random_state if random_state is None else random_state
         return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
 
-    bootstrap = bootstrap_network
+    def bootstrap(
+        self,
+        X: Any,
+        n: int = 200,
+        *,
+        case_dropping: bool | Sequence[float] = True,
+        refit_lam: bool = True,
+        sample_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        observer: Observer | None = None,
+    ) -> Bootstrap:
+        """Learn again from resamples of the rows, and return how far edges and centralities stay.
+
+        Every resample is learned by the whole procedure of this network, choosing lambda included,
+        so the cost is that of ``n`` fits, and of ``n`` smaller ones for the case dropping. The
+        network to compare with is this one if it is fitted (to these data, that is for you to see
+        to; to columns of these names it must be); otherwise it is fitted first. The states are
+        those of the whole table, so that no resample lacks any. Rows keep their missing cells, and
+        each resample does with them what ``missing`` says; rows to drop are dropped before. Budgets
+        such as ``max_seconds`` are for each resample.
+
+        After an interrupt (Ctrl-C) ``bootstrap_`` holds what was done, and KeyboardInterrupt is
+        raised.
+
+        Parameters
+        ----------
+        X : table
+            The rows, as in `fit`.
+        n : int
+            How many resamples: as many rows as there are, drawn with replacement.
+        case_dropping : bool or sequence of float
+            Whether to learn from ``n`` subsets of the rows as well, which tells how stable the
+            order of centralities is: shares of rows to drop, or True for .05 to .75. The subsets
+            are dealt out to the shares in turn, so each share gets ``n`` by the number of shares.
+        refit_lam : bool
+            Whether lam="auto" chooses anew for every resample. False takes ``lam_`` for all of
+            them: quicker, but the weights are then penalised and not refitted (those of the network
+            to compare with too, which is fitted anew for that), and the choice is taken for
+            granted. A number for lam is always kept.
+        sample_weight : (rows,) array, optional
+            Row weights; default those of a weighted Table, else 1. Whole weights count repeated
+            rows, and each repetition is drawn by itself. Others belong to their row: rows are
+            drawn, with equal chances, and one drawn twice has twice its weight. Rows of weight 0
+            are not there.
+        random_state : int, Generator or None
+            Seed of the resamples; default that of the network.
+        n_jobs : int, optional
+            Resamples learned at once; default as for the network. Results do not depend on it.
+        observer : Observer, optional
+            Told (by ``on_stage``) of every resample that is done; default that of the network.
+
+        Returns
+        -------
+        Bootstrap
+            Also kept as ``bootstrap_``.
+
+        References
+        ----------
+        Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a
+        tutorial paper", Behavior Research Methods 50, 2018.
+
+        Examples
+        --------
+        >>> from graftwork import MarkovNetwork
+        >>> rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 25
+        >>> boot = MarkovNetwork(lam=0.02).bootstrap(rows, 20, random_state=0)
+        >>> boot.frequency("x0", "x1")
+        1.0
+        """
+        whole_number("n", n, 1)
+        check_jobs(n_jobs)
+        shares, spec = check_shares(case_dropping, n), self.spec()
+        self.__dict__.pop("bootstrap_", None)
+        fitted = hasattr(self, "model_")
+        table = read_rows_to_draw(spec, X, sample_weight, warn=fitted)
+        if not fitted:
+            self.fit(X, sample_weight=sample_weight)
+        seed = self.random_state if random_state is None else random_state
+        found, interrupted = bootstrap_fit(
+            spec,
+            self._fit,
+            table,
+            n,
+            shares=shares,
+            refit_lam=refit_lam,
+            seed=0 if seed is None else seed,
+            jobs=count_threads(self.n_jobs if n_jobs is None else n_jobs),
+            observer=spec.observer if observer is None else watcher(observer, Lines()),
+        )
+        if found is not None:
+            self.bootstrap_ = found
+        if interrupted:
+            raise KeyboardInterrupt
+        return self.bootstrap_
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model, with a record of how it was learned, to one file."""
@@ -503,17 +435,17 @@ class MarkovNetwork(Estimator):
     def info(self) -> dict[str, Any]:
         """Return how the network was learned, as plain values for files and reports."""
         check_is_fitted(self)
+        spec = self.spec()
         return {
             "method": self.method_,
             "method_options": {k: _plain(v) for k, v in (self.method_options or {}).items()},
             "loss": self.loss,
             "inference": _plain(self.inference),
-            "pair_rule": self.pair_rule,
             "penalty": self.penalty,
-            "l2": float(self.l2),
-            "penalize_unary": unary_of(self),
-            "anneal": _plain(self.anneal),
-            "start": words_of_start(self.start),
+            "l2": spec.l2,
+            "penalize_unary": spec.unary,
+            "anneal": _plain(spec.anneal),
+            "start": words_of_start(spec.start),
             "goal": self.goal,
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
@@ -529,41 +461,10 @@ class MarkovNetwork(Estimator):
             "exchange": None if self.exchange_ is None else self.exchange_.to_dict(),
         }
 
-    def _tie(
-        self, sample: Sample, outcome: Outcome, learned: Potentials, options: dict[str, Any]
-    ) -> tuple[Potentials, bool]:
-        """Return the weights to keep, tied if asked for, and whether learning or this was stopped.
 
-        An interrupt leaves the learned weights as they are.
-        """
-        self.tying_: Tying | None = None
-        if self.tie is None or outcome.interrupted:
-            return learned, outcome.interrupted
-        objective_of = make_objective(self.loss, self.inference, self.pair_rule, self.n_jobs)
-        watch = {"tolerance": options["tolerance"], "observer": options["observer"]}
-        try:
-            self.tying_ = tie(objective_of(sample), learned, int(self.tie), **watch)
-        except KeyboardInterrupt:
-            return learned, True
-        return self.tying_.potentials, False
-
-    def _note_feature_names(self, X: Any, table: Table) -> None:
-        """Keep scikit-learn's record of a frame's column names, if all of them are text."""
-        self.__dict__.pop("feature_names_in_", None)
-        named = nw.dependencies.is_into_dataframe(X)
-        if named and all(isinstance(name, str) for name in table.names):
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-
-    def _warn_if_stalled(self) -> None:
-        certificate = self.certificate_
-        unsolved = certificate.stationarity > certificate.tolerance
-        if certificate.stop == "stalled" or (unsolved and certificate.stop in SOLVED):
-            warnings.warn(
-                f"The network is usable but was not solved to tol={self.tol:g}: "
-                f"{self.certificate_.words()}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+MarkovNetwork.__doc__ = str(MarkovNetwork.__doc__).replace(
+    "{parameters}", reference().replace("\n", "\n    ")
+)
 
 
 def _plain(value: Any) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.compact import Sample
 from graftwork.data.missing import (
     MISSING_STATE,
     Missing,
@@ -21,12 +20,10 @@ from graftwork.data.missing import (
     recommend,
 )
 from graftwork.errors import DataWarning
-from graftwork.estimators.imputing import completed, copies_of_rows, draw_missing
-from graftwork.estimators.parts import ParameterError, known
+from graftwork.estimators.imputing import copies_of_rows
+from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.models.gaps import Gaps
-
-POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +33,7 @@ class MissingCells:
     Attributes
     ----------
     policy : str
-        One of `POLICIES`.
+        What `MarkovNetwork.missing` says.
     cells, rows, of_rows : int
         How many cells were missing, in how many rows, and of how many rows.
     frequencies : tuple of (states,) float64
@@ -45,8 +42,6 @@ class MissingCells:
         "available-case" or "impute".
     drawn : bool
         Whether states were drawn in place of missing cells; not so after an early interrupt.
-    seconds : float
-        How long drawing them took.
     """
 
     policy: str
@@ -55,11 +50,6 @@ class MissingCells:
     of_rows: int
     frequencies: tuple[Floats, ...] = ()
     drawn: bool = False
-    seconds: float = 0.0
-
-    def as_drawn(self, drawn: bool) -> MissingCells:
-        """Return the same, with or without states drawn in place of missing cells."""
-        return replace(self, drawn=drawn)
 
     def gaps(self) -> Gaps:
         """Return what a network has to know of it to score rows that lack cells."""
@@ -107,7 +97,7 @@ class Advice:
     Attributes
     ----------
     policy, why : str
-        One of `POLICIES`, and a clause.
+        What `MarkovNetwork.missing` may say, and a clause.
     found : MissingCells
     """
 
@@ -150,82 +140,38 @@ def _found(policy: str, gone: Any) -> MissingCells:
     return MissingCells(policy, int(np.count_nonzero(gone)), rows, gone.shape[1])
 
 
-def check_policy(net: Any) -> None:
-    """Refuse a policy that is not known, or that the loss cannot follow; return None."""
-    known("missing", net.missing, POLICIES)
-    if net.missing == "available-case" and net.loss != "pseudolikelihood":
-        raise ParameterError(
-            f"missing='available-case' goes with loss='pseudolikelihood', got loss={net.loss!r}: "
-            "pair counts of different rows need not fit one network. Use the pseudo-likelihood, or "
-            "missing='impute', missing='state' or missing='drop-rows'."
-        )
-
-
-def read_rows(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
-    """Return the rows to learn from, and what was missing in them.
-
-    Parameters
-    ----------
-    net : MarkovNetwork
-        What its parameters ``missing`` and ``states`` say is done.
-    """
-    table, found = read_cells(net, X, weights)
-    if net.missing == "drop-rows":
+def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+    """Return the rows to learn from, and what was missing in them."""
+    table, found = read_cells(spec, X, weights)
+    if spec.missing == "drop-rows":
         table = complete_rows(table)
         if found.rows:
             warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
-    elif net.missing == "available-case":
+    elif spec.missing == "available-case":
         table = copies_of_rows(missing_last(table))
-    elif net.missing == "impute":
+    elif spec.missing == "impute":
         empty = missing_cells(table).all(axis=0)  # nothing is known about what to draw there
         some = table if empty.all() or not empty.any() else table.take_rows(~empty)
         table = copies_of_rows(missing_last(some))
     return table, found
 
 
-def read_cells(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]:
     """Return all rows, missing cells in a state of their own, and what is missing in them."""
-    check_policy(net)
-    how: Missing = "error" if net.missing == "error" else "state"
-    table = as_table(X, states=net.states, weights=weights, missing=how)
-    return table, _found(net.missing, missing_cells(table))
+    how: Missing = "error" if spec.missing == "error" else "state"
+    table = as_table(X, states=spec.states, weights=weights, missing=how)
+    return table, _found(spec.missing, missing_cells(table))
 
 
-def read_rows_to_draw(net: Any, X: Any, weights: Any, *, warn: bool) -> Table:
+def read_rows_to_draw(spec: FitSpec, X: Any, weights: Any, *, warn: bool) -> Table:
     """Return the rows that resamples are drawn from, missing cells in a state of their own.
 
     Rows to drop are dropped here, so that resamples lack none; with a warning, if asked for.
     """
-    if net.missing == "drop-rows" and warn:
-        return read_rows(net, X, weights)[0]
-    table, _ = read_cells(net, X, weights)
-    return complete_rows(table) if net.missing == "drop-rows" else table
-
-
-def prepare_rows(net: Any, table: Table, rng: np.random.Generator) -> tuple[Table, Sample]:
-    """Return the rows as they are learned from, and prepared; missing cells are drawn.
-
-    Parameters
-    ----------
-    net : MarkovNetwork
-        Its ``missing_`` is what `read_rows` found, and says afterwards what was drawn.
-    rng : numpy.random.Generator
-        Draws missing cells, where that is the policy.
-    """
-    draws = net.missing in ("available-case", "impute")
-    options = {"keep_all_states": bool(net.penalize_unary), "n_jobs": net.n_jobs}
-    sample = prepare(table, missing=draws, **options)
-    if not draws:
-        return table, sample
-    begun = time.monotonic()
-    net.missing_ = replace(net.missing_, frequencies=frequencies_of(sample))
-    drawn = draw_missing(net, table, sample, rng)
-    seconds = time.monotonic() - begun
-    net.missing_ = replace(net.missing_, drawn=not sample.complete, seconds=seconds)
-    if net.missing == "available-case":
-        return table, drawn
-    whole = completed(table, drawn)
-    return whole, prepare(whole, **options)
+    if spec.missing == "drop-rows" and warn:
+        return read_rows(spec, X, weights)[0]
+    table, _ = read_cells(spec, X, weights)
+    return complete_rows(table) if spec.missing == "drop-rows" else table
 
 
 def frequencies_of(sample: Sample) -> tuple[Floats, ...]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.errors import DataError, TooLargeError
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import DataError, ParameterError, TooLargeError
 from graftwork.inference.layout import Ints
 from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import find, number

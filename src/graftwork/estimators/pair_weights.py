@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.named_pairs import ask_pairs, find_pairs
-from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import PairFactors
 from graftwork.inference.layout import Floats
 from graftwork.models.inputs import find, number

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, get_args
 
 import numpy as np
 
-from graftwork.data.compact import Sample
-from graftwork.errors import GraftworkError
+from graftwork.errors import ParameterError
 from graftwork.grafting import Recipe
 from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeReweighted
 from graftwork.inference.rules import Rule
-from graftwork.objectives import Likelihood, Objective, pseudo_likelihood
+from graftwork.parameters import known
 from graftwork.penalties import L1, GroupL1, Penalty
 from graftwork.recipes import RECIPES, best_choice
 
-LOSSES = ("pseudolikelihood", "likelihood")
 # Engines by name, given the rule for inactive pairs.
 ENGINES: dict[str, Callable[[Rule], Engine]] = {
     "auto": lambda rule: Automatic(loopy=LoopyBP(rule=rule)),
@@ -31,53 +27,8 @@ ENGINES: dict[str, Callable[[Rule], Engine]] = {
 }
 RULES: tuple[Rule, ...] = get_args(Rule)
 PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
-# Methods by name. "auto" has best-choice's options; see `checks.quickest`.
+# Methods by name. "auto" has best-choice's options; see `FitSpec.recipe_for`.
 METHODS: dict[str, Callable[..., Recipe]] = {"auto": best_choice, **RECIPES}
-
-
-class ParameterError(GraftworkError, ValueError):
-    """A parameter has a value that means nothing."""
-
-
-def known(parameter: str, value: Any, choices: Collection[str]) -> str:
-    """Return the value if it is one of the choices, or refuse with the closest one.
-
-    Examples
-    --------
-    >>> known("loss", "likelihood", LOSSES)
-    'likelihood'
-    """
-    if isinstance(value, str) and value in choices:
-        return value
-    close = difflib.get_close_matches(str(value), choices, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    listed = ", ".join(repr(choice) for choice in choices)
-    raise ParameterError(f"{parameter}={value!r} is not known{hint} The choices are {listed}.")
-
-
-def number(
-    parameter: str, value: Any, low: float, *, above: bool = False, whole: bool = False
-) -> float:
-    """Return the value if it is a finite number from ``low`` on (or above it), or refuse.
-
-    Examples
-    --------
-    >>> number("l2", 0.5, 0.0)
-    0.5
-    """
-    kind = "a whole number" if whole else "a number"
-    bound = f"greater than {low:g}" if above else f"at least {low:g}"
-    refusal = f"{parameter} must be {kind} {bound}, got {value!r}."
-    if isinstance(value, bool | str) or value is None:
-        raise ParameterError(refusal)
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        raise ParameterError(refusal) from None
-    outside = result <= low if above else result < low
-    if not math.isfinite(result) or outside or (whole and result != int(result)):
-        raise ParameterError(refusal)
-    return result
 
 
 def whole_number(parameter: str, value: Any, least: int) -> int:
@@ -85,7 +36,7 @@ def whole_number(parameter: str, value: Any, least: int) -> int:
 
     Examples
     --------
-    >>> whole_number("tie", 10, 1)
+    >>> whole_number("count", 10, 1)
     10
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
@@ -93,19 +44,6 @@ def whole_number(parameter: str, value: Any, least: int) -> int:
             f"{parameter} must be a whole number of at least {least}, got {value!r}."
         )
     return int(value)
-
-
-def check_jobs(value: Any) -> None:
-    """Refuse a number of threads that means nothing, and return None.
-
-    Examples
-    --------
-    >>> check_jobs(None), check_jobs(-1)
-    (None, None)
-    """
-    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if value is not None and (not whole or value == 0):
-        raise ParameterError(f"n_jobs must be a whole number other than 0, got {value!r}.")
 
 
 def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
@@ -172,17 +110,22 @@ def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:
     return replace(penalty, l2=penalty.l2 + prior, unary_l2=own)  # type: ignore[type-var]
 
 
-def make_objective(
-    loss: str, inference: Any, pair_rule: Rule, n_jobs: int | None
-) -> Callable[[Sample], Objective]:
-    """Return what makes the loss of a sample."""
-    known("loss", loss, LOSSES)
-    known("pair_rule", pair_rule, RULES)
+def make_engine(inference: Any, rule: Rule = "path") -> Engine:
+    """Return the inference of this name, or the engine given.
+
+    Parameters
+    ----------
+    rule : {"path", "product", "exact"}
+        How message passing joins two connected variables without an edge.
+
+    Examples
+    --------
+    >>> make_engine("bp", "product").rule
+    'product'
+    """
+    known("rule", rule, RULES)
     if isinstance(inference, str):
-        known("inference", inference, ENGINES)
-    if loss == "pseudolikelihood":
-        return lambda sample: pseudo_likelihood(sample, n_jobs)
-    engine = ENGINES[inference](pair_rule) if isinstance(inference, str) else inference
-    if not isinstance(engine, Engine):
+        return ENGINES[known("inference", inference, ENGINES)](rule)
+    if not isinstance(inference, Engine):
         raise ParameterError(f"inference={inference!r} is neither a known name nor an engine.")
-    return lambda sample: Likelihood(sample, engine)
+    return inference

@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from graftwork.errors import DataError
+from graftwork.inference import LoopyBP
 
 #: What each stands for, in one line.
 PRESETS = {
@@ -27,12 +28,10 @@ PRESETS = {
 # penalty l2/2 norm^2 with l2 = 1.5 is .75 norm^2 here.
 _BEST_CHOICE: dict[str, Any] = {
     "loss": "likelihood",
-    "inference": "bp",
-    "pair_rule": "product",
+    "inference": LoopyBP(rule="product"),
     "penalty": "group-l1",
-    "penalize_unary": True,
+    "penalty_options": {"l2": 0.75, "unary": True},
     "lam": 0.05,
-    "l2": 0.75,
 }
 
 
@@ -48,16 +47,16 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
 
     Examples
     --------
-    >>> preset("best-choice-paper", 400)["tests"]
-    20
-    >>> preset("priority-paper")["pair_rule"]
-    'product'
+    >>> preset("best-choice-paper", 400)["method_options"]
+    {'tests': 20}
+    >>> preset("priority-paper")["penalty"]
+    'l1'
     """
     if not (n_variables is None or (isinstance(n_variables, Integral) and n_variables > 0)):
         raise DataError(f"n_variables is {n_variables!r}; use the number of variables, or None.")
-    draws: dict[str, int] = {}
+    draws: dict[str, Any] = {}
     if n_variables is not None:
-        draws["tests"] = math.isqrt(n_variables)
+        draws["method_options"] = {"tests": math.isqrt(n_variables)}
     settings: dict[str, dict[str, Any]] = {
         "best-choice-paper": {"method": "best-choice", **_BEST_CHOICE, **draws},
         "exhaustive-paper": {"method": "edge-grafting", **_BEST_CHOICE},
@@ -66,27 +65,24 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
             "method": "priority",
             "method_options": {"central": 4, "density": 0.05, "epsilon": 1e-4},
             "loss": "likelihood",
-            "inference": "bp",
-            "pair_rule": "product",
+            "inference": LoopyBP(rule="product"),
             "penalty": "l1",
-            "penalize_unary": True,
+            "penalty_options": {"unary": True},
             "lam": 0.7,
         },
         "l1-markov-paper": {
             "method": "gain",
             "loss": "likelihood",
             "inference": "bp",
-            "pair_rule": "path",
             "penalty": "l1",
-            "anneal": 5,
+            "method_options": {"anneal": 5},
         },
         # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
         # The paper does not say whether single pixels are penalised, nor its M for networks.
         "grafting-light-paper": {
             "method": "grafting-light",
             "loss": "likelihood",
-            "inference": "bp",
-            "pair_rule": "product",
+            "inference": LoopyBP(rule="product"),
             "penalty": "l1",
             "method_options": {"count": 20},
         },

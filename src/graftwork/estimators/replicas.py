@@ -10,25 +10,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from graftwork.data import Table
 from graftwork.data.values import suggestion
-from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.errors import ConvergenceWarning, DataError, ParameterError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
-from graftwork.estimators.criteria import make_criterion
-from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.missing import read_rows_to_draw
-from graftwork.estimators.parts import ParameterError, check_jobs, number, whole_number
+from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.resampling import Units, seeds_for
+from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
 from graftwork.models.centrality import centralities
+from graftwork.parameters import number
 from graftwork.tuning import DrawnFrom
 
 # How often the main thread looks whether a resample is done. It sleeps in between and waits for
@@ -79,107 +77,44 @@ class Replica:
         return Replica(edges, strengths, centralities(len(names), edges, strengths))
 
 
-def bootstrap_network(
-    net: Any,
-    X: Any,
-    n: int = 200,
+def bootstrap_fit(
+    spec: FitSpec,
+    fitted: Fit,
+    table: Table,
+    n: int,
     *,
-    case_dropping: bool | Sequence[float] = True,
-    refit_lam: bool = True,
-    sample_weight: Any = None,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    observer: Observer | None = None,
-) -> Bootstrap:
-    """Learn again from resamples of the rows, and return how far edges and centralities stay.
-
-    Every resample is learned by the whole procedure of this network, choosing lambda included, so
-    the cost is that of ``n`` fits, and of ``n`` smaller ones for the case dropping. The network to
-    compare with is this one if it is fitted (to these data, that is for you to see to; to columns
-    of these names it must be); otherwise it is fitted first. The states are those of the whole
-    table, so that no resample lacks any. Rows keep their missing cells, and each resample does with
-    them what ``missing`` says; rows to drop are dropped before. Budgets such as ``max_seconds`` are
-    for each resample.
-
-    After an interrupt (Ctrl-C) ``bootstrap_`` holds what was done, and KeyboardInterrupt is raised.
+    shares: tuple[float, ...],
+    refit_lam: bool,
+    seed: Any,
+    jobs: int,
+    observer: Observer,
+) -> tuple[Bootstrap | None, bool]:
+    """Learn again from resamples of a table; return what was found, and whether interrupted.
 
     Parameters
     ----------
-    X : table
-        The rows, as in `fit`.
-    n : int
-        How many resamples: as many rows as there are, drawn with replacement.
-    case_dropping : bool or sequence of float
-        Whether to learn from ``n`` subsets of the rows as well, which tells how stable the order of
-        centralities is: shares of rows to drop, or True for .05 to .75. The subsets are dealt out
-        to the shares in turn, so each share gets ``n`` by the number of shares.
-    refit_lam : bool
-        Whether lam="auto" chooses anew for every resample. False takes ``lam_`` for all of them:
-        quicker, but the weights are then penalised and not refitted (those of the network to
-        compare with too, which is fitted anew for that), and the choice is taken for granted.
-        A number for lam is always kept.
-    sample_weight : (rows,) array, optional
-        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows,
-        and each repetition is drawn by itself. Others belong to their row: rows are drawn, with
-        equal chances, and one drawn twice has twice its weight. Rows of weight 0 are not there.
-    random_state : int, Generator or None
-        Seed of the resamples; default that of the network.
-    n_jobs : int, optional
-        Resamples learned at once; default as for the network. Results do not depend on it.
-    observer : Observer, optional
-        Told (by ``on_stage``) of every resample that is done; default that of the network.
-
-    Returns
-    -------
-    Bootstrap
-        Also kept as ``bootstrap_``.
-
-    References
-    ----------
-    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a tutorial
-    paper", Behavior Research Methods 50, 2018.
-
-    Examples
-    --------
-    >>> from graftwork import MarkovNetwork
-    >>> rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 25
-    >>> boot = MarkovNetwork(lam=0.02).bootstrap(rows, 20, random_state=0)
-    >>> boot.frequency("x0", "x1")
-    1.0
+    spec : FitSpec
+        What ``fitted`` was learned with.
+    table : Table
+        The rows to draw from (see `read_rows_to_draw`).
+    shares : tuple of float
+        Shares of rows to drop in ``n`` subsets.
     """
-    whole_number("n", n, 1)
-    check_jobs(n_jobs)
-    shares = _check_shares(case_dropping, n)
-    watching = watcher(
-        SimpleNamespace(observer=observer or net.observer, verbose=net.verbose), Lines()
-    )
-    net.__dict__.pop("bootstrap_", None)
-    fitted = hasattr(net, "model_")
-    table = read_rows_to_draw(net, X, sample_weight, warn=fitted)
-    if fitted:
-        _check_names(net.names_, table.names)
-    else:
-        net.fit(X, sample_weight=sample_weight)
-    settings = net.get_params(deep=False) | {"states": None, "verbose": 0}
-    jobs = count_threads(net.n_jobs if n_jobs is None else n_jobs)
-    model = net.model_
-    if isinstance(net.lam, str) and not refit_lam and net.lam_ > 0:
-        settings["lam"] = net.lam_
-        model = type(net)(**(settings | {"n_jobs": jobs})).fit(table).model_
+    _check_names(fitted.data.names, table.names)
+    spec = replace(spec, states=None)
+    model = fitted.model
+    if spec.lam is None and not refit_lam and fitted.lam > 0:
+        spec = replace(spec, lam=fitted.lam)
+        model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
     reference = Replica.of(model, table.names)
-    seed = net.random_state if random_state is None else random_state
-    seed = 0 if seed is None else seed
-    drawn_from = _drawn_from(net, settings, table.names)
+    drawn_from = _drawn_from(spec, fitted, table.names)
     seeds = seeds_for(seed, n, n if shares else 0)
-    tasks = _tasks(net, settings, Units.of(table), seeds, shares, drawn_from, reference)
-    done, interrupted = _run(tasks, jobs, watching, n)
-    if done:
-        tested = drawn_from is not None
-        net.bootstrap_ = replace(_gather(table.names, reference, done, n, shares), tested=tested)
-    if interrupted:
-        raise KeyboardInterrupt
-    found: Bootstrap = net.bootstrap_
-    return found
+    tasks = _tasks(spec, Units.of(table), seeds, shares, drawn_from, reference)
+    done, interrupted = _run(tasks, jobs, observer, n)
+    if not done:
+        return None, interrupted
+    found = _gather(table.names, reference, done, n, shares)
+    return replace(found, tested=drawn_from is not None), interrupted
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
@@ -203,7 +138,7 @@ def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
     )
 
 
-def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
+def check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
     """Return the shares of rows to drop, ascending; none if there is to be no dropping.
 
     Fewer subsets than shares are spread over small and large ones.
@@ -223,18 +158,18 @@ def _check_shares(case_dropping: Any, n: int) -> tuple[float, ...]:
     return tuple(shares[place] for place in places.round().astype(int).tolist())
 
 
-def _drawn_from(net: Any, settings: dict[str, Any], names: Sequence[Any]) -> DrawnFrom | None:
+def _drawn_from(spec: FitSpec, fitted: Fit, names: Sequence[Any]) -> DrawnFrom | None:
     """Return what tests said of the sample, if tests choose the edges of resamples too."""
-    searched = isinstance(settings["lam"], str) and net.refitted_
-    if not searched or net.evidence_ is None or make_criterion(net) is not None:
+    tested = spec.lam is None and spec.criterion is None and fitted.refitted
+    if not tested or fitted.evidence is None:
         return None
     place = {name: i for i, name in enumerate(names)}
-    return DrawnFrom.of(net.evidence_, np.array([place[name] for name in net.names_]))
+    learned = np.array([place[name] for name in fitted.data.names])
+    return DrawnFrom.of(fitted.evidence, learned)
 
 
 def _tasks(
-    net: Any,
-    settings: dict[str, Any],
+    spec: FitSpec,
     units: Units,
     seeds: Sequence[Sequence[np.random.SeedSequence]],
     shares: tuple[float, ...],
@@ -247,15 +182,16 @@ def _tasks(
         def learn(observer: Observer) -> Replica:
             rng = np.random.default_rng(seed)
             drawn = units.draw(rng, dropped)
-            own = {"n_jobs": 1, "random_state": int(rng.integers(2**31)), "observer": observer}
-            twin = type(net)(**(settings | own))  # no clone, which would copy the observer
-            given = twin._fit_drawn(drawn, drawn_from=drawn_from if dropped is None else None)
-            found = Replica.of(twin.model_, drawn.names)
-            if given is None:
-                return found
+            own = replace(spec, n_jobs=1, seed=int(rng.integers(2**31)), observer=observer)
+            found = fit(own, drawn, drawn_from=drawn_from if dropped is None else None)
+            if found.interrupted:
+                raise KeyboardInterrupt
+            replica = Replica.of(found.model, drawn.names)
+            if found.given is None:
+                return replica
             ends = [[drawn.names[i] for i in edge] for edge in reference.edges.tolist()]
-            refits = np.array([given.strength(*edge) for edge in ends], dtype=np.float64)
-            return replace(found, refits=refits)
+            refits = [found.given.strength(*edge) for edge in ends]
+            return replace(replica, refits=np.array(refits, dtype=np.float64))
 
         return learn
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.missing import missing_cells
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.inference.layout import Floats
 
 # numpy draws without replacement from fewer units than this.

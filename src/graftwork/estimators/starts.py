@@ -12,14 +12,15 @@ from scipy.special import logsumexp
 from graftwork.data import Table
 from graftwork.data.compact import Sample
 from graftwork.data.values import key
+from graftwork.errors import ParameterError
 from graftwork.estimators.named_pairs import find_pairs
-from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import ChowLiu, Given, Start
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import number
 from graftwork.objectives.protocol import independent_potentials
+from graftwork.parameters import known
 from graftwork.tuning import Refitted
 
 STARTS: dict[str, Start] = {"chow-liu": ChowLiu()}

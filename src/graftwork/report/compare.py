@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table, align, as_table
-from graftwork.estimators.parts import ParameterError, number
+from graftwork.errors import ParameterError
 from graftwork.grafting.trace import Observer
+from graftwork.parameters import number
 from graftwork.report.compare_evaluate import evaluate
 from graftwork.report.compare_methods import check_options, make_entries, usual_entries
 from graftwork.report.compare_runs import Task, run_methods

@@ -8,10 +8,10 @@ from typing import Any
 
 from graftwork.data.labels import check_weights, encode_labels
 from graftwork.data.sequences import Sequences, as_sequences, count_columns
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.parts import ParameterError, whole_number
+from graftwork.estimators.parts import whole_number
 from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.recipes import RECIPES

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import Recipe
+from graftwork.parameters import known
 from graftwork.recipes import RECIPES
 
 #: Compared when nothing is asked for, up to so many variables: what ends soon. Some solve to

@@ -11,9 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.errors import ConvergenceWarning, GraftworkError
+from graftwork.errors import ConvergenceWarning, GraftworkError, ParameterError
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.parts import ParameterError
 from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer, PassOn, Round, Silence
 from graftwork.inference.layout import Potentials

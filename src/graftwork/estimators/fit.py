@@ -1,0 +1,224 @@
+"""fit: a specification and rows in, a learned network and how it came about out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.data.columns import level_of_caller
+from graftwork.data.compact import Sample, prepare
+from graftwork.data.oddities import warn_of_columns
+from graftwork.errors import ConvergenceWarning
+from graftwork.estimators.assemble import to_model
+from graftwork.estimators.imputing import completed, draw_missing
+from graftwork.estimators.learned_from import LearnedFrom
+from graftwork.estimators.learning import Learned, Learning
+from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
+from graftwork.estimators.spec import FitSpec
+from graftwork.estimators.starts import make_start
+from graftwork.grafting import Budget
+from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.exchange import Tally
+from graftwork.grafting.trace import Round
+from graftwork.inference.layout import Potentials
+from graftwork.models import PairwiseMRF
+from graftwork.tuning import DrawnFrom, Evidence, PathPoint, Tying, tie
+
+# Runs that end for these reasons have solved their weights, unless the solver gave up.
+SOLVED = ("edges", "given", "searched")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A learned network, and how it came about.
+
+    Attributes
+    ----------
+    model : PairwiseMRF
+    method : str
+        The name of the method used.
+    lam, lam_words : float, str
+        The lambda, and how it was found.
+    certificate : Certificate
+        Of the penalised network.
+    objective : float
+        Loss plus penalty of the penalised network.
+    trace : tuple of Round
+    path : tuple of PathPoint
+    evidence : Evidence or None
+    refitted : bool
+        Whether the weights were refitted without the penalty.
+    exchange : Tally or None
+    tying : Tying or None
+    knowledge : dict or None
+        Numbers of pairs that something was known about.
+    missing : MissingCells
+    data : LearnedFrom
+    interrupted : bool
+        Whether Ctrl-C ended it: this is the best so far.
+    given : PairwiseMRF or None
+        Of a resample: the edges of the whole sample's network, fitted to these rows.
+    """
+
+    model: PairwiseMRF
+    method: str
+    lam: float
+    lam_words: str
+    certificate: Certificate
+    objective: float
+    trace: tuple[Round, ...]
+    path: tuple[PathPoint, ...]
+    evidence: Evidence | None
+    refitted: bool
+    exchange: Tally | None
+    tying: Tying | None
+    knowledge: dict[str, int] | None
+    missing: MissingCells
+    data: LearnedFrom
+    interrupted: bool = False
+    given: PairwiseMRF | None = None
+
+    def warn(self) -> None:
+        """Warn if the weights were not solved to the accuracy asked for."""
+        end = self.certificate
+        unsolved = end.stationarity > end.tolerance
+        if end.stop == "stalled" or (unsolved and end.stop in SOLVED):
+            warnings.warn(
+                f"The network is usable but was not solved to tol={end.tolerance:g}: {end.words()}",
+                ConvergenceWarning,
+                stacklevel=level_of_caller(),
+            )
+
+
+def fit(
+    spec: FitSpec,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    drawn_from: DrawnFrom | None = None,
+    check: bool = False,
+) -> Fit:
+    """Return the network of a table.
+
+    After an interrupt it is the best so far, which it says; KeyboardInterrupt is raised only where
+    there is none yet.
+
+    Parameters
+    ----------
+    X, sample_weight
+        The rows, as `MarkovNetwork.fit` takes them.
+    drawn_from : DrawnFrom, optional
+        The sample that the rows were drawn from with replacement.
+    check : bool
+        Whether to see how far the edges depend on single rows.
+
+    Examples
+    --------
+    >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+    >>> fit(FitSpec.of({"lam": 0.1}), rows).certificate.converged
+    True
+    """
+    table, found = read_rows(spec, X, sample_weight)
+    data = LearnedFrom.of(table, found)
+    if not isinstance(X, Table | str | PathLike):  # reading a file has warned
+        warn_of_columns(table)
+    rng = spec.rng()
+    options = {"keep_all_states": bool(spec.unary), "n_jobs": spec.n_jobs}
+    draws = spec.missing in ("available-case", "impute")
+    sample = prepare(table, missing=draws, **options)
+    budget = spec.budget
+    if draws:
+        begun = time.monotonic()
+        found = replace(found, frequencies=frequencies_of(sample))
+
+        def learn(own: FitSpec, rows: Table, part: Sample, cells: MissingCells) -> Fit:
+            return fit_rows(own, rows, part, cells, data, own.budget, own.rng())
+
+        drawn = draw_missing(spec, table, sample, found, rng, learn)
+        if drawn.stopped is not None:
+            return drawn.stopped
+        found = replace(found, drawn=not sample.complete)
+        sample = drawn.sample
+        if spec.missing == "impute":
+            table = completed(table, sample)
+            sample = prepare(table, **options)
+        budget = budget.after(time.monotonic() - begun)
+    learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check)
+    if not learned.interrupted:
+        learned.warn()
+    return learned
+
+
+def fit_rows(
+    spec: FitSpec,
+    table: Table,
+    sample: Sample,
+    missing: MissingCells,
+    data: LearnedFrom,
+    budget: Budget,
+    rng: np.random.Generator,
+    drawn_from: DrawnFrom | None = None,
+    check: bool = False,
+) -> Fit:
+    """Return the network of rows that are prepared; `fit` is for all others.
+
+    Parameters
+    ----------
+    table : Table
+        Names and states.
+    sample : Sample
+        The rows.
+    missing, data
+        What they lack, and what is kept of them.
+    budget : Budget
+        What is left of the spec's.
+    """
+    recipe = spec.recipe_for(table.n_variables)
+    if spec.start is not None:
+        recipe = replace(recipe, start=make_start(spec.start, table, sample))
+    domain = spec.knowledge.domain(table, sample, recipe, budget.max_edges)
+    learning = Learning(spec, recipe, table, sample, domain, budget, rng, drawn_from, check)
+    learned = learning.run()
+    outcome = learned.outcome
+    potentials, tying, interrupted = _tied(spec, sample, learned)
+    given = None if learned.given is None else to_model(table, sample, learned.given)
+    return Fit(
+        model=to_model(table, sample, potentials, missing.gaps()),
+        method=recipe.name,
+        lam=learned.lam,
+        lam_words=learned.lam_words,
+        certificate=outcome.certificate,
+        objective=outcome.solution.objective,
+        trace=tuple(outcome.trace),
+        path=tuple(learned.final_path()),
+        evidence=learned.evidence,
+        refitted=learned.refitted,
+        exchange=outcome.exchange,
+        tying=tying,
+        knowledge=spec.knowledge.counts(domain),
+        missing=missing,
+        data=data,
+        interrupted=interrupted,
+        given=given,
+    )
+
+
+def _tied(spec: FitSpec, sample: Sample, learned: Learned) -> tuple[Potentials, Tying | None, bool]:
+    """Return the weights to keep, tied if asked for, and whether learning or this was interrupted.
+
+    An interrupt leaves the learned weights as they are.
+    """
+    if spec.tie is None or learned.outcome.interrupted:
+        return learned.potentials, None, learned.outcome.interrupted
+    objective, watch = spec.objective_of(sample), {"observer": spec.observer}
+    try:
+        tying = tie(objective, learned.potentials, spec.tie, tolerance=spec.tol, **watch)
+    except KeyboardInterrupt:
+        return learned.potentials, None, True
+    return tying.potentials, tying, False

@@ -1,0 +1,280 @@
+"""FitSpec: everything a fit is told, typed and checked once, made from the parameters of users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.compact import Sample
+from graftwork.errors import ParameterError
+from graftwork.estimators.criteria import make_criterion
+from graftwork.estimators.knowledge import PriorKnowledge
+from graftwork.estimators.lines import Lines, watcher
+from graftwork.estimators.parts import PENALTIES, make_engine, make_penalty, make_recipe
+from graftwork.estimators.starts import check_start
+from graftwork.grafting import Budget, Recipe
+from graftwork.grafting.trace import Observer
+from graftwork.inference import Engine
+from graftwork.objectives import Likelihood, Objective, pseudo_likelihood
+from graftwork.parameters import (
+    Goal,
+    Loss,
+    MissingPolicy,
+    check_jobs,
+    checked,
+    known,
+    number,
+    options_of,
+)
+from graftwork.penalties import Penalty
+from graftwork.recipes import best_choice, working_set
+from graftwork.tuning.criteria import Criterion
+
+# Up to this many variables method="auto" looks at all pairs in every round: about a million.
+MOST_VARIABLES = 1500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitSpec:
+    """What to learn and how.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        The method. With ``automatic`` the quickest that ends at the same network may take its
+        place (see `recipe_for`).
+    loss, engine : str, Engine
+    penalty, l2, unary : str, float, bool or float
+        The penalty's name and options.
+    lam : float or None
+        None if it is to be chosen, for ``goal``.
+    fdr : float
+    criterion : Criterion or None
+        What chooses lambda; None for tests of edges.
+    knowledge : PriorKnowledge
+    start, anneal, arrivals
+        Of the run, as users give them.
+    budget : Budget
+    tol : float
+    tie : int or None
+    states : mapping or None
+    missing : str
+    seed
+        What numpy's generators take.
+    n_jobs : int or None
+    observer : Observer
+    """
+
+    recipe: Recipe
+    automatic: bool
+    loss: Loss
+    engine: Engine
+    penalty: str
+    l2: float
+    unary: bool | float
+    lam: float | None
+    goal: Goal
+    fdr: float
+    criterion: Criterion | None
+    knowledge: PriorKnowledge
+    start: Any
+    anneal: int | tuple[float, ...] | None
+    arrivals: Sequence[Any] | None
+    budget: Budget
+    tol: float
+    tie: int | None
+    states: Mapping[Any, Sequence[Any]] | None
+    missing: MissingPolicy
+    seed: Any
+    n_jobs: int | None
+    observer: Observer
+
+    @staticmethod
+    def of(parameters: Mapping[str, Any]) -> FitSpec:
+        """Return what parameters of MarkovNetwork stand for, or refuse what means nothing.
+
+        Examples
+        --------
+        >>> FitSpec.of({"lam": 0.1, "method": "grafting-light"}).recipe.name
+        'grafting-light'
+        """
+        given = checked(parameters)
+        run, own = _split(given["method_options"])
+        run = checked(run, "method_options")
+        penalty = checked(given["penalty_options"], "penalty_options")
+        check_jobs(given["n_jobs"])
+        spec = FitSpec(
+            recipe=make_recipe(given["method"], own),
+            automatic=isinstance(given["method"], str) and given["method"] == "auto",
+            loss=given["loss"],
+            engine=make_engine(given["inference"]),
+            penalty=known("penalty", given["penalty"], PENALTIES),
+            l2=penalty["l2"],
+            unary=_unary(penalty["unary"]),
+            lam=_lambda(given["lam"], given["penalty"]),
+            goal=given["goal"],
+            fdr=given["fdr"],
+            criterion=make_criterion(given["goal"], given["criterion"], given["criterion_options"]),
+            knowledge=PriorKnowledge.read(given["knowledge"]),
+            start=run["start"],
+            anneal=_annealing(run["anneal"]),
+            arrivals=run["arrivals"],
+            budget=Budget(
+                given["max_edges"], run["max_iter"], run["max_tests"], given["max_seconds"]
+            ),
+            tol=given["tol"],
+            tie=given["tie"],
+            states=given["states"],
+            missing=given["missing"],
+            seed=_seed(given["random_state"]),
+            n_jobs=given["n_jobs"],
+            observer=watcher(given["verbose"], Lines()),
+        )
+        spec._check()
+        return spec
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a lambda is to be chosen: not where there is no sparsity to choose it for."""
+        return self.lam is None and self.penalty != "none" and not self.recipe.sized
+
+    def rng(self) -> np.random.Generator:
+        """Return the generator a fit begins with."""
+        return np.random.default_rng(self.seed)
+
+    def with_seconds(self, seconds: float | None) -> FitSpec:
+        """Return the same with another limit on time."""
+        return replace(self, budget=replace(self.budget, max_seconds=seconds))
+
+    def recipe_for(self, n_variables: int) -> Recipe:
+        """Return the method for this many variables: what method="auto" stands for.
+
+        Where every way ends at the same network (a convex loss, nothing that stops it early), the
+        quickest: working set, which looks at all pairs. Otherwise best-choice, whose network is a
+        good one at any time and which needs no pass over all pairs.
+        """
+        free = self.budget == Budget() and self.arrivals is None and self.loss == "pseudolikelihood"
+        small = n_variables <= MOST_VARIABLES and self.penalty not in ("l2", "none")
+        plain = self.recipe.selector == best_choice().selector
+        if not (self.automatic and free and small and plain):
+            return self.recipe
+        return replace(working_set(), start=self.recipe.start)
+
+    def penalty_at(self, lam: float) -> Penalty:
+        """Return the penalty with this lambda."""
+        return make_penalty(self.penalty, lam, self.l2, self.unary)
+
+    def objective_of(self, sample: Sample) -> Objective:
+        """Return the loss of a sample."""
+        if self.loss == "likelihood":
+            return Likelihood(sample, self.engine)
+        return pseudo_likelihood(sample, self.n_jobs)
+
+    def _check(self) -> None:
+        """Refuse parameters that do not go with each other."""
+        if self.lam is None and not self.recipe.sized:
+            self._check_choice()
+        if self.start is not None:
+            check_start(self.start)
+        if self.anneal is not None:
+            self._check_annealing()
+        if self.arrivals is not None and (self.recipe.sized or isinstance(self.start, str)):
+            name = f"method {self.recipe.name!r}" if self.recipe.sized else f"start={self.start!r}"
+            raise ParameterError(
+                f"{name} looks at all variables at once, so none can arrive later; leave arrivals "
+                "out."
+            )
+        if self.missing == "available-case" and self.loss != "pseudolikelihood":
+            raise ParameterError(
+                f"missing='available-case' goes with loss='pseudolikelihood', got "
+                f"loss={self.loss!r}: pair counts of different rows need not fit one network. Use "
+                "the pseudo-likelihood, or missing='impute', missing='state' or "
+                "missing='drop-rows'."
+            )
+
+    def _check_choice(self) -> None:
+        """Refuse lam="auto" where there is nothing to choose from."""
+        if self.penalty == "l2" or self.arrivals is not None:
+            what = 'penalty="l2"' if self.penalty == "l2" else "arrivals"
+            raise ParameterError(f"lam must be a number with {what}, got 'auto'.")
+        if self.start is not None and self.penalty != "none":
+            raise ParameterError(
+                "lam must be a number with start, got 'auto': it follows a path of lambdas that "
+                "begins without edges. Give lam, or leave start out."
+            )
+
+    def _check_annealing(self) -> None:
+        """Refuse lambdas to go through that lead nowhere."""
+        if self.penalty in ("l2", "none"):
+            raise ParameterError(
+                f"anneal goes through lambdas of a sparse penalty; penalty={self.penalty!r} has "
+                "none."
+            )
+        if self.recipe.sized:
+            raise ParameterError(
+                f"anneal grows a network from a large lambda down; method {self.recipe.name!r} "
+                "starts with all its edges. Leave anneal out."
+            )
+        if isinstance(self.anneal, tuple):
+            ends = self.anneal if self.lam is None else (*self.anneal, self.lam)
+            if any(later > earlier for earlier, later in pairwise(ends)):
+                raise ParameterError(
+                    "anneal must fall from large to small and end at lam or above it, got "
+                    f"{list(self.anneal)!r}."
+                )
+
+
+def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of any run, and those of the method itself."""
+    shared = {each.name for each in options_of("method_options")}
+    run = {name: value for name, value in options.items() if name in shared}
+    return run, {name: value for name, value in options.items() if name not in shared}
+
+
+def _unary(value: Any) -> bool | float:
+    """Return whether unaries are penalised, or how strongly."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    return number("unary", value, 0.0)
+
+
+def _lambda(value: Any, penalty: Any) -> float | None:
+    """Return the lambda given; None for "auto"."""
+    if isinstance(value, str):
+        known("lam", value, ["auto"])
+        return None
+    return number("lam", value, 0.0, above=penalty not in ("none", "l2"))
+
+
+def _annealing(value: Any) -> int | tuple[float, ...] | None:
+    """Return the number of lambdas to go through, or their values."""
+    if value is None:
+        return None
+    if isinstance(value, Integral):
+        return int(number("anneal", value, 0, whole=True))
+    try:
+        return tuple(number("anneal", lam, 0.0, above=True) for lam in value)
+    except TypeError:
+        raise ParameterError(
+            f"anneal must be a whole number or falling values of lambda, got {value!r}."
+        ) from None
+
+
+def _seed(random_state: Any) -> Any:
+    """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
+    if random_state is None:  # two plain fits are the same
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+        ) from None
+    return random_state
