@@ -21,7 +21,7 @@ from graftwork.grafting.support import Network
 from graftwork.grafting.trace import Silence
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.recipes import forced_pruning
+from graftwork.recipes.forced_pruning import forced_pruning
 from graftwork.solvers import ProximalQuasiNewton
 
 SIZES = {"nltcs": 45, "msnbc": 76, "plants": 127}

@@ -14,7 +14,10 @@ import numpy as np
 from arguments import add_names, parser_of
 
 import graftwork as gw
-from graftwork.recipes import gauss_seidel, grafting, grafting_light, priority
+from graftwork.recipes.gauss_seidel import gauss_seidel
+from graftwork.recipes.grafting import grafting
+from graftwork.recipes.grafting_light import grafting_light
+from graftwork.recipes.priority import priority
 from graftwork.reproduce.l1_penalties import NEGLIGIBLE, Held, by_penalty
 from graftwork.reproduce.priority import mushroom_halves
 from graftwork.reproduce.priority_report import PRINTED

@@ -23,7 +23,6 @@ import numpy as np
 from arguments import parser_of
 
 import graftwork as gw
-from graftwork.inference import LoopyBP, TreeReweighted
 
 Answer = dict[str, Any]
 
@@ -73,7 +72,7 @@ def problems() -> dict[str, Problem]:
         for rule in ("path", "product"):
             engine = inference
             if rule == "product" and inference != "exact":
-                engine = {"bp": LoopyBP, "trw": TreeReweighted}[inference](rule="product")
+                engine = f"{inference}:rule=product"
             options = {"loss": "likelihood", "inference": engine, "lam": 0.05}
             known[f"likelihood-{inference}-{rule}"] = lambda: planted(6, 2, 300, 5), options
     for policy in ("state", "drop-rows", "available-case", "impute"):

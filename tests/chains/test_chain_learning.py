@@ -11,7 +11,11 @@ from graftwork.grafting.features import FeatureDomain
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import full, gain, gauss_seidel, grafting, grafting_light
+from graftwork.recipes.full import full
+from graftwork.recipes.gain import gain
+from graftwork.recipes.gauss_seidel import gauss_seidel
+from graftwork.recipes.grafting import grafting
+from graftwork.recipes.grafting_light import grafting_light
 
 RECIPES = {
     "grafting-light": grafting_light(1),

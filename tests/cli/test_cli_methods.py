@@ -5,15 +5,18 @@ import inspect
 import pytest
 
 from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
-from graftwork.cli.options import METHODS, Inference, PairRule, Penalty
+from graftwork.cli.options import CHAIN_METHODS, METHODS, Inference, PairRule, Penalty
 from graftwork.errors import ParameterError
 from graftwork.estimators import ChainCRF, MarkovNetwork
-from graftwork.estimators.parts import ENGINES, PENALTIES, RULES
+from graftwork.estimators.parts import RULES
+from graftwork.inference import ENGINES
+from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
 
 
 def test_the_options_know_every_word_of_the_library():
     assert tuple(RECIPES) == METHODS
+    assert set(CHAIN_METHODS) < set(METHODS)
     assert [*Inference] == [*ENGINES]
     assert [*Penalty] == [*PENALTIES]
     assert {*PairRule} == {*RULES}

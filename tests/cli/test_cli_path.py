@@ -89,3 +89,4 @@ def test_path_takes_missing_cells_and_knowledge(graftwork, chain_csv, tmp_path):
 
 def test_every_criterion_is_listed():
     assert set(CRITERIA) == {criteria.TESTS, *criteria.CRITERIA}
+    assert set(CRITERIA) == {name for names in criteria.GOALS.values() for name in names}

@@ -24,7 +24,8 @@ from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_parts import METHODS
 from graftwork.grafting.trace import Silence
 from graftwork.models import read_info
-from graftwork.recipes import RECIPES, grafting
+from graftwork.recipes import RECIPES
+from graftwork.recipes.grafting import grafting
 
 LAM = 0.02
 

@@ -12,7 +12,8 @@ from graftwork.estimators.cost import CostEstimate
 from graftwork.estimators.criteria import GOALS, make_criterion
 from graftwork.estimators.data_notes import data_notes
 from graftwork.penalties import GroupL1
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
 from graftwork.tuning.effort import effort_of_choice, effort_of_structure
 from graftwork.tuning.operations import (
     EDGE_ROW,

@@ -27,7 +27,7 @@ from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import forced_pruning
+from graftwork.recipes.forced_pruning import forced_pruning
 from graftwork.solvers import ProximalQuasiNewton
 
 RIDGE = GroupL1(0.0, 1e-3)
@@ -368,7 +368,7 @@ def test_budgets_end_the_exchanges():
 def test_any_recipe_may_exchange():
     from dataclasses import replace
 
-    from graftwork.recipes import edge_grafting
+    from graftwork.recipes.edge_grafting import edge_grafting
 
     table = random_table(21, n=8, rows=200, most=3)
     plain = graft(problem_of(table), edge_grafting(), budget=Budget(max_edges=8))

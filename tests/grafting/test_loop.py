@@ -14,7 +14,9 @@ from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
 from graftwork.inference import JunctionTree, LoopyBP, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import RECIPES, best_choice, edge_grafting
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
+from graftwork.recipes.edge_grafting import edge_grafting
 
 PATHS = {
     **{name: factory() for name, factory in RECIPES.items() if not factory().sized},

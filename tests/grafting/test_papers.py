@@ -17,7 +17,10 @@ from graftwork.grafting import Budget, Exhaustive, Problem, Recipe, graft
 from graftwork.inference import JunctionTree, Layout
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1
-from graftwork.recipes import RECIPES, gain, grafting, grafting_light
+from graftwork.recipes import RECIPES
+from graftwork.recipes.gain import gain
+from graftwork.recipes.grafting import grafting
+from graftwork.recipes.grafting_light import grafting_light
 from graftwork.solvers import OrthantWise, ToConvergence
 
 LEARNERS = {

@@ -26,7 +26,9 @@ from graftwork.grafting.sieve import Sieve
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, Blocks, GroupL1, residual
-from graftwork.recipes import RECIPES, chow_liu, forced_pruning
+from graftwork.recipes import RECIPES
+from graftwork.recipes.chow_liu import chow_liu
+from graftwork.recipes.forced_pruning import forced_pruning
 
 N, LAM = 5, 0.03
 PAIRS = all_pairs(N)

@@ -11,7 +11,10 @@ from graftwork.data.compact import prepare
 from graftwork.grafting import AtTheEnd, Budget, Problem, Zeros, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import full, grafting, grafting_light, priority
+from graftwork.recipes.full import full
+from graftwork.recipes.grafting import grafting
+from graftwork.recipes.grafting_light import grafting_light
+from graftwork.recipes.priority import priority
 
 N = 6
 PENALTIES = {"l1": L1(0.03, 0.01), "group": GroupL1(0.03)}

@@ -12,7 +12,9 @@ from graftwork.grafting.starts import draw_pairs, strongest
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import RECIPES, chow_liu, edge_grafting
+from graftwork.recipes import RECIPES
+from graftwork.recipes.chow_liu import chow_liu
+from graftwork.recipes.edge_grafting import edge_grafting
 from graftwork.solvers.solution import never
 
 DENSE = {"pseudo": dense_pseudo, "likelihood": dense_likelihood}

@@ -15,6 +15,7 @@ from brute import (
     unflatten,
 )
 
+from graftwork.inference import ENGINES as NAMES
 from graftwork.inference import (
     Automatic,
     Beliefs,
@@ -24,11 +25,14 @@ from graftwork.inference import (
     LoopyBP,
     Potentials,
     TreeReweighted,
+    make_engine,
 )
 
 #: Message passing: exact on forests, approximate with loops.
 PASSING = [LoopyBP(), LoopyBP(damping=0.3), TreeReweighted(), TreeReweighted(rule="exact")]
-ENGINES = [JunctionTree(), Automatic(), LoopyBP(rule="product"), LoopyBP(rule="exact"), *PASSING]
+REGISTERED = {name: make_engine(name) for name in NAMES}
+OTHERS = [LoopyBP(rule="product"), LoopyBP(rule="exact"), *PASSING]
+ENGINES = [*REGISTERED.values(), *(each for each in OTHERS if each not in REGISTERED.values())]
 EXACT = [(JunctionTree(), name) for name in GRAPHS]
 EXACT += [(engine, name) for engine in PASSING for name in FORESTS]
 
@@ -58,6 +62,16 @@ def check_everything(engine, potentials, tolerance):
 def test_exact_engines_equal_enumeration(engine, name, scale, rng):
     cards, edges = GRAPHS[name]
     check_everything(engine, random_potentials(rng, cards, edges, scale), 1e-10)
+
+
+@pytest.mark.parametrize("engine", REGISTERED)
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+def test_what_an_engine_calls_exact_equals_enumeration(engine, name, scale, rng):
+    cards, edges = GRAPHS[name]
+    potentials = random_potentials(rng, cards, edges, scale)
+    if REGISTERED[engine].infer(potentials).exact:
+        check_everything(REGISTERED[engine], potentials, 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from graftwork.inference import Layout
 from graftwork.penalties import L1, Blocks, GroupL1, residual
+from graftwork.penalties import PENALTIES as NAMES
 from graftwork.penalties.blocks import pair_scales
 
 PENALTIES = [
@@ -24,6 +25,9 @@ PENALTIES = [
     L1(0.0, 0.0, 0.1),  # nothing on tables
     L1(0.0),  # nothing at all
 ]
+REGISTERED = {name: NAMES[name](0.3, 0.1, 0.2, 0.1) for name in NAMES}
+CASES = [pytest.param(each, id=str(each)) for each in PENALTIES]
+CASES += [pytest.param(each, id=name) for name, each in REGISTERED.items()]
 LAYOUT = Layout.of([2, 3, 4], [(0, 1), (1, 2)])
 DECLARED = np.array([3, 3, 4])
 
@@ -31,7 +35,7 @@ DECLARED = np.array([3, 3, 4])
 BLOCKS = Blocks.of(LAYOUT, DECLARED)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("penalty", CASES)
 def test_prox_minimises_its_definition(penalty):
     rng = np.random.default_rng(0)
     b = BLOCKS
@@ -50,7 +54,7 @@ def test_prox_minimises_its_definition(penalty):
         assert definition(answer) <= definition(near) + 1e-12
 
 
-@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("penalty", CASES)
 @given(seed=st.integers(0, 200), size=st.floats(0.01, 2.0))
 def test_the_gap_is_zero_exactly_when_prox_stays(penalty, seed, size):
     """A block does not violate exactly when the proximal step leaves it where it is."""
@@ -65,7 +69,7 @@ def test_the_gap_is_zero_exactly_when_prox_stays(penalty, seed, size):
     assert np.array_equal(stays, gaps < 1e-12)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("penalty", CASES)
 def test_slope_is_the_gradient_of_the_value(penalty):
     b = BLOCKS
     weights = np.random.default_rng(1).normal(0, 1, LAYOUT.size)
@@ -76,7 +80,7 @@ def test_slope_is_the_gradient_of_the_value(penalty):
     assert np.isclose((ends[0] - ends[1]) / 2e-6, slope @ direction, rtol=1e-6)
 
 
-@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("penalty", CASES)
 def test_score_exceeds_lam_exactly_when_the_idle_block_violates(penalty):
     rng = np.random.default_rng(3)
     b = BLOCKS

@@ -10,7 +10,8 @@ from problems import dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
 from graftwork.errors import ParameterError
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
 from graftwork.report.compare import make_task
 from graftwork.report.compare_evaluate import evaluate
 from graftwork.report.compare_methods import make_entries, usual_entries

@@ -14,7 +14,7 @@ from graftwork.estimators.chain_parts import METHODS
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Silence
 from graftwork.inference.features import FeatureLayout, FeatureWeights
-from graftwork.recipes import grafting_light
+from graftwork.recipes.grafting_light import grafting_light
 from graftwork.report.compare_chains import make_chain_task
 from graftwork.report.compare_chains_plot import lines_of
 from graftwork.report.compare_chains_runs import Seen, run_chains

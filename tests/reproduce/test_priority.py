@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import graftwork as gw
+from graftwork.recipes import RECIPES
 from graftwork.report.plot import new_figure
 from graftwork.reproduce import Context, find_study
 from graftwork.reproduce.clock import timed
@@ -151,7 +152,7 @@ def test_a_run_says_what_it_found():
 
 def test_a_timed_recipe_does_the_same():
     made = gw.datasets.make_bernoulli(6, n_rows=200, random_state=0).data
-    recipe, searches = timed(gw.recipes.priority())
+    recipe, searches = timed(RECIPES["priority"]())
     plain = gw.MarkovNetwork("priority", lam=0.05, random_state=0).fit(made)
     watched = gw.MarkovNetwork(recipe, lam=0.05, random_state=0).fit(made)
     assert watched.objective_ == plain.objective_

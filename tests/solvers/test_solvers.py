@@ -16,7 +16,7 @@ from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import grafting_light
+from graftwork.recipes.grafting_light import grafting_light
 from graftwork.solvers import (
     Forgetful,
     GaussSeidel,

@@ -9,7 +9,7 @@ from graftwork.grafting import PairDomain, PairFactors, Problem, graft
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes import best_choice
+from graftwork.recipes.best_choice import best_choice
 from graftwork.tuning import find_levels, refit
 from graftwork.tuning.levels import largest_score, noise_level
 

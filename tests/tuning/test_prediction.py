@@ -17,18 +17,16 @@ from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.tuning import PathPoint, find_levels
 from graftwork.tuning.choice import FURTHEST, RATIO
-from graftwork.tuning.criteria import ebic, minimum, words_of_rises
-from graftwork.tuning.splits import count_observations, deal, draw
-from graftwork.tuning.stars import instability
+from graftwork.tuning.criteria import CRITERIA as REGISTERED
+from graftwork.tuning.criteria import minimum, words_of_rises
+from graftwork.tuning.criteria.information import ebic
+from graftwork.tuning.criteria.stars import instability
+from graftwork.tuning.folds import count_observations, deal, draw
 from graftwork.tuning.walk import PATH_ACCURACY, PATH_RECIPE
 
+# "adaptive" has a path of other lambdas before: tests/tuning/test_structure.py
 CRITERIA = [
-    ("prediction", "hold-out"),
-    ("prediction", "k-fold"),
-    ("prediction", "ebic"),
-    ("prediction", "ebic-refit"),
-    ("prediction", "ebic-then-refit"),
-    ("structure", "stars"),
+    (REGISTERED.entry(name).traits["goals"][0], name) for name in REGISTERED if name != "adaptive"
 ]
 
 

@@ -12,7 +12,8 @@ from graftwork.grafting import Budget, PairDomain, PairFactors, Problem
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
 from graftwork.tuning import learn_structure
 from graftwork.tuning.path import STEPS
 

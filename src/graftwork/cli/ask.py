@@ -153,7 +153,7 @@ def query(
     log_partition: Annotated[
         bool, typer.Option("--log-partition", help="The log of the partition function.")
     ] = False,
-    inference: AskInference = opt.Inference.AUTO,
+    inference: AskInference = "auto",
     as_json: Json = False,
 ) -> None:
     """Ask a model for probabilities, given what is observed."""
@@ -163,7 +163,7 @@ def query(
     meanings = _meanings(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = read_evidence(network, given, meanings)
-    how = inference.value
+    how = str(inference)
     found: dict[str, Any] = {}
     if chosen or not (map_ or pair or log_partition):
         every = network.marginals(evidence, how)
@@ -176,7 +176,7 @@ def query(
         found["map"] = network.map(evidence)
     if log_partition:
         found["log_partition"] = network.log_partition(evidence, how)
-        found["bound"] = inference is opt.Inference.TRW
+        found["bound"] = inference == "trw"
     if as_json:
         answer = render.query_json(network, evidence, found)
         typer.echo(json.dumps(answer, indent=1, default=str, ensure_ascii=False))

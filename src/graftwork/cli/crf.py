@@ -62,7 +62,7 @@ def crf(
     method: own.Method = "grafting-light",
     lam: own.Lam = None,
     c1: own.C1 = None,
-    penalty: own.PenaltyOption = opt.Penalty.L1,
+    penalty: own.PenaltyOption = "l1",
     l2: opt.L2 = 0.0,
     select: own.Select = None,
     order: own.Order = 1,

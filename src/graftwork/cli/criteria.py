@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-#: The names in ``graftwork.estimators.criteria``.
-CRITERIA = (
-    "tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars", "adaptive",
-)  # fmt: skip
+from graftwork.registry import Registry
+
+# Read from the files' text: help must not have to load them.
+CRITERIA = ("tests", *Registry[Any]("graftwork.tuning.criteria"))
 
 
 class Goal(StrEnum):

@@ -23,7 +23,18 @@ WEIGHTS = "penalty_weights"
 #: A start that needs no file.
 TREE = "chow-liu"
 #: Options whose values are arguments as they are.
-_SAME = ("loss", "penalty", "goal", "fdr", "max_edges", "max_seconds", "tol", "tie", "missing")
+_SAME = (
+    "loss",
+    "inference",
+    "penalty",
+    "goal",
+    "fdr",
+    "max_edges",
+    "max_seconds",
+    "tol",
+    "tie",
+    "missing",
+)
 
 
 def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +51,6 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         **{name: given[name] for name in _SAME if given.get(name) is not None},
         "lam": parse_lam(given.get("lam", "auto")),
         "penalty_options": _penalty_options(given),
-        "inference": _inference(given.get("inference", "auto")),
         "criterion": criterion,
         "criterion_options": options,
         "knowledge": _knowledge(given),
@@ -81,22 +91,6 @@ def _penalty_options(given: Mapping[str, Any]) -> dict[str, Any]:
     own = given.get("unary_lam")
     unary = given.get("penalize_unary") if own is None else own
     return {name: value for name, value in (("l2", given.get("l2")), ("unary", unary)) if value}
-
-
-def _inference(text: str) -> Any:
-    """Return a name, or an engine for NAME:rule=RULE."""
-    name, mark, option = text.partition(":")
-    if not mark:
-        return name
-    from graftwork.estimators.parts import make_engine
-
-    key, _, rule = (part.strip() for part in option.partition("="))
-    if key != "rule":
-        raise typer.BadParameter(
-            f"{option!r} is no option of an inference; write {name}:rule=product.",
-            param_hint="'--inference'",
-        )
-    return make_engine(name, rule)  # type: ignore[arg-type]
 
 
 def _knowledge(given: Mapping[str, Any]) -> dict[str, Any]:

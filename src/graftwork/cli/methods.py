@@ -89,8 +89,7 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
         If there is no such method or option, or the option takes something else.
     """
     from graftwork.errors import ParameterError
-    from graftwork.estimators.parts import METHODS as FACTORIES
-    from graftwork.estimators.parts import make_recipe
+    from graftwork.estimators.parts import make_recipe, method_factory
 
     name, *options = (part.strip() for part in text.split(":"))
     if name not in language.methods:
@@ -98,7 +97,7 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
         raise ParameterError(
             f"there is no method {name!r}{language.what}{near(name, listed, 'methods')}"
         )
-    parameters = inspect.signature(FACTORIES[name]).parameters
+    parameters = inspect.signature(method_factory(name)).parameters
     own = {key: each for key, each in parameters.items() if key not in language.unused}
     settings: dict[str, Any] = {"method": name}
     special: dict[str, Any] = {}

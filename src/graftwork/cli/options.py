@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,46 +19,31 @@ from graftwork.parameters import (
     PARAMETERS,
     READING,
     Choice,
-    CriterionName,
-    EngineName,
-    MethodName,
     Number,
     Parameter,
-    PenaltyName,
 )
+from graftwork.registry import Registry
 
+# Read from the files' text: help must not have to load them.
+_METHODS = Registry[Any]("graftwork.recipes")
+METHODS, CHAIN_METHODS = tuple(_METHODS), _METHODS.having("chains")
 #: Names of parts that help texts list.
 NAMES = {
-    "methods": ", ".join(get_args(MethodName)),
-    "engines": ", ".join(get_args(EngineName)),
-    "penalties": ", ".join(get_args(PenaltyName)),
-    "criteria": ", ".join(get_args(CriterionName)),
+    "methods": ", ".join(("auto", *METHODS)),
+    "engines": ", ".join(Registry[Any]("graftwork.inference")),
+    "penalties": ", ".join(Registry[Any]("graftwork.penalties")),
+    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.tuning.criteria"))),
 }
-#: The names in ``graftwork.recipes.RECIPES``, here so that help does not have to load them.
-METHODS = get_args(MethodName)[1:]
-#: Those of them that learn chains: ``graftwork.estimators.chain_parts.METHODS``.
-CHAIN_METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 
 Options = dict[str, tuple[Any, Any]]
 
 
-class Inference(StrEnum):
-    """Where probabilities come from."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    BP = "bp"
-    TRW = "trw"
-
-
-class Penalty(StrEnum):
-    """What keeps weights small, and the network sparse."""
-
-    GROUP_L1 = "group-l1"
-    L1 = "l1"
-    ELASTIC_NET = "elastic-net"
-    L2 = "l2"
-    NONE = "none"
+if TYPE_CHECKING:
+    Inference = str
+    Penalty = str
+else:
+    Inference = StrEnum("Inference", {name: name for name in Registry("graftwork.inference")})
+    Penalty = StrEnum("Penalty", {name: name for name in Registry("graftwork.penalties")})
 
 
 class ScoredMissing(StrEnum):

@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.errors import ParameterError
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import PENALTIES, make_penalty, make_recipe, whole_number
+from graftwork.estimators.parts import make_penalty, make_recipe, whole_number
 from graftwork.grafting import (
     Budget,
     GivenEdges,
@@ -25,13 +25,14 @@ from graftwork.grafting import (
 from graftwork.grafting.features import FeatureDomain
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.parameters import check_jobs, known, number
+from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
 
 if TYPE_CHECKING:
     from graftwork.estimators.chain_crf import ChainCRF
 
 #: The methods that make sense for features of chains.
-METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
+METHODS = RECIPES.having("chains")
 CANDIDATES = ("observed", "all")
 #: By default a round activates this share of the candidates, but no fewer than so many.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from graftwork.errors import ParameterError
 from graftwork.parameters import Goal, known, number
-from graftwork.tuning.adaptive import Adaptive
-from graftwork.tuning.criteria import (
-    Criterion,
-    Ebic,
-    EbicRefit,
-    EbicThenRefit,
-    HoldOut,
-    KFold,
-    Stars,
-)
+from graftwork.tuning.criteria import CRITERIA, Criterion
 
 TESTS = "tests"
-CRITERIA: dict[str, Callable[..., Criterion]] = {
-    "hold-out": HoldOut,
-    "k-fold": KFold,
-    "ebic": Ebic,
-    "ebic-refit": EbicRefit,
-    "ebic-then-refit": EbicThenRefit,
-    "stars": Stars,
-    "adaptive": Adaptive,
-}
-# What serves a goal, its default first. Networks that predict best have far too many edges to say
-# which are real; stable or tested ones too few to predict best.
+# What chooses lambda for a goal unless something else is asked for. Networks that predict best have
+# far too many edges to say which are real; stable or tested ones too few to predict best.
+DEFAULTS = {"structure": TESTS, "prediction": "k-fold"}
+# What serves a goal, its default first.
 GOALS: dict[str, tuple[str, ...]] = {
-    "structure": (TESTS, "ebic", "ebic-refit", "ebic-then-refit", "stars", "adaptive"),
-    "prediction": ("k-fold", "hold-out", "ebic", "ebic-refit", "ebic-then-refit"),
+    goal: tuple(dict.fromkeys([default, *CRITERIA.having("goals", goal)]))
+    for goal, default in DEFAULTS.items()
 }
 
 

@@ -28,8 +28,8 @@ from graftwork.tuning import (
     learn_structure,
     normal_prior,
 )
-from graftwork.tuning.adaptive import Adaptive
 from graftwork.tuning.criteria import Criterion
+from graftwork.tuning.criteria.adaptive import Adaptive
 from graftwork.tuning.levels import largest_score
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried

@@ -6,29 +6,21 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from graftwork.errors import ParameterError
 from graftwork.grafting import Recipe
-from graftwork.inference import Automatic, Engine, JunctionTree, LoopyBP, TreeReweighted
+from graftwork.inference import ENGINES, Engine, make_engine
 from graftwork.inference.rules import Rule
 from graftwork.parameters import known
-from graftwork.penalties import L1, GroupL1, Penalty
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.penalties import PENALTIES, Penalty
+from graftwork.recipes import RECIPES
 
-# Engines by name, given the rule for inactive pairs.
-ENGINES: dict[str, Callable[[Rule], Engine]] = {
-    "auto": lambda rule: Automatic(loopy=LoopyBP(rule=rule)),
-    "exact": lambda rule: JunctionTree(),
-    "bp": lambda rule: LoopyBP(rule=rule),
-    "trw": lambda rule: TreeReweighted(rule=rule),
-}
 RULES: tuple[Rule, ...] = get_args(Rule)
-PENALTIES = ("group-l1", "l1", "elastic-net", "l2", "none")
-# Methods by name. "auto" has best-choice's options; see `FitSpec.recipe_for`.
-METHODS: dict[str, Callable[..., Recipe]] = {"auto": best_choice, **RECIPES}
+# "auto" has best-choice's options; see `FitSpec.recipe_for`.
+AUTO = "best-choice"
 
 
 def whole_number(parameter: str, value: Any, least: int) -> int:
@@ -46,6 +38,17 @@ def whole_number(parameter: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def method_factory(name: str) -> Callable[..., Recipe]:
+    """Return what makes the recipe of a known name.
+
+    Examples
+    --------
+    >>> method_factory("auto")().name
+    'best-choice'
+    """
+    return RECIPES[AUTO if name == "auto" else name]
+
+
 def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
     """Return the recipe of this name with these options, which it must know.
 
@@ -58,7 +61,7 @@ def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
         if options:
             raise ParameterError("method_options go with a method's name; this one is a Recipe.")
         return method
-    factory = METHODS[known("method", method, METHODS)]
+    factory = method_factory(known("method", method, ["auto", *RECIPES]))
     accepted = inspect.signature(factory).parameters
     for name in options:
         known(f"method_options of {method!r}: option", name, accepted)
@@ -85,14 +88,8 @@ def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penal
     >>> make_penalty("l2", 0.1, 0.0, 0.5)
     L1(lam=0.0, l2=0.1, unary_lam=0.0, unary_l2=0.5)
     """
-    known("penalty", name, PENALTIES)
     own = lam if unary is True else float(unary)
-    if name == "none":
-        return L1(0.0, 0.0, 0.0 if unary is True else own)
-    if name == "l2":
-        return L1(0.0, lam + l2, 0.0, own + l2 if own else 0.0)
-    kind = GroupL1 if name == "group-l1" else L1
-    return kind(lam, l2, own, l2 if own else 0.0)
+    return PENALTIES[known("penalty", name, PENALTIES)](lam, l2, own, l2 if own else 0.0)
 
 
 def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:
@@ -110,22 +107,23 @@ def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:
     return replace(penalty, l2=penalty.l2 + prior, unary_l2=own)  # type: ignore[type-var]
 
 
-def make_engine(inference: Any, rule: Rule = "path") -> Engine:
-    """Return the inference of this name, or the engine given.
-
-    Parameters
-    ----------
-    rule : {"path", "product", "exact"}
-        How message passing joins two connected variables without an edge.
+def read_engine(inference: Any) -> Engine:
+    """Return the inference of a name, NAME or NAME:rule=RULE, or the engine given.
 
     Examples
     --------
-    >>> make_engine("bp", "product").rule
+    >>> read_engine("bp:rule=product").rule
     'product'
     """
+    if not isinstance(inference, str):
+        if not isinstance(inference, Engine):
+            raise ParameterError(f"inference={inference!r} is neither a known name nor an engine.")
+        return inference
+    name, mark, option = (part.strip() for part in inference.partition(":"))
+    known("inference", name, ENGINES)
+    if not mark:
+        return make_engine(name)
+    key, _, rule = (part.strip() for part in option.partition("="))
+    known(f"inference {name!r}: option", key, ["rule"])
     known("rule", rule, RULES)
-    if isinstance(inference, str):
-        return ENGINES[known("inference", inference, ENGINES)](rule)
-    if not isinstance(inference, Engine):
-        raise ParameterError(f"inference={inference!r} is neither a known name nor an engine.")
-    return inference
+    return make_engine(name, cast(Rule, rule))

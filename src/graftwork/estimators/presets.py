@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any
 
 from graftwork.errors import DataError
-from graftwork.inference import LoopyBP
 
 #: What each stands for, in one line.
 PRESETS = {
@@ -28,7 +27,7 @@ PRESETS = {
 # penalty l2/2 norm^2 with l2 = 1.5 is .75 norm^2 here.
 _BEST_CHOICE: dict[str, Any] = {
     "loss": "likelihood",
-    "inference": LoopyBP(rule="product"),
+    "inference": "bp:rule=product",
     "penalty": "group-l1",
     "penalty_options": {"l2": 0.75, "unary": True},
     "lam": 0.05,
@@ -65,7 +64,7 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
             "method": "priority",
             "method_options": {"central": 4, "density": 0.05, "epsilon": 1e-4},
             "loss": "likelihood",
-            "inference": LoopyBP(rule="product"),
+            "inference": "bp:rule=product",
             "penalty": "l1",
             "penalty_options": {"unary": True},
             "lam": 0.7,
@@ -82,7 +81,7 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
         "grafting-light-paper": {
             "method": "grafting-light",
             "loss": "likelihood",
-            "inference": LoopyBP(rule="product"),
+            "inference": "bp:rule=product",
             "penalty": "l1",
             "method_options": {"count": 20},
         },

@@ -15,7 +15,7 @@ from graftwork.errors import ParameterError
 from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import PENALTIES, make_engine, make_penalty, make_recipe
+from graftwork.estimators.parts import make_penalty, make_recipe, read_engine
 from graftwork.estimators.starts import check_start
 from graftwork.grafting import Budget, Recipe
 from graftwork.grafting.trace import Observer
@@ -31,8 +31,9 @@ from graftwork.parameters import (
     number,
     options_of,
 )
-from graftwork.penalties import Penalty
-from graftwork.recipes import best_choice, working_set
+from graftwork.penalties import PENALTIES, Penalty
+from graftwork.recipes.best_choice import best_choice
+from graftwork.recipes.working_set import working_set
 from graftwork.tuning.criteria import Criterion
 
 # Up to this many variables method="auto" looks at all pairs in every round: about a million.
@@ -112,7 +113,7 @@ class FitSpec:
             recipe=make_recipe(given["method"], own),
             automatic=isinstance(given["method"], str) and given["method"] == "auto",
             loss=given["loss"],
-            engine=make_engine(given["inference"]),
+            engine=read_engine(given["inference"]),
             penalty=known("penalty", given["penalty"], PENALTIES),
             l2=penalty["l2"],
             unary=_unary(penalty["unary"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from graftwork.inference.automatic import Automatic
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.elimination import Cost, estimate
@@ -10,8 +12,28 @@ from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
 from graftwork.inference.reweighted import TreeReweighted
+from graftwork.inference.rules import Rule
+from graftwork.registry import Registry
+
+#: Engines by name; where one takes a rule for inactive pairs, its parameter is ``rule``.
+ENGINES: Registry[Engine] = Registry(__name__)
+
+
+def make_engine(name: str, rule: Rule = "path") -> Engine:
+    """Return the engine of this name, with a rule for inactive pairs where it needs one.
+
+    Examples
+    --------
+    >>> make_engine("bp", "product").rule, make_engine("exact", "product")
+    ('product', JunctionTree(limit_cells=67108864))
+    """
+    factory = ENGINES[name]
+    takes_rule = "rule" in inspect.signature(factory).parameters
+    return factory(rule=rule) if takes_rule else factory()
+
 
 __all__ = [
+    "ENGINES",
     "Automatic",
     "Beliefs",
     "Cost",
@@ -22,4 +44,5 @@ __all__ = [
     "Potentials",
     "TreeReweighted",
     "estimate",
+    "make_engine",
 ]

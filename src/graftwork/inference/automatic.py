@@ -8,6 +8,8 @@ from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.rules import Rule
+from graftwork.registry import register
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,9 @@ class Automatic:
 
     def _engine(self, potentials: Potentials) -> JunctionTree | LoopyBP:
         return self.exact if self.exact.fits(potentials.layout) else self.loopy
+
+
+@register("auto")
+def automatic(rule: Rule = "path") -> Automatic:
+    """Return exact inference where it fits, else belief propagation with this pair rule."""
+    return Automatic(loopy=LoopyBP(rule=rule))

@@ -31,6 +31,7 @@ from graftwork.inference.pairs import (
 from graftwork.inference.plan import Plan, compile_plan
 from graftwork.inference.wiring import wire
 from graftwork.kernels.junction import distribute, eliminate_max, eliminate_sum, joint_tables
+from graftwork.registry import register
 
 #: Rows drawn at a time, so that the uniforms of one variable stay in cache.
 SAMPLE_BLOCK = 1 << 16
@@ -42,6 +43,7 @@ ADVICE = (
 )
 
 
+@register("exact")
 @dataclass(frozen=True, slots=True)
 class JunctionTree:
     """Exact beliefs, MAP states and samples, refused when the tables would be too large.

@@ -18,8 +18,10 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.messages import read, ready, settle, warm_messages
 from graftwork.inference.rules import Rule, check_rule, describe_rule, marginals_by_rule
 from graftwork.inference.wiring import wire
+from graftwork.registry import register
 
 
+@register("bp")
 @dataclass(frozen=True, slots=True)
 class LoopyBP:
     """Beliefs by sum-product message passing.

@@ -30,8 +30,10 @@ from graftwork.inference.messages import Tables, read, ready, settle, warm_messa
 from graftwork.inference.rules import Rule, check_rule, describe_rule, marginals_by_rule
 from graftwork.inference.wiring import wire
 from graftwork.kernels.forests import forest_log_partitions
+from graftwork.registry import register
 
 
+@register("trw")
 @dataclass(frozen=True, slots=True)
 class TreeReweighted:
     """Beliefs by tree-reweighted message passing, and an upper bound on log Z.

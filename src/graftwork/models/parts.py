@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from graftwork.errors import DataError
+from graftwork.inference import ENGINES
 from graftwork.inference.engines import Engine
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Layout
 from graftwork.inference.loopy import LoopyBP
-from graftwork.inference.reweighted import TreeReweighted
 
 Inference = str | Engine
-
-ENGINES: dict[str, Callable[[], Engine]] = {
-    "exact": JunctionTree,
-    "bp": LoopyBP,
-    "trw": TreeReweighted,
-}
 
 
 def engine_for(inference: Inference, layout: Layout) -> Engine:

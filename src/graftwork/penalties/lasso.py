@@ -11,8 +11,11 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.registry import register
 
 
+@register("l1")
+@register("elastic-net")
 @dataclass(frozen=True, slots=True)
 class L1:
     """l1 on single weights, with an optional squared norm; unaries are free unless given strengths.
@@ -67,3 +70,27 @@ class L1:
             blocks.spread(blocks.strengths(self.unary_lam, self.lam)),
             blocks.spread(blocks.weigh(self.unary_l2, self.l2)),
         )
+
+
+@register("l2")
+def ridge(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
+    """Return a squared norm alone, of which ``lam`` is the strength.
+
+    Examples
+    --------
+    >>> ridge(0.5, 0.1)
+    L1(lam=0.0, l2=0.6, unary_lam=0.0, unary_l2=0.0)
+    """
+    return L1(0.0, lam + l2, 0.0, unary_lam + unary_l2)
+
+
+@register("none")
+def unpenalised(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
+    """Return no penalty on tables.
+
+    Examples
+    --------
+    >>> unpenalised(0.5)
+    L1(lam=0.0, l2=0.0, unary_lam=0.0, unary_l2=0.0)
+    """
+    return L1(0.0, 0.0, unary_lam)

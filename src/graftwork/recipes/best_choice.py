@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, Reservoir
+from graftwork.registry import register
 
 
+@register("best-choice")
 def best_choice(
     alpha: float = 0.5,
     reservoir: int | None = None,

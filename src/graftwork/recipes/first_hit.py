@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, Reservoir
+from graftwork.registry import register
 
 
+@register("first-hit")
 def first_hit(structure: bool = False) -> Recipe:
     """Return first hit: a reservoir of one pair, one test a round.
 

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
 from graftwork.grafting.deletions import Greedy, Rejection
 from graftwork.grafting.metropolis import Metropolis
+from graftwork.registry import register
 from graftwork.solvers import Loose
 
 
+@register("forced-pruning")
 def forced_pruning(
     exchange: int | None = None,
     delete: str = "greedy",

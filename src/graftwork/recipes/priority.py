@@ -8,9 +8,11 @@ Chaabene and Huang (2016), Priority grafting: prioritizing edge selection with s
 from __future__ import annotations
 
 from graftwork.grafting import PriorityQueue, Recipe, Zeros
+from graftwork.registry import register
 from graftwork.solvers import ProximalQuasiNewton, Steps
 
 
+@register("priority")
 def priority(
     central: int = 4, density: float = 0.05, steps: int = 5, epsilon: float = 0.0
 ) -> Recipe:

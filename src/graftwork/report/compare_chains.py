@@ -19,7 +19,7 @@ from graftwork.report.chain_comparison import ChainComparison
 from graftwork.report.compare_chains_runs import Chains, ChainTask, evaluate_chains, run_chains
 from graftwork.report.compare_methods import Entry, Learner, check_options, make_entries
 
-CHAINS = Learner("compare_chains", ChainCRF, METHODS, {})
+CHAINS = Learner("compare_chains", ChainCRF, METHODS, "grafting-light", {})
 #: Compared when nothing is asked for; gauss-seidel and gain may take hundreds of times as long.
 USUAL_METHODS = ("grafting-light", "grafting", "full")
 

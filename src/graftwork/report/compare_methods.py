@@ -34,6 +34,8 @@ class Learner:
         A scikit-learn estimator with the parameter ``method``.
     methods : tuple of str
         Names of methods; "all" stands for them.
+    default : str
+        The method where none is named.
     once : dict of str to str
         Parameters that are the same for all methods, with what to do instead of setting one.
     """
@@ -41,6 +43,7 @@ class Learner:
     caller: str
     estimator: Any
     methods: tuple[str, ...]
+    default: str
     once: Mapping[str, str]
 
     @property
@@ -63,6 +66,7 @@ NETWORKS = Learner(
     "compare",
     MarkovNetwork,
     tuple(RECIPES),
+    "best-choice",
     {"states": "the data are read once: pass states=... to compare."},
 )
 
@@ -170,7 +174,7 @@ def _settings(spec: Any, learner: Learner) -> dict[str, Any]:
         if (reason := learner.reason(name)) is not None:
             raise ParameterError(f"a method may not set {name}: {reason}")
         known("option", name, learner.parameters)
-    settings = {"method": learner.methods[0], **spec}
+    settings = {"method": learner.default, **spec}
     if not isinstance(settings["method"], Recipe):
         known("method", settings["method"], learner.methods)
     return settings

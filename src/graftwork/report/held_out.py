@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.inference.layout import Floats
 from graftwork.report.found_edges import the_model
-from graftwork.tuning.splits import count_observations
+from graftwork.tuning.folds import count_observations
 
 #: Added to every count of the independent model, so that a state new in the test rows is possible.
 _SMOOTHING = 0.5

@@ -19,8 +19,11 @@ from graftwork.grafting import (
     WorkingSet,
 )
 from graftwork.solvers import GaussSeidel, ToConvergence
-from graftwork.tuning.adaptive import Adaptive
-from graftwork.tuning.criteria import Criterion, EbicRefit, HoldOut, KFold, Stars
+from graftwork.tuning.criteria import Criterion
+from graftwork.tuning.criteria.adaptive import Adaptive
+from graftwork.tuning.criteria.held_out import HoldOut, KFold
+from graftwork.tuning.criteria.information import EbicRefit
+from graftwork.tuning.criteria.stars import Stars
 
 # Lambdas of a path to the noise level (with the certified fit), of one well below it, and what a
 # last fit counts as.
@@ -132,7 +135,7 @@ def effort_of_choice(criterion: Criterion, edges: int, pairs: int, rows: float) 
 
     Examples
     --------
-    >>> from graftwork.tuning.criteria import HoldOut, KFold
+    >>> from graftwork.tuning.criteria.held_out import HoldOut, KFold
     >>> one = effort_of_choice(HoldOut(), 100, 1000, 5000)
     >>> effort_of_choice(KFold(5), 100, 1000, 5000).evaluations > one.evaluations
     True
@@ -184,7 +187,7 @@ def effort_of_fit(recipe: Recipe, edges: int, pairs: int, variables: int, cells:
 
     Examples
     --------
-    >>> from graftwork.recipes import best_choice
+    >>> from graftwork.recipes.best_choice import best_choice
     >>> effort_of_fit(best_choice(), 100, 1000, 50, 1).evaluations
     140.0
     """

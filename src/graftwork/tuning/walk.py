@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Potentials
-from graftwork.recipes import working_set
+from graftwork.recipes.working_set import working_set
 from graftwork.solvers import Memory, Solution
 from graftwork.tuning.refit import refit
 

@@ -11,7 +11,9 @@ import numpy as np
 from graftwork.grafting import Outcome, PairFactors, Problem
 from graftwork.grafting.starts import strengths
 from graftwork.inference.layout import Potentials
-from graftwork.tuning.criteria import EbicRefit, Judge, check_gamma
+from graftwork.registry import register
+from graftwork.tuning.criteria import Judge
+from graftwork.tuning.criteria.information import EbicRefit, check_gamma
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.levels import find_levels
 from graftwork.tuning.path import path_values
@@ -21,6 +23,7 @@ from graftwork.tuning.walk import Walk, WalkEndedError
 ACCURACY = 1e-3
 
 
+@register("adaptive", goals=("structure",))
 @dataclass(frozen=True, slots=True)
 class Adaptive:
     """Penalties divided by the strengths of a first fit; then EBIC of refits chooses lambda.

@@ -1,16 +1,71 @@
-"""How much the edges at a lambda depend on which rows there happen to be."""
+"""StARS: how much the edges at a lambda depend on which rows there happen to be."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.grafting import PairSpace
 from graftwork.inference.layout import Potentials
-from graftwork.tuning.folds import Fold
+from graftwork.registry import register
+from graftwork.tuning.criteria import Judge
+from graftwork.tuning.folds import Fold, Folder, count_observations, draw
 from graftwork.tuning.path import PathPoint
 from graftwork.tuning.walk import Walk
+
+
+@register("stars", goals=("structure",))
+@dataclass(frozen=True, slots=True)
+class Stars:
+    """The least regularised network whose edges are stable over subsamples of the rows.
+
+    Parameters
+    ----------
+    threshold : float
+        Largest instability: the mean over pairs of 2 p (1 - p), p being the share of subsamples
+        in which the pair is an edge.
+    subsamples : int
+    size : int, optional
+        Observations in each; by default 10 times the root of all, at most four fifths of them.
+
+    References
+    ----------
+    Liu, Roeder and Wasserman (2010), Stability approach to regularization selection for high
+    dimensional graphical models.
+    """
+
+    threshold: float = 0.1
+    subsamples: int = 20
+    size: int | None = None
+    refits = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 0.5:
+            raise ValueError(f"threshold must lie between 0 and .5, got {self.threshold!r}")
+        if self.subsamples != int(self.subsamples) or self.subsamples < 2:
+            raise ValueError(
+                f"subsamples must be a whole number of at least 2, got {self.subsamples!r}"
+            )
+        if self.size is not None and (self.size != int(self.size) or self.size < 1):
+            raise ValueError(f"size must be a whole number of at least 1, got {self.size!r}")
+
+    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge | None:
+        """Return the judge."""
+        weights = folder.weights
+        count = count_observations(weights)
+        if count < 2:
+            return None
+        size = self.size or max(1, min(int(10 * math.sqrt(count)), int(0.8 * count)))
+        if size >= count:
+            raise DataError(
+                f"subsamples of {size:,} rows cannot be drawn from {count:,}; give a smaller size."
+            )
+        folds = [folder.fold(draw(weights, size, rng)) for _ in range(int(self.subsamples))]
+        return Instability(walk, folds, self.threshold, size)
 
 
 class Instability:
