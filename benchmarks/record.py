@@ -79,13 +79,14 @@ def problems() -> dict[str, Problem]:
         known[f"missing-{policy}"] = with_gaps, {"missing": policy, "lam": 0.03}
         known[f"missing-{policy}-structure"] = with_gaps, {"missing": policy}
     names = [f"x{k}" for k in range(8)]
+    star = [(names[0], name) for name in names[1:]]
     known |= {
         "weights": (weighted, {"lam": 0.03}),
         "weights-structure": (weighted, {}),
         "required": (planted, {"lam": 0.05, "knowledge": {"required": [(names[0], names[7])]}}),
         "forbidden-structure": (planted, {"knowledge": {"forbidden": [(names[0], names[1])]}}),
-        "candidates": (planted, {"lam": 0.02, "knowledge": {"candidates": [(names[0], n) for n in names[1:]]}}),
-        "penalty-weights": (planted, {"lam": 0.03, "knowledge": {"penalty_weights": {(names[0], names[1]): 0.1}}}),
+        "candidates": (planted, {"lam": 0.02, "knowledge": {"candidates": star}}),
+        "penalty-weights": (planted, {"lam": 0.03, "knowledge": {"penalty_weights": {star[0]: 0.1}}}),
         "structure-binary": (lambda: planted(15, 2, 800, 6), {}),
         "structure-five": (lambda: planted(12, 5, 500, 7), {}),
         "structure-likelihood": (lambda: planted(7, 2, 400, 8), {"loss": "likelihood"}),

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import graftwork as gw
 from graftwork.errors import ParameterError
 from graftwork.inference import JunctionTree
+from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.grafting import grafting

@@ -129,7 +129,7 @@ def fit(found: Material, settings: dict[str, Any], observer: Stoppable) -> Chain
     """Return the fitted estimator; after an interrupt, with the best model so far."""
     from graftwork.estimators import ChainCRF
 
-    learner = ChainCRF(**settings, observer=observer)
+    learner = ChainCRF(**settings, verbose=observer)
     fit_or_leave(learner, found.sequences, found.train.labels)
     return learner
 
