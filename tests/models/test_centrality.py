@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graftwork.models.centrality import MEASURES, centralities
+from graftwork.models.graphs import MEASURES, centralities
 
 
 @pytest.mark.parametrize(("n", "p", "seed"), [(6, 0.6, 0), (12, 0.25, 1), (9, 0.1, 2)])

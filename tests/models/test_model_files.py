@@ -82,6 +82,10 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     assert header["variables"][0] == {"name": ["str", "a"], "states": [["str", "x"], ["str", "y"]]}
     assert header["sha256"] == hashlib.sha256(arrays).hexdigest()
     assert table.tolist() == [1.0, 0.0, 0.0, 1.0]
+    with np.load(path, allow_pickle=False) as opened:
+        assert opened.files == ["graftwork.json", "unary", "pairwise"]
+        assert json.loads(opened["graftwork.json"]) == header
+        assert opened["pairwise"].tolist() == table.tolist()
     first = path.read_bytes()
     model.save(path)
     assert path.read_bytes() == first
@@ -291,7 +295,7 @@ def tied_model(values=(0.0, -0.0, 0.25, -1e-320, 1 / 3, -7.0, -np.inf), variable
 
 def plain_size(monkeypatch, model, path):
     with monkeypatch.context() as patch:
-        patch.setattr("graftwork.models.container.pack", lambda numbers: None)
+        patch.setattr("graftwork.models.files.pack", lambda numbers: None)
         model.save(path)
     assert load(path) == model
     return path.stat().st_size

@@ -285,7 +285,7 @@ def test_what_is_beyond_exact_inference_is_checked_for_contradictions():
 
 def test_a_check_that_is_too_long_is_a_warning(monkeypatch):
     monkeypatch.setattr(
-        "graftwork.models.pairwise.possible_state", lambda p: possible_state(p, most_tries=0)
+        "graftwork.models.engines.possible_state", lambda p: possible_state(p, most_tries=0)
     )
     ring = neighbours_differ([*itertools.pairwise("abcdef"), ("a", "f")])
     with pytest.warns(ApproximationWarning, match="was not found out in 0 tries"):

@@ -17,7 +17,7 @@ from graftwork.inference.layout import Ints
 from graftwork.inference.sampling import gibbs_sample, log_weights
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
-from graftwork.models.impossible import no_draw
+from graftwork.models.engines import no_draw
 
 #: The check looks at this many draws of each chain at least, though fewer rows may be wanted.
 LEAST_DRAWS = 50

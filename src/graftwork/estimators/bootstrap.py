@@ -13,7 +13,7 @@ from graftwork.errors import DataError
 from graftwork.estimators.base import in_report
 from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
-from graftwork.models.centrality import MEASURES
+from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.parameters import number

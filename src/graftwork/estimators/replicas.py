@@ -25,7 +25,7 @@ from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
-from graftwork.models.centrality import centralities
+from graftwork.models.graphs import centralities
 from graftwork.parameters import number
 from graftwork.tuning import DrawnFrom
 

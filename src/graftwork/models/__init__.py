@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graftwork.models.chain import ChainModel
+from graftwork.models.engines import engine_for
 from graftwork.models.files import load, load_chain, load_network, read_info
 from graftwork.models.pairwise import PairwiseMRF
-from graftwork.models.parts import engine_for
 
 __all__ = [
     "ChainModel",

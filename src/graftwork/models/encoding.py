@@ -1,4 +1,4 @@
-"""Names and states as JSON, each with its type, and back."""
+"""What a model file holds: names and states as JSON, each with its type; numbers that repeat."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graftwork.data.values import plain
 from graftwork.errors import DataError
+from graftwork.inference.layout import Floats
+
+Bytes = NDArray[np.uint8]
 
 #: Integers beyond this lose digits in other JSON readers, and are written in hexadecimal.
 EXACT_IN_JSON = 2**53
+# Packing must save half of the bytes, and so many: older versions cannot read it.
+LEAST_SAVING = 256
 
 
 def encode(value: Any) -> list[Any]:
@@ -155,3 +163,67 @@ _READERS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "datetime": ((list,), _read_datetime),
     "timedelta": ((list,), lambda p: dt.timedelta(*p)),
 }
+
+
+def pack(numbers: Floats) -> tuple[Floats, Bytes] | None:
+    """Return the different numbers and the packed indices of all, or None if that saves too little.
+
+    Numbers are told apart by their bits: 0.0 and -0.0 are two. An index has as many bits as the
+    number of different numbers needs, first bit first; the last byte is filled up with zeros.
+
+    Examples
+    --------
+    >>> values, indices = pack(np.tile([0.5, -1.0, 0.5, 0.0], 100))
+    >>> sorted(values.tolist()), len(indices)
+    ([-1.0, 0.0, 0.5], 100)
+    """
+    plain = np.ascontiguousarray(numbers, dtype=np.float64)
+    different, places = np.unique(plain.view(np.uint64), return_inverse=True)
+    bits = bits_for(len(different))
+    packed = 8 * len(different) + -(-len(plain) * bits // 8)
+    if packed > 4 * len(plain) or 8 * len(plain) - packed < LEAST_SAVING:
+        return None
+    shifts = np.arange(bits)[::-1]
+    table = (np.arange(len(different))[:, None] >> shifts & 1).astype(np.uint8)
+    return different.view(np.float64), np.packbits(table[places.ravel()])
+
+
+def unpack(values: Floats, indices: Bytes, size: int) -> Floats:
+    """Return the numbers behind values and indices, sizes checked before anything is allocated.
+
+    Raises
+    ------
+    ValueError
+        If a value occurs twice, or the indices do not fit the size or the values.
+
+    Examples
+    --------
+    >>> values, indices = pack(np.tile([0.5, -1.0, 0.5, 0.0], 100))
+    >>> unpack(values, indices, 400)[:4]
+    array([ 0.5, -1. ,  0.5,  0. ])
+    """
+    if len(np.unique(values.view(np.uint64))) != len(values):
+        raise ValueError("a value occurs twice")
+    bits = bits_for(len(values))
+    if len(indices) != -(-size * bits // 8):
+        raise ValueError("its indices do not fit its variables and edges")
+    places = np.zeros(size, dtype=np.int64)
+    spread = np.unpackbits(indices)
+    if spread[size * bits :].any():
+        raise ValueError("its indices do not end where they should")
+    for bit in range(bits):
+        places = 2 * places + spread[bit : size * bits : bits]
+    if (places >= len(values)).any():
+        raise ValueError("an index points outside its values")
+    return values[places]
+
+
+def bits_for(count: int) -> int:
+    """Return how many bits tell so many things apart; at least 1.
+
+    Examples
+    --------
+    >>> bits_for(1), bits_for(2), bits_for(11)
+    (1, 1, 4)
+    """
+    return max(1, (count - 1).bit_length())

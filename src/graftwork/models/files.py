@@ -1,22 +1,108 @@
-"""Model files in and out: a documented zip that holds numbers and JSON, never code."""
+"""Model files: a NumPy archive (.npz) with a JSON header, for networks and for chains.
+
+`numpy.load` opens one, without pickles. Its members are ``graftwork.json`` and vectors (.npy), none
+of them compressed. Every header has ``format``, ``version``, ``library`` (the version that wrote
+it), ``sha256`` of the vectors' members together, and ``info``, whatever the learner wanted to keep.
+
+A network ("graftwork-model") also has in its header ``variables`` (each with ``name`` and
+``states`` as `graftwork.models.encoding` writes them), ``edges`` (pairs of variable numbers, i < j)
+and perhaps ``missing`` (what missing cells were in learning: ``policy``, and ``frequencies`` of
+every variable's states where scores need them). Its vectors are
+
+``unary``, ``pairwise``
+    float64: the log-potentials of all variables, and the tables of all edges, row-major; or, in
+    version 2, where few different numbers repeat (tied weights),
+``values``, ``indices``
+    float64: the different numbers; uint8: which of them each one is, as `pack` writes it.
+
+A chain ("graftwork-chain") has ``order``, ``labels`` and ``attributes`` (as `encode_all` writes
+them), ``n_columns`` (null where it was not learned from a matrix) and ``label_counts`` (a number
+for each label; null or absent where they are not known). Its vectors are
+
+``attributes``, ``outputs``
+    int32: which attribute votes for which output, as in `ChainModel`.
+``moves``
+    int64, ascending: label c after label g as ``g n + c`` (n labels), label c after g after a as
+    ``n n + (a n + g) n + c``; those whose weight is not zero.
+``weights``
+    float64: of the votes, then of the moves.
+``columns``
+    int64: the column of each attribute; empty where there is no matrix.
+"""
 
 from __future__ import annotations
 
-from graftwork.models.archive import (
-    CHAIN,
-    NETWORK,
-    Opened,
-    PathLike,
-    open_archive,
-    read_info,
-    refusing,
-)
-from graftwork.models.chain import ChainModel
-from graftwork.models.chain_file import read_chain
-from graftwork.models.container import read
-from graftwork.models.pairwise import PairwiseMRF
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-__all__ = ["load", "load_chain", "load_network", "read_info"]
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.atomic import replacing
+from graftwork.errors import DataError, ModelFileError
+from graftwork.inference.chains import ChainShape
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.models.chain import ChainModel
+from graftwork.models.encoding import (
+    decode,
+    decode_all,
+    encode,
+    encode_all,
+    pack,
+    unpack,
+    writable,
+)
+from graftwork.models.gaps import Gaps
+from graftwork.models.pairwise import PairwiseMRF
+from graftwork.version import __version__
+
+__all__ = ["load", "load_chain", "load_network", "read_info", "save_chain", "save_network"]
+
+PathLike = str | os.PathLike[str]
+Info = Mapping[str, Any]
+
+_HEADER = "graftwork.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A kind of file: its name, what it holds in words, and the vectors of each version."""
+
+    name: str
+    holds: str
+    vectors: Mapping[int, Mapping[str, str]]
+
+
+_NETWORK = _Format(
+    "graftwork-model",
+    "a network (PairwiseMRF)",
+    {
+        1: {"unary.npy": "<f8", "pairwise.npy": "<f8"},
+        2: {"values.npy": "<f8", "indices.npy": "|u1"},
+    },
+)
+_CHAIN = _Format(
+    "graftwork-chain",
+    "a chain of labels (ChainModel)",
+    {
+        1: {
+            "attributes.npy": "<i4",
+            "outputs.npy": "<i4",
+            "moves.npy": "<i8",
+            "weights.npy": "<f8",
+            "columns.npy": "<i8",
+        }
+    },
+)
+_FORMATS = {kind.name: kind for kind in (_NETWORK, _CHAIN)}
 
 
 def load(path: PathLike) -> PairwiseMRF | ChainModel:
@@ -41,17 +127,12 @@ def load(path: PathLike) -> PairwiseMRF | ChainModel:
     >>> load(path) == coin, read_info(path)
     (True, {'why': 'an example'})
     """
-    opened = open_archive(path)
-    return _chain(path, opened) if opened.kind is CHAIN else _network(path, opened)
+    opened = _open(path)
+    return _chain(opened) if opened.kind is _CHAIN else _network(opened)
 
 
 def load_network(path: PathLike) -> PairwiseMRF:
-    """Return the network in a file, the same bit for bit as the one saved.
-
-    Raises
-    ------
-    ModelFileError
-        As `load` does, and if the file holds a chain.
+    """Return the network in a file; a chain is refused, and what `load` refuses.
 
     Examples
     --------
@@ -61,16 +142,11 @@ def load_network(path: PathLike) -> PairwiseMRF:
     >>> load_network(path)
     PairwiseMRF: 1 variable, 0 edges
     """
-    return _network(path, open_archive(path, NETWORK))
+    return _network(_open(path, _NETWORK))
 
 
 def load_chain(path: PathLike) -> ChainModel:
-    """Return the chain in a file, the same bit for bit as the one saved.
-
-    Raises
-    ------
-    ModelFileError
-        As `load` does, and if the file holds a network.
+    """Return the chain in a file; a network is refused, and what `load` refuses.
 
     Examples
     --------
@@ -81,17 +157,317 @@ def load_chain(path: PathLike) -> ChainModel:
     Traceback (most recent call last):
     graftwork.errors.ModelFileError: ...network.gw' holds a network (PairwiseMRF), where ...
     """
-    return _chain(path, open_archive(path, CHAIN))
+    return _chain(_open(path, _CHAIN))
 
 
-def _network(path: PathLike, opened: Opened) -> PairwiseMRF:
-    contents = read(path, opened)
-    with refusing(path):
-        return PairwiseMRF.from_flat(
-            contents.names, contents.states, contents.potentials, contents.gaps
+def read_info(path: PathLike) -> dict[str, Any]:
+    """Return the info dict of a model file, without building the model; errors as in `load`."""
+    info: dict[str, Any] = _open(path).header["info"]
+    return info
+
+
+def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -> None:
+    """Write a network's file in one step.
+
+    Raises
+    ------
+    DataError
+        If a name, a state or the info cannot be written; nothing is written then.
+    """
+    layout, weights = model.potentials.layout, model.potentials.weights
+    fields = {"variables": _encode_variables(model), "edges": layout.edges.tolist()}
+    if model.gaps.policy != "error":
+        found = [each.tolist() for each in model.gaps.frequencies]
+        fields["missing"] = {"policy": model.gaps.policy, "frequencies": found}
+    packed = pack(weights)
+    version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
+    vectors = packed or (weights[: layout.n_unary], weights[layout.n_unary :])
+    _write(path, _NETWORK, version, fields, vectors, info)
+
+
+def save_chain(path: PathLike, model: ChainModel, info: Info | None = None) -> None:
+    """Write a chain's file in one step.
+
+    Raises
+    ------
+    DataError
+        If a label, an attribute or the info cannot be written; nothing is written then.
+    """
+    with writable("the label"):
+        labels = encode_all(model.labels)
+    with writable("the attribute"):
+        attributes = encode_all(model.attributes)
+    fields = {
+        "order": int(model.order),
+        "labels": labels,
+        "attributes": attributes,
+        "n_columns": None if model.n_columns is None else int(model.n_columns),
+        "label_counts": None if model.label_counts is None else model.label_counts.tolist(),
+    }
+    moving = np.concatenate([model.pairs.ravel(), model.triples.ravel()])
+    moves = np.flatnonzero(moving.view(np.int64))  # by bits: a weight of -0.0 comes back, too
+    vectors = (
+        model.vote_attributes,
+        model.vote_outputs,
+        moves,
+        np.concatenate([model.vote_weights, moving[moves]]),
+        np.zeros(0) if model.columns is None else model.columns,
+    )
+    _write(path, _CHAIN, 1, fields, vectors, info)
+
+
+def _encode_variables(model: PairwiseMRF) -> list[dict[str, Any]]:
+    out = []
+    for name, states in model.states.items():
+        with writable("the variable name"):
+            coded = encode(name)
+        with writable(f"a state of {name!r}:"):
+            out.append({"name": coded, "states": [encode(state) for state in states]})
+    return out
+
+
+def _write(
+    path: PathLike,
+    kind: _Format,
+    version: int,
+    fields: Mapping[str, Any],
+    vectors: Sequence[NDArray[Any]],
+    info: Info | None,
+) -> None:
+    """Write a file in one step: the old one, if any, stays until the new one is complete."""
+    kinds = kind.vectors[version]
+    members = [_npy(vector, k) for vector, k in zip(vectors, kinds.values(), strict=True)]
+    header = {
+        "format": kind.name,
+        "version": version,
+        "library": __version__,
+        **fields,
+        "sha256": _sha256(members),
+        "info": dict(info or {}),
+    }
+    try:
+        text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"the info of the model cannot be written as JSON: {error}; keep to text, finite "
+            "numbers, lists and dicts."
+        ) from error
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in zip((_HEADER, *kinds), (text, *members), strict=True):
+            # A fixed date, so that the same model gives the same bytes.
+            archive.writestr(zipfile.ZipInfo(name), data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Opened:
+    """A file of a format and version we know; its fields and vectors are not checked yet."""
+
+    path: PathLike
+    kind: _Format
+    header: dict[str, Any]
+    members: tuple[bytes, ...]
+
+    def vectors(self) -> tuple[NDArray[Any], ...]:
+        """Return the vectors, after a check of their sum and their types."""
+        if _sha256(self.members) != self.header["sha256"]:
+            raise ValueError("the checksum of its arrays does not match")
+        kinds = self.kind.vectors[self.header["version"]].values()
+        return tuple(_read_npy(data, k) for data, k in zip(self.members, kinds, strict=True))
+
+
+def _open(path: PathLike, wanted: _Format | None = None) -> _Opened:
+    """Return a file of the format wanted, or of any we know."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise ModelFileError(f"there is no file {os.fspath(path)!r}.") from error
+    except OSError as error:
+        raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+    if not data.startswith(b"PK"):
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is not a graftwork model file; pass one that a model's save "
+            "wrote."
+        )
+    with _refusing(path):
+        members = _members(data)
+        header = json.loads(members[_HEADER])
+        kind = _kind(path, header, wanted)
+        names = tuple(kind.vectors[header["version"]])
+        if {*members} != {_HEADER, *names}:
+            raise ValueError(f"its arrays are not those of format version {header['version']}")
+        if not isinstance(header.get("info"), dict):
+            raise ValueError("its info is not a dict")
+        return _Opened(path, kind, header, tuple(members[name] for name in names))
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    """Return the members, refusing what could expand or hide something."""
+    known = [
+        sorted((_HEADER, *names)) for kind in _FORMATS.values() for names in kind.vectors.values()
+    ]
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+        if sorted(entry.filename for entry in entries) not in known:
+            names = ", ".join(repr(entry.filename) for entry in entries[:5])
+            raise ValueError(f"its members are {names}")
+        for entry in entries:
+            # Stored members cannot be larger than the file: no bomb can go off.
+            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > len(data):
+                raise ValueError(f"its member {entry.filename!r} is compressed")
+        return {entry.filename: archive.read(entry) for entry in entries}
+
+
+def _kind(path: PathLike, header: Any, wanted: _Format | None) -> _Format:
+    """Return the format of a file, if it is one that is known and wanted."""
+    name = header.get("format") if isinstance(header, dict) else None
+    kind = _FORMATS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ModelFileError(f"{os.fspath(path)!r} is a zip file, but not a graftwork model.")
+    if wanted is not None and kind is not wanted:
+        raise ModelFileError(
+            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; pass another "
+            "file."
+        )
+    version, newest = header.get("version"), max(kind.vectors)
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its format version is {version!r}")
+    if version > newest:
+        raise ModelFileError(
+            f"{os.fspath(path)!r} has format version {version}, this graftwork {__version__} reads "
+            f"up to {newest}; install graftwork {header.get('library', 'of a newer version')}."
+        )
+    return kind
+
+
+@contextmanager
+def _refusing(path: PathLike) -> Iterator[None]:
+    """Turn what goes wrong while a file is understood into one error that names the file."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MemoryError,
+            EOFError, OSError, zipfile.BadZipFile) as error:  # fmt: skip
+        what = str(error).rstrip(".") or type(error).__name__
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is damaged or not a graftwork model: {what}. Restore it from a "
+            "copy, or save the model again."
+        ) from error
+
+
+def _sha256(members: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(members)).hexdigest()
+
+
+def _npy(values: NDArray[Any], kind: str) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(values, kind), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _read_npy(data: bytes, kind: str) -> NDArray[Any]:
+    """Return a vector of this kind; no more memory is touched than the member has bytes."""
+    buffer = io.BytesIO(data)
+    vector: NDArray[Any] = np.lib.format.read_array(buffer, allow_pickle=False)
+    if vector.dtype != np.dtype(kind) or vector.ndim != 1 or buffer.tell() != len(data):
+        raise ValueError(f"an array is not a {np.dtype(kind).name} vector of the size it states")
+    return vector
+
+
+def _network(opened: _Opened) -> PairwiseMRF:
+    """Return the network of a file, after checking all of it."""
+    with _refusing(opened.path):
+        header, vectors = opened.header, opened.vectors()
+        names = tuple(decode(item["name"]) for item in header["variables"])
+        states = tuple(tuple(map(decode, item["states"])) for item in header["variables"])
+        layout = _read_layout(header["edges"], states)
+        weights = _read_weights(header["version"], vectors, layout)
+        gaps = _read_gaps(header.get("missing"), layout)
+        return PairwiseMRF.from_flat(names, states, Potentials(layout, weights), gaps)
+
+
+def _read_layout(edges: Any, states: tuple[tuple[Hashable, ...], ...]) -> Layout:
+    n = len(states)
+    pairs = [(i, j) for i, j in edges]
+    for i, j in pairs:
+        if type(i) is not int or type(j) is not int or not 0 <= i < j < n:
+            raise ValueError(f"it has an edge ({i!r}, {j!r}) among {n} variables")
+    if len(set(pairs)) != len(pairs):
+        raise ValueError("an edge occurs twice")
+    return Layout.of([len(listed) for listed in states], pairs)
+
+
+def _read_weights(version: int, vectors: tuple[NDArray[Any], ...], layout: Layout) -> Floats:
+    """Return the flat numbers of a layout from the two vectors of a file."""
+    first, second = vectors
+    if version == 2:
+        return unpack(first, second, layout.size)
+    if len(first) != layout.n_unary or len(first) + len(second) != layout.size:
+        raise ValueError("its arrays do not fit its variables and edges")
+    return np.concatenate([first, second])
+
+
+def _read_gaps(found: Any, layout: Layout) -> Gaps:
+    """Return what missing cells were in learning."""
+    if found is None:
+        return Gaps()
+    listed = tuple(np.array(each, dtype=np.float64) for each in found["frequencies"])
+    sizes = [each.shape for each in listed]
+    if not isinstance(found["policy"], str) or (
+        listed and sizes != [(s,) for s in layout.cards.tolist()]
+    ):
+        raise ValueError("what it says about missing cells does not fit its variables")
+    for each in listed:
+        if not (each >= 0).all() or not abs(each.sum() - 1) < 1e-6:
+            raise ValueError("the frequencies of a variable's states are none")
+    return Gaps(found["policy"], listed)
+
+
+def _chain(opened: _Opened) -> ChainModel:
+    """Return the chain of a file; `ChainModel` checks what is not checked here."""
+    with _refusing(opened.path):
+        header = opened.header
+        attributes, outputs, moves, weights, columns = opened.vectors()
+        order, n_columns = header["order"], header["n_columns"]
+        if type(order) is not int or type(n_columns) not in (int, type(None)):
+            raise ValueError("its order or number of columns is no whole number")
+        labels, names = (tuple(decode_all(header[name])) for name in ("labels", "attributes"))
+        n_votes = len(attributes)
+        if len(weights) != n_votes + len(moves):
+            raise ValueError("its weights do not fit its features")
+        if n_columns is None and len(columns):
+            raise ValueError("it has columns, but says that there are none")
+        pairs, triples = _spread(ChainShape(len(labels), order), moves, weights[n_votes:])
+        return ChainModel(
+            labels,
+            names,
+            order,
+            attributes.astype(np.int64),
+            outputs.astype(np.int64),
+            weights[:n_votes],
+            pairs,
+            triples,
+            None if n_columns is None else columns,
+            n_columns,
+            _read_counts(header.get("label_counts")),
         )
 
 
-def _chain(path: PathLike, opened: Opened) -> ChainModel:
-    with refusing(path):
-        return ChainModel(**read_chain(opened))
+def _read_counts(given: Any) -> Floats | None:
+    """Return how many positions had each label, or None where the file does not say it."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or not all(type(count) in (int, float) for count in given):
+        raise ValueError("its numbers of labels are no numbers")
+    return np.array(given, dtype=np.float64)
+
+
+def _spread(shape: ChainShape, moves: Ints, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the weights of all pairs and triples of labels, given those that are not zero."""
+    n, size = shape.n_labels, shape.n_pairs + shape.n_triples
+    if len(moves) and not (moves[0] >= 0 and moves[-1] < size and (np.diff(moves) > 0).all()):
+        raise ValueError("its moves from label to label are out of range or out of order")
+    flat = np.zeros(size)
+    flat[moves] = weights
+    pairs, triples = flat[: n * n], flat[n * n :]
+    return pairs.reshape(n, n), triples.reshape((n, n, n) if shape.order == 2 else (0, 0, 0))

@@ -225,3 +225,18 @@ def log_conditionals_of(
     out[~lacking] = log_conditionals(potentials, codes[:, ~lacking], n_jobs)
     out[lacking] = soft_log_conditionals(potentials, codes[:, lacking], frequencies)
     return out
+
+
+def finite_log_conditionals(
+    potentials: Potentials, rows: ScoredRows, frequencies: Sequence[Floats], n_jobs: int | None
+) -> Floats:
+    """Return the log pseudo-likelihood of rows to score, or refuse averages of -inf."""
+    with np.errstate(invalid="ignore"):  # refused below
+        values = log_conditionals_of(potentials, rows.codes, frequencies, n_jobs)
+    if np.isnan(values).any():
+        raise DataError(
+            "a missing neighbour counts as the average of log-potentials, and some of this "
+            "network are -inf; use log_prob, which sums missing cells out, or "
+            "missing='drop-rows'."
+        )
+    return values

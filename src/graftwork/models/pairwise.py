@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
+from graftwork.errors import DataError
 from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.engines import Engine
 from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.incomplete import log_observed_weights
-from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
-from graftwork.inference.possible import possible_state
-from graftwork.inference.sampling import gibbs_sample, log_weights
-from graftwork.inference.search import search_mode
-from graftwork.models.container import Contents, write
-from graftwork.models.gaps import Gaps, ScoredRows, log_conditionals_of, rows_to_score
+from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
+from graftwork.models.gaps import Gaps, ScoredRows, finite_log_conditionals, rows_to_score
 from graftwork.models.graphs import states_text
-from graftwork.models.impossible import no_draw, no_state
 from graftwork.models.inputs import (
     check_evidence,
     check_states,
@@ -33,12 +27,9 @@ from graftwork.models.inputs import (
     flatten,
     number,
 )
-from graftwork.models.parts import Inference, engine_for
 
 if TYPE_CHECKING:
     import networkx as nx
-
-Evidence = Mapping[Any, Any] | None
 
 
 class PairwiseMRF:
@@ -178,6 +169,11 @@ class PairwiseMRF:
         """
         return self._gaps.policy
 
+    @property
+    def gaps(self) -> Gaps:
+        """What missing cells were when it was learned, with what scores need of that."""
+        return self._gaps
+
     def unary(self, name: Any) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
         i = self._find(name)
@@ -262,16 +258,8 @@ class PairwiseMRF:
         reduced = self._observe(evidence)
         if inference not in ("auto", "exact"):
             raise DataError(f'inference is {inference!r}; use "auto" or "exact" for map.')
-        exact = inference == "exact" or JunctionTree().fits(reduced.potentials.layout)
-        if exact:
-            codes, best = JunctionTree().maximise(reduced.potentials)
-        else:
-            codes, best = search_mode(reduced.potentials, np.random.default_rng(0))
-        self._check_possible(reduced, best, evidence)
-        if not exact:
-            warn_approximate("the most probable state is the best of a search")
         full = reduced.codes.copy()
-        full[reduced.free] = codes
+        full[reduced.free] = most_probable(reduced, inference, evidence)
         return {name: listed[full[i]] for i, (name, listed) in enumerate(self._states.items())}
 
     def sample(
@@ -299,22 +287,9 @@ class PairwiseMRF:
             raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 1.")
         rng = np.random.default_rng(random_state)
         reduced = self._observe(evidence)
-        self._check_possible(reduced, 0.0, evidence)
-        if method == "exact" or (
-            method == "auto" and JunctionTree().fits(reduced.potentials.layout)
-        ):
-            try:
-                drawn = JunctionTree().sample(reduced.potentials, int(n), rng)
-            except ValueError:
-                self._check_possible(reduced, -np.inf, evidence)
-                raise
-        else:
-            drawn = gibbs_sample(reduced.potentials, int(n), rng, n_jobs=n_jobs)
-            if np.isneginf(log_weights(reduced.potentials, drawn)).any():
-                raise no_draw(reduced.potentials, evidence)
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
-        codes[reduced.free] = drawn
+        codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs)
         return Table(self.names, tuple(self._states.values()), codes)
 
     def log_prob(
@@ -392,25 +367,15 @@ class PairwiseMRF:
 
     def log_conditionals(self, rows: ScoredRows, n_jobs: int | None = 1) -> Floats:
         """Return the log pseudo-likelihood of rows in the codes of this network."""
-        frequencies = self._frequencies() if rows.incomplete.any() else ()
-        with np.errstate(invalid="ignore"):  # told of below
-            values = log_conditionals_of(self._potentials, rows.codes, frequencies, n_jobs)
-        if np.isnan(values).any():
-            raise DataError(
-                "a missing neighbour counts as the average of log-potentials, and some of this "
-                "network are -inf; use log_prob, which sums missing cells out, or "
-                "missing='drop-rows'."
-            )
-        return values
+        frequencies: Sequence[Floats] = ()
+        if rows.incomplete.any():
+            frequencies = self._gaps.frequencies or list(self.marginals().values())
+        return finite_log_conditionals(self._potentials, rows, frequencies, n_jobs)
 
     def log_probabilities(self, rows: ScoredRows, inference: Inference = "exact") -> Floats:
         """Return the log-probability of the observed cells of rows in the codes of this network."""
         normaliser = self.log_partition(inference=inference)  # refused first, if it is too large
         return log_observed_weights(self._potentials, rows.codes) - normaliser
-
-    def _frequencies(self) -> Sequence[Floats]:
-        """Return what a missing neighbour counts as."""
-        return self._gaps.frequencies or list(self.marginals().values())
 
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
@@ -434,13 +399,14 @@ class PairwiseMRF:
             graph.add_edge(a, b, strength=self.strength(a, b))
         return graph
 
-    def save(self, path: str | os.PathLike[str], info: dict[str, Any] | None = None) -> None:
-        """Write the network to a file (see `graftwork.models.container`), with a dict beside it.
+    def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
+        """Write the network to a file (see `graftwork.models.files`), with a dict of information.
 
         The file is complete or the old one stays; `graftwork.load` reads it back bit for bit.
         """
-        states = tuple(self._states.values())
-        write(path, Contents(self.names, states, self._potentials, dict(info or {}), self._gaps))
+        from graftwork.models.files import save_network
+
+        save_network(path, self, info)
 
     def _find(self, name: Hashable) -> int:
         return find(name, self.names, self._index)
@@ -457,54 +423,4 @@ class PairwiseMRF:
 
     def _infer(self, evidence: Evidence, inference: Inference) -> tuple[Reduced, Engine, Beliefs]:
         reduced = self._observe(evidence)
-        engine = engine_for(inference, reduced.potentials.layout)
-        try:
-            beliefs = engine.infer(reduced.potentials)
-        except ZeroDivisionError:  # messages that leave a variable no state
-            self._check_consistent(reduced, evidence)
-            raise
-        self._check_possible(reduced, beliefs.log_partition, evidence)
-        if not beliefs.exact:
-            self._check_consistent(reduced, evidence)
-        if inference == "auto" and not beliefs.exact:
-            state = "converged" if beliefs.converged else "did NOT converge"
-            warn_approximate(f"loopy belief propagation was used, which {state}")
-        elif not beliefs.converged:
-            warn_unsettled(engine, beliefs)
-        return reduced, engine, beliefs
-
-    def _check_consistent(self, reduced: Reduced, evidence: Evidence) -> None:
-        """Refuse what messages need not show: -inf potentials that leave no joint state."""
-        try:
-            if possible_state(reduced.potentials) is None:
-                raise no_state(evidence)
-        except TooLargeError as error:
-            warnings.warn(
-                f"{error} If they leave none, this answer means nothing.",
-                ApproximationWarning,
-                stacklevel=4,
-            )
-
-    def _check_possible(self, reduced: Reduced, rest: float, evidence: Evidence) -> None:
-        if not reduced.constant + rest > -np.inf:
-            raise no_state(evidence)
-
-
-def warn_approximate(what: str) -> None:
-    """Warn that an answer is approximate, and why."""
-    warnings.warn(
-        f"exact inference is too large for this network: {what}. The answer is approximate.",
-        ApproximationWarning,
-        stacklevel=4,
-    )
-
-
-def warn_unsettled(engine: Engine, beliefs: Beliefs) -> None:
-    """Warn that an engine stopped before its messages had settled."""
-    warnings.warn(
-        f"{engine.describe()}: it did not converge (messages still change by up to "
-        f"{beliefs.residual:.2g} after {beliefs.sweeps} sweeps), so the answer may be poor. Use "
-        'inference="exact" where it fits, or more sweeps, as in LoopyBP(max_sweeps=5000).',
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+        return reduced, *infer(reduced, inference, evidence)

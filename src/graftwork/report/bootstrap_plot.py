@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.estimators.bootstrap import CORRELATION, Bootstrap, Record
-from graftwork.models.centrality import MEASURES
+from graftwork.models.graphs import MEASURES
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
 from graftwork.report.plot import new_figure
 from graftwork.report.summary import count

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.estimators.bootstrap import CERTAINTY, CORRELATION, Bootstrap
-from graftwork.models.centrality import MEASURES
+from graftwork.models.graphs import MEASURES
 from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.summary import count, section
 

@@ -27,7 +27,7 @@ import numpy as np
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.gauge import sparsest
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.models.codebook import bits_for
+from graftwork.models.encoding import bits_for
 from graftwork.objectives.protocol import Objective
 from graftwork.objectives.shifted import Shifted
 from graftwork.objectives.tied import Tied

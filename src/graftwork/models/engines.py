@@ -1,0 +1,181 @@
+"""How a network answers: the engine that a word stands for, and what is refused or warned of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.columns import level_of_caller
+from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
+from graftwork.inference import ENGINES
+from graftwork.inference.beliefs import Beliefs
+from graftwork.inference.engines import Engine
+from graftwork.inference.evidence import Reduced
+from graftwork.inference.junction import JunctionTree
+from graftwork.inference.layout import Ints, Layout, Potentials
+from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.possible import possible_state
+from graftwork.inference.sampling import gibbs_sample, log_weights
+from graftwork.inference.search import search_mode
+
+Evidence = Mapping[Any, Any] | None
+Inference = str | Engine
+
+
+def engine_for(inference: Inference, layout: Layout) -> Engine:
+    """Return the engine meant: a word, or the one given.
+
+    "exact" is a junction tree, "bp" loopy belief propagation, "trw" tree-reweighted belief
+    propagation (its log Z is an upper bound), "auto" a junction tree where that fits, else "bp".
+
+    Examples
+    --------
+    >>> engine_for("auto", Layout.of([2, 2], [(0, 1)]))
+    JunctionTree(limit_cells=67108864)
+    """
+    if isinstance(inference, str):
+        if inference == "auto":
+            return JunctionTree() if JunctionTree().fits(layout) else LoopyBP()
+        if inference in ENGINES:
+            return ENGINES[inference]()
+    elif isinstance(inference, Engine):
+        return inference
+    raise DataError(f'inference is {inference!r}; use "exact", "bp", "trw", "auto" or an engine.')
+
+
+def infer(
+    reduced: Reduced, inference: Inference, evidence: Evidence = None
+) -> tuple[Engine, Beliefs]:
+    """Return the engine meant and its beliefs; refuse contradictions, warn of approximations."""
+    engine = engine_for(inference, reduced.potentials.layout)
+    try:
+        beliefs = engine.infer(reduced.potentials)
+    except ZeroDivisionError:  # messages that leave a variable no state
+        _check_consistent(reduced.potentials, evidence)
+        raise
+    _check_possible(reduced, beliefs.log_partition, evidence)
+    if not beliefs.exact:
+        _check_consistent(reduced.potentials, evidence)
+    if inference == "auto" and not beliefs.exact:
+        state = "converged" if beliefs.converged else "did NOT converge"
+        _warn_approximate(f"loopy belief propagation was used, which {state}")
+    elif not beliefs.converged:
+        _warn_unsettled(engine, beliefs)
+    return engine, beliefs
+
+
+def most_probable(reduced: Reduced, inference: str, evidence: Evidence = None) -> Ints:
+    """Return the codes of the most probable state, or of the best that a search found."""
+    exact = inference == "exact" or JunctionTree().fits(reduced.potentials.layout)
+    if exact:
+        codes, best = JunctionTree().maximise(reduced.potentials)
+    else:
+        codes, best = search_mode(reduced.potentials, np.random.default_rng(0))
+    _check_possible(reduced, best, evidence)
+    if not exact:
+        _warn_approximate("the most probable state is the best of a search")
+    return codes
+
+
+def draw_rows(
+    reduced: Reduced,
+    n: int,
+    rng: np.random.Generator,
+    method: str,
+    evidence: Evidence = None,
+    n_jobs: int | None = 1,
+) -> NDArray[np.unsignedinteger]:
+    """Return the codes of rows drawn exactly ("exact", "auto" where that fits) or by Gibbs."""
+    _check_possible(reduced, 0.0, evidence)
+    if method == "exact" or (method == "auto" and JunctionTree().fits(reduced.potentials.layout)):
+        try:
+            return JunctionTree().sample(reduced.potentials, n, rng)
+        except ValueError:
+            _check_possible(reduced, -np.inf, evidence)
+            raise
+    drawn = gibbs_sample(reduced.potentials, n, rng, n_jobs=n_jobs)
+    if np.isneginf(log_weights(reduced.potentials, drawn)).any():
+        raise no_draw(reduced.potentials, evidence)
+    return drawn
+
+
+def no_state(evidence: Evidence = None) -> DataError:
+    """Return the error for a network, or for evidence, that leaves no joint state possible.
+
+    Examples
+    --------
+    >>> print(no_state({"sex": "m", "pregnant": "yes"}))
+    the evidence {'sex': 'm', 'pregnant': 'yes'} has probability zero under this network.
+    """
+    if not evidence:
+        return DataError(
+            "every joint state of this network is impossible: its -inf potentials contradict each "
+            "other."
+        )
+    given = ", ".join(f"{name!r}: {state!r}" for name, state in evidence.items())
+    return DataError(f"the evidence {{{given}}} has probability zero under this network.")
+
+
+def no_draw(potentials: Potentials, evidence: Evidence = None) -> DataError:
+    """Return the error for Gibbs draws that are impossible joint states.
+
+    Parameters
+    ----------
+    potentials : Potentials
+        Of the variables that were drawn, given the evidence.
+    evidence : mapping, optional
+
+    Raises
+    ------
+    TooLargeError
+        If it was not found out whether there is any possible one.
+    """
+    if possible_state(potentials) is None:
+        return no_state(evidence)
+    return DataError(
+        "Gibbs chains did not leave the impossible joint states: -inf potentials cut the space "
+        'apart. Use method="exact", or large negative numbers in place of -inf.'
+    )
+
+
+def _check_possible(reduced: Reduced, rest: float, evidence: Evidence) -> None:
+    """Refuse evidence of probability zero."""
+    if not reduced.constant + rest > -np.inf:
+        raise no_state(evidence)
+
+
+def _check_consistent(potentials: Potentials, evidence: Evidence = None) -> None:
+    """Refuse what messages need not show: -inf potentials that leave no joint state."""
+    try:
+        if possible_state(potentials) is None:
+            raise no_state(evidence)
+    except TooLargeError as error:
+        warnings.warn(
+            f"{error} If they leave none, this answer means nothing.",
+            ApproximationWarning,
+            stacklevel=level_of_caller(),
+        )
+
+
+def _warn_approximate(what: str) -> None:
+    """Warn that an answer is approximate, and why."""
+    warnings.warn(
+        f"exact inference is too large for this network: {what}. The answer is approximate.",
+        ApproximationWarning,
+        stacklevel=level_of_caller(),
+    )
+
+
+def _warn_unsettled(engine: Engine, beliefs: Beliefs) -> None:
+    """Warn that an engine stopped before its messages had settled."""
+    warnings.warn(
+        f"{engine.describe()}: it did not converge (messages still change by up to "
+        f"{beliefs.residual:.2g} after {beliefs.sweeps} sweeps), so the answer may be poor. Use "
+        'inference="exact" where it fits, or more sweeps, as in LoopyBP(max_sweeps=5000).',
+        ConvergenceWarning,
+        stacklevel=level_of_caller(),
+    )
