@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError
+from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError, datasets
 from graftwork.data.conll import write_conll
 from graftwork.datasets import (
     DEBD_NAMES,
@@ -476,3 +476,13 @@ def test_hapmap_refuses_other_text(text, words, folder):
 
 def test_every_standard_split_has_a_name():
     assert len(set(DEBD_NAMES)) == 6
+
+
+def test_a_data_set_is_a_module_that_nobody_lists():
+    assert {f"load_{name}" for name in datasets.DATASETS} <= set(dir(datasets))
+    assert {name for name, each in datasets.DATASETS.items() if each.embedded} == {"mushroom"}
+    for name, each in datasets.DATASETS.items():
+        assert getattr(datasets, f"load_{name}") is each.load
+        assert each.embedded or (each.form and each.source and each.cite)
+    with pytest.raises(AttributeError, match="load_nothing"):
+        _ = datasets.load_nothing

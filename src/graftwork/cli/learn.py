@@ -303,10 +303,11 @@ def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] 
 
 
 def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
-    """Return words for the states of an embedded data set, None for others."""
-    from graftwork.datasets import MUSHROOM_MEANINGS
+    """Return words for the states of an embedded data set, None where it has none."""
+    from graftwork.datasets import DATASETS
 
-    return MUSHROOM_MEANINGS if name == "mushroom" else None
+    found = DATASETS.get(name)
+    return found.meanings if found else None
 
 
 def fit(

@@ -1,10 +1,17 @@
-"""Data sets that come with the package, loaders of others, and generators of artificial ones."""
+"""Data sets that come with the package, loaders of others, and generators of artificial ones.
+
+`DATASETS` has them all by name, `EMBEDDED` the loaders of those that come with the package. A new
+one is a new module here with a ``DATASET`` (`graftwork.datasets.registry`). Loaders of others look
+in a folder, and raise `DataMissingError`, which says where to get a file that is not there, or
+`DataError` for a damaged file.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from graftwork.data import Table
-from graftwork.datasets.bernoulli import bernoulli_network, make_bernoulli
-from graftwork.datasets.chain import make_planted_chain, planted_chain
 from graftwork.datasets.conll2000 import Corpus, LabelledSentences, load_conll2000
 from graftwork.datasets.debd import DEBD_NAMES, load_debd
 from graftwork.datasets.drawing import Drawn, draw
@@ -13,19 +20,30 @@ from graftwork.datasets.jester import load_jester
 from graftwork.datasets.mixing import Mixing, effective_size, split_rhat
 from graftwork.datasets.mnist import Digits, load_mnist
 from graftwork.datasets.mushroom import MUSHROOM_MEANINGS, load_mushroom
+from graftwork.datasets.networks import (
+    bernoulli_network,
+    make_bernoulli,
+    make_planted_chain,
+    make_scale_free,
+    planted_chain,
+    scale_free_network,
+)
 from graftwork.datasets.ocr_letters import Letters, load_ocr_letters
 from graftwork.datasets.parts import Parts
-from graftwork.datasets.scale_free import make_scale_free, scale_free_network
+from graftwork.datasets.registry import Dataset, discover
 from graftwork.datasets.sequences import LabelledChains, labelled_chains
 from graftwork.datasets.yummly import load_yummly
 
-EMBEDDED: dict[str, Callable[[], Table]] = {"mushroom": load_mushroom}
+DATASETS: dict[str, Dataset]
+EMBEDDED: dict[str, Callable[[], Table]]
 
 __all__ = [
+    "DATASETS",
     "DEBD_NAMES",
     "EMBEDDED",
     "MUSHROOM_MEANINGS",
     "Corpus",
+    "Dataset",
     "Digits",
     "Drawn",
     "Genotypes",
@@ -53,3 +71,15 @@ __all__ = [
     "scale_free_network",
     "split_rhat",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up when asked for, so that modules are found which nobody listed.
+    sets = discover() if name in ("DATASETS", "EMBEDDED") or name.startswith("load_") else {}
+    if name == "DATASETS":
+        return sets
+    if name == "EMBEDDED":
+        return {each.name: each.load for each in sets.values() if each.embedded}
+    if name.removeprefix("load_") in sets:
+        return sets[name.removeprefix("load_")].load
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

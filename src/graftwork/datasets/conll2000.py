@@ -7,18 +7,9 @@ from dataclasses import dataclass
 from graftwork.data import Template, read_conll
 from graftwork.data.conll import Sentence, split_labels
 from graftwork.data.sources import named_after
-from graftwork.datasets.folders import Folder, Origin
+from graftwork.datasets.folders import Folder
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
-
-ORIGIN = Origin(
-    "conll2000",
-    "Files train.txt.gz and test.txt.gz with lines of word, part of speech and chunk label, a "
-    "blank line between sentences.",
-    "https://www.nltk.org/nltk_data (conll2000, whose train.txt and test.txt may lie there as they "
-    "are)",
-    "Tjong Kim Sang and Buchholz (2000), Introduction to the CoNLL-2000 shared task: chunking, "
-    "CoNLL",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +89,6 @@ def load_conll2000(folder: Folder = None, *, np_only: bool = False) -> Corpus:
     Corpus
         ``train`` (8,936 sentences, 211,727 tokens) and ``test`` (2,012 sentences, 47,377 tokens).
 
-    Raises
-    ------
-    DataMissingError
-        If a file is not there; the message says where to get it.
-    DataError
-        If a file is damaged.
-
     Notes
     -----
     Not part of the package. From sections 15 to 18 and 20 of the Wall Street Journal part of the
@@ -122,7 +106,7 @@ def load_conll2000(folder: Folder = None, *, np_only: bool = False) -> Corpus:
     >>> corpus.train.tokens[0][:2], corpus.train.labels[0][:2]
     ([('Confidence', 'NN'), ('in', 'IN')], ['B-NP', 'O'])
     """
-    paths = [ORIGIN.file(folder, f"{part}.txt.gz") for part in ("train", "test")]
+    paths = [DATASET.file(folder, f"{part}.txt.gz") for part in ("train", "test")]
     parts = []
     for path in paths:
         sentences = read_conll(path)
@@ -137,3 +121,15 @@ def load_conll2000(folder: Folder = None, *, np_only: bool = False) -> Corpus:
             labels = [[y if y in ("B-NP", "I-NP") else "O" for y in row] for row in labels]
         parts.append(LabelledSentences(tokens, labels))
     return Corpus(*parts)
+
+
+DATASET = Dataset(
+    "conll2000",
+    load_conll2000,
+    form="Files train.txt.gz and test.txt.gz with lines of word, part of speech and chunk label, "
+    "a blank line between sentences.",
+    source="https://www.nltk.org/nltk_data (conll2000, whose train.txt and test.txt may lie there "
+    "as they are)",
+    cite="Tjong Kim Sang and Buchholz (2000), Introduction to the CoNLL-2000 shared task: "
+    "chunking, CoNLL",
+)

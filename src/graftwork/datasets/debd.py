@@ -9,24 +9,13 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.sources import named_after
 from graftwork.datasets.checks import choice
-from graftwork.datasets.folders import Folder, Origin, whole_text
-from graftwork.datasets.grids import Bytes, one_character_cells
+from graftwork.datasets.folders import Bytes, Folder, one_character_cells, whole_text
 from graftwork.datasets.parts import Parts
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 
 #: The data sets that `load_debd` knows.
 DEBD_NAMES = ("nltcs", "msnbc", "kdd", "plants", "jester", "msweb")
-
-ORIGIN = Origin(
-    "debd",
-    "Files NAME.ts.data.gz, NAME.valid.data.gz and NAME.test.data.gz: lines of 0 and 1 with commas "
-    "between them, no header.",
-    "https://github.com/arranger1044/DEBD (plain files) or "
-    "https://github.com/nicoladimauro/dcsn (data/generative, gzipped)",
-    "Lowd and Davis (2010), Learning Markov network structure with decision trees, ICDM; Van "
-    "Haaren and Davis (2012), Markov network structure learning: a randomized feature generation "
-    "approach, AAAI",
-)
 
 
 def load_debd(name: str, folder: Folder = None) -> Parts:
@@ -58,13 +47,6 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
         ``train``, ``valid`` and ``test``, with variables ``"x0"``, ``"x1"``, ... of states 0 and
         1. One column of plants and eleven of msweb are constant in ``train``.
 
-    Raises
-    ------
-    DataMissingError
-        If a file is not there; the message says where to get it.
-    DataError
-        If a file is damaged, or there is no data set of that name.
-
     Notes
     -----
     Not part of the package. Whoever collected the files asks to cite the papers below; the sources
@@ -85,7 +67,7 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
     Table: 16181 rows x 16 variables, 2 states each
     """
     choice("name", name, DEBD_NAMES)
-    paths = [ORIGIN.file(folder, f"{name}.{part}.data.gz") for part in ("ts", "valid", "test")]
+    paths = [DATASET.file(folder, f"{name}.{part}.data.gz") for part in ("ts", "valid", "test")]
     rows = [read_binary_rows(path) for path in paths]
     for path, part in zip(paths, rows, strict=True):
         if part.shape[1] != rows[0].shape[1]:
@@ -132,3 +114,16 @@ def read_binary_rows(path: Path) -> Bytes:
 def _table(rows: Bytes) -> Table:
     width = rows.shape[1]
     return Table(tuple(f"x{j}" for j in range(width)), ((0, 1),) * width, rows.T)
+
+
+DATASET = Dataset(
+    "debd",
+    load_debd,
+    form="Files NAME.ts.data.gz, NAME.valid.data.gz and NAME.test.data.gz: lines of 0 and 1 with "
+    "commas between them, no header.",
+    source="https://github.com/arranger1044/DEBD (plain files) or "
+    "https://github.com/nicoladimauro/dcsn (data/generative, gzipped)",
+    cite="Lowd and Davis (2010), Learning Markov network structure with decision trees, ICDM; Van "
+    "Haaren and Davis (2012), Markov network structure learning: a randomized feature generation "
+    "approach, AAAI",
+)

@@ -1,11 +1,10 @@
-"""Data sets in a folder of the user's: which file, where, and what to do if it is not there."""
+"""Files of data sets: the folder they lie in, and what is in them, read whole and checked."""
 
 from __future__ import annotations
 
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,71 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.sources import named_after, opened
-from graftwork.errors import DataError, DataMissingError
+from graftwork.errors import DataError
 
 #: The environment variable that says where data sets lie.
 VARIABLE = "GRAFTWORK_DATA"
 
 #: Where data sets lie, None for what the environment variable says.
 Folder = str | PathLike[str] | None
+Bytes = NDArray[np.uint8]
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a data set that is not part of the package comes from.
-
-    Attributes
-    ----------
-    name : str
-        Its own folder in the folder of data sets.
-    form : str
-        What its files hold, in a sentence.
-    source : str
-        Where they can be had.
-    cite : str
-        What to cite.
-    """
-
-    name: str
-    form: str
-    source: str
-    cite: str
-
-    def file(self, folder: Folder, name: str) -> Path:
-        """Return the path of a file: in the data set's own folder, or in the one given.
-
-        Parameters
-        ----------
-        folder : path-like or None
-            The folder of data sets, or the data set's own; None for ``GRAFTWORK_DATA``.
-        name : str
-            The file. One that ends in ``.gz`` may also lie there without, not compressed.
-
-        Raises
-        ------
-        DataMissingError
-            If no folder is known, or none of the places has the file.
-        """
-        given = data_folder(folder)
-        if given is None:
-            raise self._absent(name, f"no folder was given and {VARIABLE} is not set")
-        names = [name, name.removesuffix(".gz")]
-        places = [given / self.name, given]
-        for path in (place / each for place in places for each in names):
-            if path.is_file():
-                return path
-        if not given.is_dir():
-            raise self._absent(name, f"there is no folder {str(given)!r}")
-        looked = " nor in ".join(repr(str(place)) for place in places)
-        raise self._absent(name, f"it is neither in {looked}")
-
-    def _absent(self, name: str, why: str) -> DataMissingError:
-        return DataMissingError(
-            f"{self.name}/{name} was not found: {why}. Pass folder= (--data on the command line), "
-            f"or set {VARIABLE}, to the folder that has {self.name}/{name}. These data are not "
-            f"part of graftwork. {self.form} Source: {self.source}. Cite: {self.cite}.",
-            self.name,
-        )
+_COMMA, _END = ord(","), ord("\n")
 
 
 def data_folder(folder: Any) -> Path | None:
@@ -216,3 +160,67 @@ def check_range(path: Path, name: str, array: NDArray[Any], low: int, high: int)
             f"{path.name}: the array {name!r} holds {worst}, but its numbers must lie between "
             f"{low} and {high}."
         )
+
+
+def one_character_cells(text: bytes, allowed: bytes, first_line: int = 1) -> Bytes:
+    r"""Return the cells of lines such as ``0,1,1``, as the bytes they are written with.
+
+    Parameters
+    ----------
+    text : bytes
+        Lines that end with a line feed each; those of the last ones may be missing, or too many.
+    allowed : bytes
+        The characters that may be in a cell.
+    first_line : int
+        Number of the first line, for errors.
+
+    Returns
+    -------
+    array of uint8, shape (n_lines, n_cells)
+        The characters.
+
+    Raises
+    ------
+    DataError
+        If there are no lines, they differ in the number of cells, or a cell holds anything else;
+        the message says the line.
+
+    Examples
+    --------
+    >>> one_character_cells(b"0,1\n1,1\n", b"01") - ord("0")
+    array([[0, 1],
+           [1, 1]], dtype=uint8)
+    >>> one_character_cells(b"0,1\n1,2\n", b"01")
+    Traceback (most recent call last):
+    graftwork.errors.DataError: line 2, cell 2: '2' is none of '0', '1'.
+    """
+    text = text.rstrip(b"\n") + b"\n"
+    if text == b"\n":
+        raise DataError("the file has no rows.")
+    length = text.index(b"\n") + 1
+    flat = np.frombuffer(text, dtype=np.uint8)
+    if length % 2 == 0 and flat.size % length == 0:
+        lines = flat.reshape(-1, length)
+        cells, marks = lines[:, ::2], lines[:, 1::2]
+        known = np.zeros(256, dtype=np.bool_)
+        known[np.frombuffer(allowed, dtype=np.uint8)] = True
+        if (marks[:, :-1] == _COMMA).all() and (marks[:, -1] == _END).all() and known[cells].all():
+            return cells
+    raise DataError(_first_fault(text, allowed, first_line))
+
+
+def _first_fault(text: bytes, allowed: bytes, first_line: int) -> str:
+    """Return the sentence about the first line that is not as it should be."""
+    rows = text.rstrip(b"\n").split(b"\n")
+    width = rows[0].count(b",") + 1
+    known = [bytes([character]) for character in allowed]
+    for number, row in enumerate(rows, first_line):
+        cells = row.split(b",")
+        if len(cells) != width:
+            return f"line {number} has {len(cells)} cells, but line {first_line} has {width}."
+        for place, cell in enumerate(cells, 1):
+            if cell not in known:
+                shown = cell[:20].decode("utf-8", "replace")
+                choices = ", ".join(repr(each.decode()) for each in known)
+                return f"line {number}, cell {place}: {shown!r} is none of {choices}."
+    return "the lines cannot be read."

@@ -13,8 +13,8 @@ from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after
 from graftwork.datasets.checks import choice, whole
-from graftwork.datasets.folders import Folder, Origin, whole_lines
-from graftwork.datasets.grids import Bytes, one_character_cells
+from graftwork.datasets.folders import Bytes, Folder, one_character_cells, whole_lines
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 from graftwork.inference.layout import Ints
 
@@ -29,15 +29,6 @@ _PANELS: dict[str, tuple[str, str | None, tuple[str, ...]]] = {
 }
 _GAP = b"-"
 _MISSING = 3
-
-ORIGIN = Origin(
-    "hapmap",
-    "A CSV file with the columns sample, population (or stratum and case), then one for each SNP: "
-    "0, 1, 2, or empty; and a file of rsid and position between tabs.",
-    "https://bioconductor.org/packages/snpStats (data ld.example and for.exercise)",
-    "The International HapMap Consortium (2005), A haplotype map of the human genome, Nature 437, "
-    "1299-1320; Clayton, snpStats (Bioconductor)",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +89,6 @@ def load_hapmap(
         others to `MarkovNetwork`, unless its `missing` is "drop-rows", "available-case" or
         "impute". ``positions`` are known for chr22, ``cases`` for chr10.
 
-    Raises
-    ------
-    DataMissingError
-        If a file is not there; the message says where to get it.
-    DataError
-        If a file is damaged or an argument cannot be used.
-
     Notes
     -----
     Not part of the package. HapMap data are public; these come with snpStats, which is under the
@@ -127,8 +111,8 @@ def load_hapmap(
     ((0, 1, '(missing)'), (0, 1, '(missing)'), (0, 1, '(missing)'))
     """
     name, places, front = _PANELS[choice("which", which, tuple(_PANELS))]
-    path = ORIGIN.file(folder, name)
-    beside = None if places is None else ORIGIN.file(folder, places)
+    path = DATASET.file(folder, name)
+    beside = None if places is None else DATASET.file(folder, places)
     with named_after(path):
         names, heads, codes = _read(path, front)
     count = len(names) if n is None else whole("n", n, 1, len(names))
@@ -205,3 +189,14 @@ def _table(names: tuple[str, ...], codes: NDArray[np.uint8], n_states: int) -> T
         (*values, MISSING_STATE) if gone else values for gone in (codes == n_states).any(axis=0)
     ]
     return Table(names, tuple(states), codes.T)
+
+
+DATASET = Dataset(
+    "hapmap",
+    load_hapmap,
+    form="A CSV file with the columns sample, population (or stratum and case), then one for each "
+    "SNP: 0, 1, 2, or empty; and a file of rsid and position between tabs.",
+    source="https://bioconductor.org/packages/snpStats (data ld.example and for.exercise)",
+    cite="The International HapMap Consortium (2005), A haplotype map of the human genome, Nature "
+    "437, 1299-1320; Clayton, snpStats (Bioconductor)",
+)

@@ -12,22 +12,14 @@ from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after
 from graftwork.datasets.checks import generator, share, whole
-from graftwork.datasets.folders import Folder, Origin, arrays_in
+from graftwork.datasets.folders import Folder, arrays_in
 from graftwork.datasets.parts import Parts, split_distinct
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 
 #: What stands for a joke that was not rated, and the ends of the scale; ratings times 100.
 _NOT_RATED, _LOWEST, _HIGHEST = 9900, -1000, 1000
 _JOKES = 100
-
-ORIGIN = Origin(
-    "jester",
-    "An archive with one array, ratings_x100: int16, users x 100 jokes, ratings times 100, 9900 "
-    "where a joke was not rated.",
-    "https://goldberg.berkeley.edu/jester-data (jester-data-1)",
-    "Goldberg, Roeder, Gupta and Perkins (2001), Eigentaste: a constant time collaborative "
-    "filtering algorithm, Information Retrieval 4(2), 133-151",
-)
 
 
 def load_jester(
@@ -69,13 +61,6 @@ def load_jester(
         ``train`` and ``test``, users in the order of the file. Variables are ``"joke1"`` to
         ``"joke100"``, their states 1 to `bins`, and ``"(missing)"`` where cells are missing.
 
-    Raises
-    ------
-    DataMissingError
-        If the file is not there; the message says where to get it.
-    DataError
-        If the file is damaged or an argument cannot be used.
-
     Notes
     -----
     Not part of the package. Free for research when the paper is cited.
@@ -94,7 +79,7 @@ def load_jester(
     """
     least, bins = whole("least", least, 1, _JOKES), whole("bins", bins, 2, 100)
     held_out, rng = share("held_out", held_out), generator(random_state)
-    path = ORIGIN.file(folder, "jester1_ratings_int16.npz")
+    path = DATASET.file(folder, "jester1_ratings_int16.npz")
     ratings = arrays_in(path, {"ratings_x100": (None, _JOKES)})["ratings_x100"].astype(np.int64)
     rated = ratings != _NOT_RATED
     odd = rated & ((ratings < _LOWEST) | (ratings > _HIGHEST))
@@ -124,3 +109,14 @@ def _table(ratings: NDArray[np.int64], rated: NDArray[np.bool_], bins: int) -> T
         values if whole_column else (*values, MISSING_STATE) for whole_column in full
     ]
     return Table(tuple(f"joke{j + 1}" for j in range(_JOKES)), tuple(states), codes.T)
+
+
+DATASET = Dataset(
+    "jester",
+    load_jester,
+    form="An archive with one array, ratings_x100: int16, users x 100 jokes, ratings times 100, "
+    "9900 where a joke was not rated.",
+    source="https://goldberg.berkeley.edu/jester-data (jester-data-1)",
+    cite="Goldberg, Roeder, Gupta and Perkins (2001), Eigentaste: a constant time collaborative "
+    "filtering algorithm, Information Retrieval 4(2), 133-151",
+)

@@ -11,22 +11,14 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.datasets.checks import whole
-from graftwork.datasets.folders import Folder, Origin, arrays_in, check_range
-from graftwork.datasets.pixels import coarser, pixel_table
+from graftwork.datasets.folders import Bytes, Folder, arrays_in, check_range
+from graftwork.datasets.parts import pixel_table
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 from graftwork.inference.layout import Ints
 
 _SIDE = 14
 _BYTES = 25
-
-ORIGIN = Origin(
-    "mnist",
-    "An archive of X_train_packed and X_test_packed (images x 25 bytes: 14 x 14 bits, 1 where the "
-    "mean of 2 x 2 grey levels is 127.5 or more), y_train and y_test (0 to 9).",
-    "http://yann.lecun.com/exdb/mnist",
-    "LeCun, Bottou, Bengio and Haffner (1998), Gradient-based learning applied to document "
-    "recognition, Proceedings of the IEEE 86(11), 2278-2324",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,13 +76,6 @@ def load_mnist(
         ``train``, ``test``, ``train_digits`` and ``test_digits``. Of the 196 pixels 34 are
         constant in ``train``.
 
-    Raises
-    ------
-    DataMissingError
-        If the file is not there; the message says where to get it.
-    DataError
-        If the file is damaged or an argument cannot be used.
-
     Notes
     -----
     Not part of the package. The licence of the data is commonly given as CC BY-SA 3.0. Changed in
@@ -111,7 +96,7 @@ def load_mnist(
     wanted = _wanted(digits)
     if whole("size", size, 2, _SIDE) not in (_SIDE, 7, 2):
         raise DataError(f"size is {size!r}; use 14, 7 or 2, which part 14 pixels evenly.")
-    path = ORIGIN.file(folder, "mnist14x14_binary.npz")
+    path = DATASET.file(folder, "mnist14x14_binary.npz")
     train, train_digits = _part(path, "train", wanted, n_train, size)
     test, test_digits = _part(path, "test", wanted, n_test, size)
     return Digits(train, test, train_digits, test_digits)
@@ -151,3 +136,41 @@ def _wanted(digits: Any) -> list[int]:
     if not listed:
         raise DataError("digits is empty; use a digit, a list of digits, or None.")
     return sorted({whole("digits", digit, 0, 9) for digit in listed})
+
+
+def coarser(images: Bytes, factor: int) -> Bytes:
+    """Return images of blocks of pixels: 1 where at least half of a block is 1.
+
+    Parameters
+    ----------
+    images : array of uint8, shape (n_images, height, width)
+        Height and width are multiples of the factor.
+    factor : int
+        Pixels of a block's side.
+
+    Returns
+    -------
+    array of uint8, shape (n_images, height / factor, width / factor)
+        The blocks.
+
+    Examples
+    --------
+    >>> coarser(np.array([[[1, 1, 0, 0], [0, 0, 0, 1]]], dtype=np.uint8), 2)
+    array([[[1, 0]]], dtype=uint8)
+    """
+    count, height, width = images.shape
+    blocks = images.reshape(count, height // factor, factor, width // factor, factor)
+    ones = blocks.sum(axis=(2, 4), dtype=np.int64)
+    out: Bytes = (2 * ones >= factor * factor).astype(np.uint8)
+    return out
+
+
+DATASET = Dataset(
+    "mnist",
+    load_mnist,
+    form="An archive of X_train_packed and X_test_packed (images x 25 bytes: 14 x 14 bits, 1 "
+    "where the mean of 2 x 2 grey levels is 127.5 or more), y_train and y_test (0 to 9).",
+    source="http://yann.lecun.com/exdb/mnist",
+    cite="LeCun, Bottou, Bengio and Haffner (1998), Gradient-based learning applied to document "
+    "recognition, Proceedings of the IEEE 86(11), 2278-2324",
+)

