@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 import graftwork as gw
 from graftwork.data.compact import Sample, prepare
 from graftwork.data.counts import PairCounts
-from graftwork.data.sequences import Sequences
+from graftwork.data.chains import Sequences
 from graftwork.inference import LoopyBP
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.features import FeatureLayout, FeatureWeights

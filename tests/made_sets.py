@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graftwork.data.conll import write_conll
+from graftwork.data.chains import write_conll
 from graftwork.datasets import DEBD_NAMES
 
 SENTENCE = [("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP"), (".", ".", "O")]

@@ -22,7 +22,7 @@ from made_sets import SENTENCE, write_sets
 from graftwork import PairwiseMRF
 from graftwork.cli import app as program
 from graftwork.cli import main
-from graftwork.data.conll import write_conll
+from graftwork.data.chains import write_conll
 from graftwork.reproduce import find_study
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graftwork.data import read_conll
-from graftwork.data.conll import split_labels, write_conll
+from graftwork.data.chains import split_labels, write_conll
 from graftwork.errors import DataError
 
 TEXT = "He PRP B-NP\nsleeps VBZ B-VP\n\nWhy WRB B-ADVP\n"

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
-from graftwork.data.labels import check_weights, decode_labels
-from graftwork.data.sequences import count_columns
+from graftwork.data.chains import check_weights, count_columns, decode_labels
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graftwork.data import Template
-from graftwork.data.template_lines import FUNCTIONS, shape
-from graftwork.data.templates import NAMED
+from graftwork.data.chains import NAMED
+from graftwork.data.chains.template_lines import FUNCTIONS, shape
 from graftwork.errors import DataError
 
 SENTENCES = [

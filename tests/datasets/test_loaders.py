@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError, datasets
-from graftwork.data.conll import write_conll
+from graftwork.data.chains import write_conll
 from graftwork.datasets import (
     DEBD_NAMES,
     load_conll2000,

@@ -8,7 +8,7 @@ import pytest
 from problems import FOLDER
 
 from graftwork import ChainCRF, Template, chunk_scores, read_conll
-from graftwork.data.conll import split_labels
+from graftwork.data.chains import split_labels
 
 pytestmark = pytest.mark.slow
 CORPUS = FOLDER / "conll2000"

@@ -201,7 +201,7 @@ def write_test_files(
     plan: Plan, test: Corpus | None, tags: list[list[str]] | None, verdict: Verdict | None
 ) -> list[str]:
     """Write predictions and scores if there are any, and return the names of the files."""
-    from graftwork.data.conll import write_conll
+    from graftwork.data.chains import write_conll
     from graftwork.report.trace import write_text
 
     files = ["predictions.txt", "scores.json"]

@@ -115,7 +115,7 @@ def refuse_two_strengths(lam: float | None, c1: float | None) -> None:
 
 def read_labelled(path: Path, sep: str | None) -> Corpus:
     """Return the sentences of a file whose last column is the label."""
-    from graftwork.data.conll import read_conll, split_labels
+    from graftwork.data.chains import read_conll, split_labels
 
     sentences = read_conll(path, sep=sep)
     if len(sentences[0][0]) < 2:
@@ -128,7 +128,7 @@ def read_labelled(path: Path, sep: str | None) -> Corpus:
 
 def read_for_template(path: Path, sep: str | None, width: int) -> Corpus:
     """Return the sentences of a file with so many columns, or with labels behind them."""
-    from graftwork.data.conll import read_conll, split_labels
+    from graftwork.data.chains import read_conll, split_labels
 
     sentences = read_conll(path, sep=sep)
     found = len(sentences[0][0])
@@ -199,7 +199,7 @@ def keep_types_of_test(corpus: Corpus, types: Sequence[str]) -> Corpus:
 def read_template(given: str | None, width: int) -> tuple[Template, str]:
     """Return the template asked for, or the one that fits the columns, and what to call it."""
     from graftwork.data import Template
-    from graftwork.data.templates import NAMED
+    from graftwork.data.chains import NAMED
 
     name = given or ("words" if width == 1 else "chunking")
     template = Template.read(name)

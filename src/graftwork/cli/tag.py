@@ -42,7 +42,7 @@ def tag(
     jobs: opt.Jobs = None,
 ) -> None:
     """Label the tokens of a file: its columns, and the predicted label behind them."""
-    from graftwork.data.conll import conll_lines, write_conll
+    from graftwork.data.chains import conll_lines, write_conll
     from graftwork.models import load_chain, read_info
 
     chain, info = load_chain(model), read_info(model)

@@ -18,15 +18,7 @@ _SIMPLE = {int: np.int64, float: np.float64, bool: np.bool_}
 def palette(states: tuple[Hashable, ...]) -> NDArray[Any]:
     """Return the states as an array that codes can index.
 
-    Parameters
-    ----------
-    states : tuple of hashable
-        One variable's states.
-
-    Returns
-    -------
-    array, shape (n_states,)
-        int64, float64 or bool if all are of that one type, otherwise objects.
+    int64, float64 or bool if all are of that one type, otherwise objects.
 
     Examples
     --------
@@ -50,25 +42,6 @@ def checked_codes(
     codes: Any, names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], ...]
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Return codes as a read-only array of the smallest type, not copied if it fits already.
-
-    Parameters
-    ----------
-    codes : array-like of int, shape (n_variables, n_rows)
-        The codes.
-    names : tuple of hashable
-        The variables' names.
-    states : tuple of tuple of hashable
-        The variables' states.
-
-    Returns
-    -------
-    array of uint8 or uint16, shape (n_variables, n_rows)
-        C-contiguous.
-
-    Raises
-    ------
-    DataError
-        If the shapes do not fit together or a code has no state.
 
     Examples
     --------
@@ -101,24 +74,7 @@ def checked_weights(
 ) -> NDArray[np.float64]:
     """Return a read-only copy of row weights.
 
-    Parameters
-    ----------
-    weights : array-like, shape (n_rows,)
-        The weights.
-    n_rows : int
-        How many there must be.
-    owner, unit : str
-        What has the weights, and what each of them is for, in the words of errors.
-
-    Returns
-    -------
-    array of float64, shape (n_rows,)
-        The same weights.
-
-    Raises
-    ------
-    DataError
-        If they are not finite numbers of at least 0, one per row and one of them positive.
+    ``owner`` has the weights, and each of them is for a ``unit``, in the words of errors.
 
     Examples
     --------

@@ -33,11 +33,6 @@ def choose_columns(
     also : hashable, optional
         A column that is read in any case: that of the weights.
 
-    Raises
-    ------
-    DataError
-        If there is no column of a name, or none is left.
-
     Examples
     --------
     >>> choose_columns(["id", "age", "sex", "n"], drop=["id"])

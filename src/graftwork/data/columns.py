@@ -30,16 +30,6 @@ _BINNING = (
 def by_row(row: int) -> str:
     """Return the words for a row of something in memory.
 
-    Parameters
-    ----------
-    row : int
-        0-based row number.
-
-    Returns
-    -------
-    str
-        Where it is.
-
     Examples
     --------
     >>> by_row(0)
@@ -80,23 +70,6 @@ class Raw:
 def clean_names(names: Iterable[Any], *, prefix: str = "") -> tuple[Hashable, ...]:
     """Return column names as Python values.
 
-    Parameters
-    ----------
-    names : iterable of hashable
-        The names.
-    prefix : str
-        Put in front of an error, such as a file's name.
-
-    Returns
-    -------
-    tuple of hashable
-        The same names.
-
-    Raises
-    ------
-    DataError
-        If a name occurs twice, is missing or is not hashable.
-
     Examples
     --------
     >>> clean_names(["a", 0])
@@ -120,18 +93,6 @@ def clean_names(names: Iterable[Any], *, prefix: str = "") -> tuple[Hashable, ..
 
 def check_shape(n_rows: int, n_variables: int, *, prefix: str = "") -> None:
     """Raise if there is nothing to learn from; return None otherwise.
-
-    Parameters
-    ----------
-    n_rows, n_variables : int
-        The table's shape.
-    prefix : str
-        Put in front of an error, such as a file's name.
-
-    Raises
-    ------
-    DataError
-        If there are no rows or no columns.
 
     Examples
     --------

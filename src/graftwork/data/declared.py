@@ -16,23 +16,6 @@ from graftwork.errors import DataError
 def declared_states(states: Iterable[Any], name: Hashable) -> tuple[Hashable, ...]:
     """Return the states listed for a variable as Python values.
 
-    Parameters
-    ----------
-    states : iterable of hashable
-        The states in the order wanted.
-    name : hashable
-        The variable, for errors.
-
-    Returns
-    -------
-    tuple of hashable
-        The same states.
-
-    Raises
-    ------
-    DataError
-        If none is listed, one is listed twice, or one is missing or not hashable.
-
     Examples
     --------
     >>> declared_states(["low", "high"], "a")

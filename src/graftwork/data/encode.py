@@ -47,18 +47,6 @@ class Coded:
 def small(codes: NDArray[Any], n_states: int) -> NDArray[Any]:
     """Return codes in the smallest unsigned type that holds `n_states` states.
 
-    Parameters
-    ----------
-    codes : array of int
-        Codes below `n_states`.
-    n_states : int
-        How many states there are.
-
-    Returns
-    -------
-    array
-        The same codes as uint8, uint16 or uint32; not copied where the type already fits.
-
     Examples
     --------
     >>> import numpy as np
@@ -72,19 +60,8 @@ def small(codes: NDArray[Any], n_states: int) -> NDArray[Any]:
 def encode(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
     """Return a column as codes, whatever it came as.
 
-    Parameters
-    ----------
-    column : Coded, array of shape (n_rows,) or sequence
-        The cells; a column that is coded already comes back as it is.
-    name : hashable
-        The column's name, for errors.
-    place : callable
-        Turns a row number into the words that say where that row is.
-
-    Returns
-    -------
-    Coded
-        Codes, states in natural order, and which cells are missing.
+    States are in natural order; a column that is coded already comes back as it is. ``place`` turns
+    a row number into the words that say where that row is.
 
     Examples
     --------
@@ -114,16 +91,6 @@ def encode(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
 
 def encode_block(block: NDArray[Any]) -> list[Coded] | None:
     """Return every column of an integer or bool array at once, or None if its range is too wide.
-
-    Parameters
-    ----------
-    block : array of int or bool, shape (n_rows, n_variables)
-        The cells, at least one.
-
-    Returns
-    -------
-    list of Coded, or None
-        One per column, when all values lie within 256 of each other.
 
     Examples
     --------
@@ -198,18 +165,6 @@ def _encode_masked(column: Any, name: Hashable, place: Callable[[int], str]) -> 
 def infinity(name: Hashable, where: str) -> DataError:
     """Return the error for an infinite cell.
 
-    Parameters
-    ----------
-    name : hashable
-        The column.
-    where : str
-        The row in words.
-
-    Returns
-    -------
-    DataError
-        To be raised by the caller.
-
     Examples
     --------
     >>> print(infinity("a", "row 3"))
@@ -249,17 +204,7 @@ def _encode_objects(cells: list[Any], name: Hashable, place: Callable[[int], str
 def arranged(codes: NDArray[Any], found: Sequence[Any]) -> Coded:
     """Return a column whose states are put in natural order and whose missing cells are marked.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n_rows,)
-        Positions in `found`; negative where a cell is missing.
-    found : sequence
-        The values met, in order of first appearance; equal values are merged.
-
-    Returns
-    -------
-    Coded
-        The column.
+    Codes are positions in `found`, negative where a cell is missing; equal values are merged.
 
     Examples
     --------

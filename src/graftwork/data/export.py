@@ -20,21 +20,6 @@ _NATIVE = {"int", "float", "bool", "str", "bytes", "date", "datetime", "timedelt
 def to_pandas(table: Table) -> Any:
     """Return a table as a pandas frame of plain values.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One column per variable, under its own name.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
-
     Examples
     --------
     >>> from graftwork.data import as_table
@@ -54,23 +39,6 @@ def to_pandas(table: Table) -> Any:
 
 def to_polars(table: Table) -> Any:
     """Return a table as a polars frame of plain values.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-
-    Returns
-    -------
-    polars.DataFrame
-        One column per variable, named ``str(name)``.
-
-    Raises
-    ------
-    ImportError
-        If polars is not installed.
-    DataError
-        If two names become one as text.
 
     Examples
     --------
@@ -99,20 +67,6 @@ def write_csv(
     table: Table, path: str | PathLike[str], weight_column: Hashable | None = None
 ) -> None:
     """Write a table as text with a header, and return None; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    path : path-like
-        Where to; compressed if it ends in ``.gz``.
-    weight_column : hashable, optional
-        Name of a last column for the weights.
-
-    Raises
-    ------
-    DataError
-        If the table is weighted and `weight_column` is not given, or the other way round.
 
     Examples
     --------

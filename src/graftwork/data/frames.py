@@ -20,17 +20,6 @@ from graftwork.data.values import is_missing, key, plain
 def from_frame(data: Any) -> Raw | None:
     """Return a frame's names and columns, or None if `data` is not a frame.
 
-    Parameters
-    ----------
-    data : object
-        A pandas, polars or Arrow frame, or another one that narwhals knows. Lazy frames are
-        collected.
-
-    Returns
-    -------
-    Raw or None
-        The columns, converted one at a time when asked for.
-
     Examples
     --------
     >>> import pandas as pd
@@ -59,16 +48,6 @@ def from_frame(data: Any) -> Raw | None:
 
 def from_series(data: Any) -> Any:
     """Return a series as a column that can be encoded, or None if `data` is not one.
-
-    Parameters
-    ----------
-    data : object
-        A pandas, polars or Arrow series, or a pandas Categorical or Index.
-
-    Returns
-    -------
-    Coded, array, list or None
-        The column.
 
     Examples
     --------

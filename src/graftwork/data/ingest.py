@@ -215,23 +215,6 @@ def _select(raw: Raw, wanted: tuple[Hashable, ...]) -> Raw:
 def take_apart(data: Any, names: Iterable[Any] | None = None) -> Raw:
     """Return a container's names and columns, not encoded yet.
 
-    Parameters
-    ----------
-    data : Table, frame, array, list or dict
-        As in `as_table`.
-    names : iterable of hashable, optional
-        Names for unnamed columns.
-
-    Returns
-    -------
-    Raw
-        The columns.
-
-    Raises
-    ------
-    DataError
-        If `data` is no table of any kind.
-
     Examples
     --------
     >>> take_apart([[1, 2]]).names

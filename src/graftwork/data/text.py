@@ -34,19 +34,9 @@ _QUOTED = re.compile(r'"[^"]*"?')
 def guess_separator(lines: Sequence[str], suffix: str = "") -> str:
     """Return the separator of a text table.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        The first lines.
-    suffix : str
-        The file's extension: ``.tsv`` and ``.tab`` mean tabs if the lines hold any.
-
-    Returns
-    -------
-    str
-        The one of ``, ; tab |`` that occurs equally often in every line outside quotes, the most
-        frequent one if several do; failing that, the one whose rarest line has most; a comma if
-        none occurs at all.
+    The one of ``, ; tab |`` that occurs equally often in every line outside quotes, the most
+    frequent one if several do; failing that, the one whose rarest line has most; a comma if none
+    occurs at all. With the suffixes ``.tsv`` and ``.tab`` it is a tab if the lines hold any.
 
     Examples
     --------
@@ -69,19 +59,9 @@ def guess_separator(lines: Sequence[str], suffix: str = "") -> str:
 def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row of a text table names its columns.
 
-    Parameters
-    ----------
-    first : sequence of str
-        The first row.
-    rows : sequence of sequence of str
-        The rows below; up to 1,000 are looked at.
-
-    Returns
-    -------
-    bool
-        True if its cells are all non-empty and distinct, none is a number, and not all of them
-        come up again below in their own columns. Repeated names still are a header where a column
-        below holds nothing but numbers, or where none of them comes up again in several rows.
+    It does if its cells are all non-empty and distinct, none is a number, and not all of them come
+    up again below (in 1,000 rows) in their own columns. Repeated names still are a header where a
+    column below holds nothing but numbers, or where none of them comes up again in several rows.
 
     Examples
     --------
@@ -116,17 +96,9 @@ def is_number(text: str) -> bool:
 def typed(texts: Sequence[str]) -> list[Any]:
     """Return the distinct texts of one column as values of one type.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The distinct cells.
-
-    Returns
-    -------
-    list
-        Ints if every text is an integer as Python writes it (``0``, ``-3``, no leading zeros, no
-        plus); floats if every text is a finite number; bools if all are ``True`` or ``False``, or
-        all ``true`` or ``false``; otherwise the texts as they are.
+    Ints if every text is an integer as Python writes it (``0``, ``-3``, no leading zeros, no plus);
+    floats if every text is a finite number; bools if all are ``True`` or ``False``, or all ``true``
+    or ``false``; otherwise the texts as they are.
 
     Examples
     --------
@@ -174,18 +146,6 @@ class TextColumns:
     def add(self, rows: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
         """Encode more rows and return None.
 
-        Parameters
-        ----------
-        rows : sequence of sequence of str
-            The rows.
-        lines : sequence of int
-            The line of the file each row ends on.
-
-        Raises
-        ------
-        DataError
-            If a row has too few or too many cells.
-
         Examples
         --------
         >>> columns = TextColumns(2)
@@ -213,10 +173,7 @@ class TextColumns:
     def codes(self) -> NDArray[Any]:
         """Return the codes of all rows so far.
 
-        Returns
-        -------
-        array of unsigned int, shape (n_columns, n_rows)
-            Positions in each column's book, in order of first appearance.
+        They are positions in each column's book, in order of first appearance.
 
         Examples
         --------
@@ -236,25 +193,6 @@ class TextColumns:
 
 def read_rows(lines: Iterable[str], sep: str) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield a text table's rows in chunks, with the lines they end on; blank lines are skipped.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The text, line by line, with line ends.
-    sep : str
-        The separator.
-
-    Yields
-    ------
-    rows : list of list of str
-        At most 2,000 rows, fewer if they are wide.
-    numbers : list of int
-        1-based line numbers.
-
-    Raises
-    ------
-    DataError
-        If a cell is so long that a quote must be unbalanced.
 
     Examples
     --------

@@ -22,17 +22,7 @@ _SHOWN = 10
 def plain(value: Any) -> Any:
     """Return the Python value of a NumPy scalar; anything else comes back as it is.
 
-    Parameters
-    ----------
-    value : object
-        One cell or one name.
-
-    Returns
-    -------
-    object
-        ``int``, ``float``, ``bool``, ``str``, ``bytes``, ``date``, ``datetime``, ``timedelta``
-        for the NumPy scalar of that kind. Time finer than a microsecond stays a NumPy scalar,
-        since Python has no value for it.
+    Time finer than a microsecond stays a NumPy scalar, since Python has no value for it.
 
     Examples
     --------
@@ -56,15 +46,7 @@ def plain(value: Any) -> Any:
 def key(value: Any) -> Any:
     """Return what a state is looked up by: equal keys are one state.
 
-    Parameters
-    ----------
-    value : object
-        A state, as `plain` gives it.
-
-    Returns
-    -------
-    object
-        The value itself, and for a bool a pair that no number equals.
+    The value itself, and for a bool a pair that no number equals.
 
     Examples
     --------
@@ -76,16 +58,6 @@ def key(value: Any) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell is empty: None, NaN, NaT, pandas NA or masked.
-
-    Parameters
-    ----------
-    value : object
-        One cell.
-
-    Returns
-    -------
-    bool
-        True for a missing cell.
 
     Examples
     --------
@@ -105,16 +77,6 @@ def is_missing(value: Any) -> bool:
 
 def is_infinite(value: Any) -> bool:
     """Return whether a state is an infinite number.
-
-    Parameters
-    ----------
-    value : object
-        One state.
-
-    Returns
-    -------
-    bool
-        True for plus or minus infinity.
 
     Examples
     --------
@@ -136,17 +98,9 @@ def _kind(value: Any) -> str:
 def in_order(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return distinct states in their natural order.
 
-    Parameters
-    ----------
-    values : iterable
-        Distinct states, in order of first appearance.
-
-    Returns
-    -------
-    tuple
-        Numbers by size, text by code point, False before True; several kinds side by side go by
-        the kind's name first. If some states cannot be told apart by ``<`` (sets, objects without
-        an order), all stay in order of first appearance.
+    Numbers by size, text by code point, False before True; several kinds side by side go by the
+    kind's name first. If some states cannot be told apart by ``<`` (sets, objects without an
+    order), all stay in order of first appearance.
 
     Examples
     --------
@@ -176,16 +130,8 @@ def in_order(values: Iterable[Any]) -> tuple[Any, ...]:
 def prefers(new: Any, old: Any) -> bool:
     """Return whether `new` stands for a state better than its equal `old`.
 
-    Parameters
-    ----------
-    new, old : object
-        Two equal values, such as ``1`` and ``1.0``.
-
-    Returns
-    -------
-    bool
-        True when an int replaces something else, or a float something other than an int, so that
-        the choice does not depend on which row came first.
+    An int goes before all else and a float before all but an int, so that the choice does not
+    depend on which row came first.
 
     Examples
     --------
@@ -203,15 +149,7 @@ def prefers(new: Any, old: Any) -> bool:
 def may_clash(kinds: set[type]) -> bool:
     """Return whether cells of these types need care before Python's equality tells them apart.
 
-    Parameters
-    ----------
-    kinds : set of type
-        The types found in one column.
-
-    Returns
-    -------
-    bool
-        True if NumPy scalars, or two kinds of numbers, meet in the column.
+    So it is where NumPy scalars, or two kinds of numbers, meet in the column.
 
     Examples
     --------
@@ -225,18 +163,6 @@ def may_clash(kinds: set[type]) -> bool:
 def listing(items: Sequence[Any], most: int = _SHOWN) -> str:
     """Return the first few items as text, and how many more there are.
 
-    Parameters
-    ----------
-    items : sequence
-        States or names.
-    most : int
-        How many are shown.
-
-    Returns
-    -------
-    str
-        The items, separated by commas.
-
     Examples
     --------
     >>> listing(["a", 1]), listing(range(12))
@@ -249,17 +175,7 @@ def listing(items: Sequence[Any], most: int = _SHOWN) -> str:
 def suggestion(value: Hashable, known: Sequence[Hashable]) -> str:
     """Return "; did you mean ...?" for the known item nearest to a value, or an empty text.
 
-    Parameters
-    ----------
-    value : hashable
-        What was asked for.
-    known : sequence of hashable
-        What there is.
-
-    Returns
-    -------
-    str
-        A clause to append to an error. It names the types if only the type differs.
+    It names the types if only the type differs.
 
     Examples
     --------

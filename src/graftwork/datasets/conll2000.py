@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graftwork.data import Template, read_conll
-from graftwork.data.conll import Sentence, split_labels
+from graftwork.data.chains import Sentence, split_labels
 from graftwork.data.sources import named_after
 from graftwork.datasets.folders import Folder
 from graftwork.datasets.registry import Dataset

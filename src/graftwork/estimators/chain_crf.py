@@ -9,9 +9,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from graftwork.data.labels import check_weights, encode_labels, with_weight
-from graftwork.data.sequences import as_sequences, count_columns
-from graftwork.data.templates import Template
+from graftwork.data.chains import (
+    Template,
+    as_sequences,
+    check_weights,
+    count_columns,
+    encode_labels,
+    with_weight,
+)
 from graftwork.errors import ConvergenceWarning, DataError
 from graftwork.estimators.base import Estimator, check_is_fitted, in_report
 from graftwork.estimators.chain_parts import (

@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.labels import decode_labels, encode_labels
-from graftwork.data.sequences import Sequences, as_sequences, count_columns
+from graftwork.data.chains import (
+    Sequences,
+    as_sequences,
+    count_columns,
+    decode_labels,
+    encode_labels,
+)
 from graftwork.data.values import key, listing
 from graftwork.errors import DataError
 from graftwork.inference.chains import ChainShape

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from graftwork.data.sequences import Sequences
+from graftwork.data.chains import Sequences
 from graftwork.errors import TooLargeError
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.features import FeatureLayout, FeatureWeights

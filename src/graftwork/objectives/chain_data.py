@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from graftwork.data.sequences import Sequences
+from graftwork.data.chains import Sequences
 from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 

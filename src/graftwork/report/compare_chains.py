@@ -6,9 +6,14 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graftwork.data.labels import check_weights, encode_labels
-from graftwork.data.sequences import Sequences, as_sequences, count_columns
-from graftwork.errors import DataError, ParameterError
+from graftwork.data.chains import (
+    Sequences,
+    as_sequences,
+    check_weights,
+    count_columns,
+    encode_labels,
+)
+from graftwork.errors import DataError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
 from graftwork.estimators.parts import whole_number

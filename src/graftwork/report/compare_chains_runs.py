@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.labels import decode_labels, with_weight
-from graftwork.data.sequences import Sequences
+from graftwork.data.chains import Sequences, decode_labels, with_weight
 from graftwork.data.values import key
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import chain_recipe

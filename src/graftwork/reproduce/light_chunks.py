@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from graftwork.data.sequences import Sequences, as_sequences
+from graftwork.data.chains import Sequences, as_sequences
 from graftwork.datasets import load_conll2000
 from graftwork.datasets.conll2000 import LabelledSentences
 from graftwork.report.chunks import chunk_scores

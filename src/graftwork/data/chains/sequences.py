@@ -11,9 +11,16 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.bags import Bags, position_of, renumbered, settled
-from graftwork.data.items import bags_of_items
-from graftwork.data.matrices import bags_of_rows, check_matrix, is_matrix
+from graftwork.data.chains.attributes import (
+    Bags,
+    bags_of_items,
+    bags_of_rows,
+    check_matrix,
+    is_matrix,
+    position_of,
+    renumbered,
+    settled,
+)
 from graftwork.errors import DataError
 
 _WANTED = (
@@ -102,13 +109,7 @@ class Sequences:
         return np.diff(self.starts)
 
     def chosen(self, kept: NDArray[np.bool_]) -> Sequences:
-        """Return some of the sequences, their attributes numbered as before.
-
-        Parameters
-        ----------
-        kept : array of bool, shape (n_sequences,)
-            Which of them.
-        """
+        """Return some of the sequences, their attributes numbered as before."""
         lengths, sizes = self.lengths[kept], np.diff(self.indptr)
         positions = np.repeat(kept, self.lengths)
         entries = np.repeat(positions, sizes)
@@ -210,18 +211,6 @@ def count_columns(X: Any) -> int | None:
 def spot(starts: NDArray[np.int64], position: int) -> str:
     """Return where a position is, in words.
 
-    Parameters
-    ----------
-    starts : array of int64, shape (n_sequences + 1,)
-        Where sequences begin.
-    position : int
-        Number among the positions of all sequences.
-
-    Returns
-    -------
-    str
-        Its sequence and its number there, both counted from 0.
-
     Examples
     --------
     >>> spot(np.array([0, 2, 5]), 3)
@@ -233,16 +222,6 @@ def spot(starts: NDArray[np.int64], position: int) -> str:
 
 def is_frame(data: Any) -> bool:
     """Return whether data are a frame of pandas, polars or another library that narwhals knows.
-
-    Parameters
-    ----------
-    data : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for a frame, False for a series.
 
     Examples
     --------

@@ -14,8 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from graftwork.data.sources import check_file, named_after, opened
-from graftwork.data.template_lines import (
+from graftwork.data.chains.template_lines import (
     Line,
     column_name,
     is_crfpp,
@@ -23,6 +22,7 @@ from graftwork.data.template_lines import (
     parse_crfpp,
     parse_line,
 )
+from graftwork.data.sources import check_file, named_after, opened
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
 

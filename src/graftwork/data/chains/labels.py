@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.chains.sequences import Sequences, is_frame, spot
 from graftwork.data.checks import checked_weights
 from graftwork.data.encode import Coded, encode
-from graftwork.data.sequences import Sequences, is_frame, spot
 from graftwork.data.values import key, plain
 from graftwork.errors import DataError
 
@@ -67,20 +67,6 @@ def decode_labels(
 ) -> list[list[Any]]:
     """Return codes as one list of labels for each sequence.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n_positions,)
-        Positions in `classes`.
-    classes : sequence
-        The labels.
-    starts : array of int64, shape (n_sequences + 1,)
-        Where sequences begin, as in `Sequences`.
-
-    Returns
-    -------
-    list of list
-        The labels.
-
     Examples
     --------
     >>> decode_labels(np.array([0, 1, 1]), ("B", "I"), np.array([0, 2, 3]))
@@ -92,23 +78,6 @@ def decode_labels(
 
 def check_weights(sample_weight: Any, n_sequences: int) -> NDArray[np.float64] | None:
     """Return the weights of sequences as a read-only array, or None if there are none.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_sequences,), or None
-        Finite, at least 0, not all 0.
-    n_sequences : int
-        How many there must be.
-
-    Returns
-    -------
-    array of float64, shape (n_sequences,), or None
-        The same weights.
-
-    Raises
-    ------
-    DataError
-        If they are not finite numbers of at least 0, one per sequence and one of them positive.
 
     Examples
     --------
@@ -128,22 +97,7 @@ def with_weight(
 ) -> tuple[Sequences, NDArray[np.int32], tuple[Hashable, ...], NDArray[np.float64] | None]:
     """Return the labelled sequences whose weight is not zero: the others count as left out.
 
-    Parameters
-    ----------
-    sequences : Sequences
-    codes, classes
-        As `encode_labels` gives them.
-    weights : array of float64, shape (n_sequences,), or None
-
-    Returns
-    -------
-    sequences, codes, classes, weights
-        The same, without classes that only sequences of weight zero had.
-
-    Raises
-    ------
-    DataError
-        If no position has a weight.
+    Classes that only sequences of weight zero had are left out, too.
 
     Examples
     --------

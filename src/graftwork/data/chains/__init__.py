@@ -1,0 +1,29 @@
+"""Labelled sequences: attributes of positions, labels, column files and feature templates."""
+
+from graftwork.data.chains.conll import (
+    Sentence,
+    conll_lines,
+    read_conll,
+    split_labels,
+    write_conll,
+)
+from graftwork.data.chains.labels import check_weights, decode_labels, encode_labels, with_weight
+from graftwork.data.chains.sequences import Sequences, as_sequences, count_columns
+from graftwork.data.chains.templates import NAMED, Template
+
+__all__ = [
+    "NAMED",
+    "Sentence",
+    "Sequences",
+    "Template",
+    "as_sequences",
+    "check_weights",
+    "conll_lines",
+    "count_columns",
+    "decode_labels",
+    "encode_labels",
+    "read_conll",
+    "split_labels",
+    "with_weight",
+    "write_conll",
+]

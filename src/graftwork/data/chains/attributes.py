@@ -1,0 +1,396 @@
+"""Attributes of positions: lists, dicts or matrices in, compressed rows (`Bags`) out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import chain, count, repeat
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from graftwork.data.values import in_order, listing, plain
+from graftwork.errors import DataError
+from graftwork.kernels.bags import repeats
+
+_LISTS = (list, tuple, Set)
+_ITEMS = (*_LISTS, Mapping)
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bags:
+    """The attributes of each position.
+
+    Parameters
+    ----------
+    indptr : array of int64, shape (n_positions + 1,)
+        Position t has ``indices[indptr[t]:indptr[t + 1]]``.
+    indices : array of int32, shape (nnz,)
+        Attribute numbers; -1 for one that is to be left out.
+    values : array of float64, shape (nnz,), or (0,) if all are 1
+        Value of each entry.
+    names : tuple of hashable
+        Attribute a is called ``names[a]``.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64]
+    names: tuple[Hashable, ...]
+
+
+def position_of(indptr: NDArray[np.int64], entry: int) -> int:
+    """Return the position that an entry belongs to.
+
+    Examples
+    --------
+    >>> position_of(np.array([0, 2, 2, 5]), 2)
+    2
+    """
+    return int(np.searchsorted(indptr, entry, side="right")) - 1
+
+
+def settled(bags: Bags) -> Bags:
+    """Return bags without left-out entries, repeated attributes of a position added up.
+
+    Values are empty if all are 1.
+
+    Examples
+    --------
+    >>> read = Bags(np.array([0, 3]), np.array([0, -1, 0], dtype=np.int32), np.ones(0), ("a",))
+    >>> bags = settled(read)
+    >>> bags.indptr, bags.indices, bags.values
+    (array([0, 1]), array([0], dtype=int32), array([2.]))
+    """
+    bags = _kept(bags, bags.indices >= 0)
+    if repeats(bags.indptr, bags.indices, len(bags.names)):
+        bags = _merged(bags)
+    if (bags.values == 1).all():
+        bags = replace(bags, values=np.empty(0))
+    return bags
+
+
+def renumbered(bags: Bags, known: Mapping[Any, int]) -> Bags:
+    """Return bags whose attributes are numbered as in a model; those it does not know are -1.
+
+    Examples
+    --------
+    >>> bags = Bags(np.array([0, 2]), np.array([0, 1], dtype=np.int32), np.ones(0), ("a", "b"))
+    >>> renumbered(bags, {"b": 0}).indices
+    array([-1,  0], dtype=int32)
+    """
+    numbers = np.array([known.get(name, -1) for name in bags.names], dtype=np.int32)
+    return replace(bags, indices=numbers[bags.indices], names=tuple(known))
+
+
+def _kept(bags: Bags, wanted: NDArray[np.bool_]) -> Bags:
+    """Return bags with the wanted entries only."""
+    if wanted.all():
+        return bags
+    before = np.concatenate([[0], np.cumsum(wanted)])
+    return Bags(
+        before[bags.indptr],
+        bags.indices[wanted],
+        bags.values[wanted] if bags.values.size else bags.values,
+        bags.names,
+    )
+
+
+def _merged(bags: Bags) -> Bags:
+    """Return bags in which every attribute occurs once at a position, repeated ones added up."""
+    values = bags.values if bags.values.size else np.ones(bags.indices.size)
+    shape = bags.indptr.size - 1, len(bags.names)
+    # A copy, since the arrays may be those of the caller's own matrix.
+    rows = sparse.csr_array((values, bags.indices, bags.indptr), shape=shape, copy=True)
+    rows.sum_duplicates()
+    return Bags(
+        rows.indptr.astype(np.int64, copy=False),
+        rows.indices.astype(np.int32, copy=False),
+        rows.data,
+        bags.names,
+    )
+
+
+def bags_of_items(
+    items: Sequence[Any], place: Callable[[int], str], known: Mapping[Any, int] | None = None
+) -> Bags:
+    """Return the attributes of lists, tuples, sets and dicts, not settled.
+
+    They are numbered in order of first appearance, or as in `known`, with -1 for others. Sets are
+    read in their natural order, so that numbers do not depend on how Python happened to store
+    them. ``place`` turns a position into the words that say where it is.
+
+    Examples
+    --------
+    >>> bags = bags_of_items([["bias", "w=the"], {"w": "the", "bias": True}], str)
+    >>> bags.indices.tolist(), bags.names
+    ([0, 1, 2, 0], ('bias', 'w=the', 'w:the'))
+    """
+    kinds = set(map(type, items))
+    if not all(issubclass(kind, _ITEMS) for kind in kinds):
+        raise _not_an_item(items, place)
+    if any(issubclass(kind, Set) for kind in kinds):
+        items = [in_order(item) if isinstance(item, Set) else item for item in items]
+    names: Iterable[Any]
+    if any(issubclass(kind, Mapping) for kind in kinds):
+        counts, names, values = _spelled(items, place)
+    else:
+        counts = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
+        names, values = chain.from_iterable(items), np.empty(0)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    try:
+        indices, numbered = _numbered(names, int(indptr[-1]), known)
+    except TypeError as error:
+        raise _unhashable(items, place) from error
+    bags = Bags(indptr, indices, values, numbered)
+    if known is None:
+        _check_names(bags, place)
+    return bags
+
+
+def _numbered(
+    names: Iterable[Any], total: int, known: Mapping[Any, int] | None
+) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
+    """Return the number of each name, and the names by number."""
+    if known is not None:
+        numbers = map(known.get, names, repeat(-1))
+        return np.fromiter(numbers, dtype=np.int32, count=total), tuple(known)
+    # A missing name takes the next number: one look-up per attribute, millions a second.
+    book: defaultdict[Any, int] = defaultdict(count().__next__)
+    numbers = map(book.__getitem__, names)
+    indices = np.fromiter(numbers, dtype=np.int32, count=total)
+    return indices, tuple(map(plain, book))
+
+
+def _check_names(bags: Bags, place: Callable[[int], str]) -> None:
+    """Refuse names that are probably values: a list of numbers is no list of attributes."""
+    for number, name in enumerate(bags.names):
+        if name is None or isinstance(name, float | bool):
+            entry = int(np.argmax(bags.indices == number))
+            raise DataError(
+                f"{place(position_of(bags.indptr, entry))} has {name!r} as the name of an "
+                "attribute; use text, or give numbers as a dict of name to value or as a 2-D array."
+            )
+
+
+def _spelled(
+    items: Sequence[Any], place: Callable[[int], str]
+) -> tuple[NDArray[np.int64], list[Any], NDArray[np.float64]]:
+    """Return how many attributes each item has, all their names, and their values."""
+    names: list[Any] = []
+    values: list[Any] = []
+    ends = np.zeros(len(items) + 1, dtype=np.int64)
+    t = 0
+    try:
+        for t, item in enumerate(items):
+            if isinstance(item, Mapping):
+                _spell(item, names, values)
+            else:
+                names.extend(item)
+                values.extend(repeat(1, len(item)))
+            ends[t + 1] = len(names)
+    except DataError as error:
+        raise DataError(f"{place(t)}: {error}") from None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:  # an int beyond the floats
+        numbers = np.array([_number(value) for value in values])
+    return np.diff(ends), names, numbers
+
+
+def _spell(item: Mapping[Any, Any], names: list[Any], values: list[Any], prefix: str = "") -> None:
+    """Append the attributes that a dict stands for."""
+    for key, value in item.items():
+        name = f"{prefix}{key}" if prefix else key
+        kind = type(value)
+        if kind is str:
+            names.append(f"{name}:{value}")
+            values.append(1)
+        elif kind is float or kind is int or kind is bool:
+            names.append(name)
+            values.append(value)
+        else:
+            _spell_rare(name, value, names, values)
+
+
+def _spell_rare(name: Any, value: Any, names: list[Any], values: list[Any]) -> None:
+    """Append the attributes of a value that is not simply text or a number."""
+    if isinstance(value, Mapping):
+        _spell(value, names, values, f"{name}:")
+    elif isinstance(value, str):
+        names.append(f"{name}:{value}")
+        values.append(1)
+    elif isinstance(value, Real | Decimal | np.bool_):
+        names.append(name)
+        values.append(_number(value))
+    elif isinstance(value, _LISTS):
+        listed = in_order(value) if isinstance(value, Set) else value
+        if not all(isinstance(text, str | int) for text in listed):
+            raise DataError(
+                f"attribute {name!r} has a {type(value).__name__} that holds more than text; "
+                "name the numbers, as in {'vector': {'0': 0.5, '1': 0.2}}."
+            )
+        names.extend(f"{name}:{text}" for text in listed)
+        values.extend(repeat(1, len(listed)))
+    else:
+        raise DataError(
+            f"attribute {name!r} has the value {_brief(value)} of type {type(value).__name__}; "
+            "use a number, a bool, text, a list of texts or a dict, or leave the attribute out."
+        )
+
+
+def _number(value: Any) -> float:
+    """Return a number as a float, infinite if it is beyond the floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def _brief(value: Any) -> str:
+    """Return a value as text of bounded length."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _not_an_item(items: Sequence[Any], place: Callable[[int], str]) -> DataError:
+    """Return the error that names the first item of a wrong type."""
+    t = next(t for t, item in enumerate(items) if not isinstance(item, _ITEMS))
+    kind = "the text" if isinstance(items[t], str) else f"a {type(items[t]).__name__},"
+    return DataError(
+        f"{place(t)} is {kind} {_brief(items[t])}; an item is a list of attributes such as "
+        "['word=the', 'bias'] or a dict, and X is a list of sequences, each a list of items."
+    )
+
+
+def _unhashable(items: Sequence[Any], place: Callable[[int], str]) -> DataError:
+    """Return the error that names the first attribute that cannot be one."""
+    for t, item in enumerate(items):
+        for name in item:
+            try:
+                hash(name)
+            except TypeError:
+                return DataError(
+                    f"{place(t)} holds a {type(name).__name__} as an attribute, which is not "
+                    "hashable; an item is a list of names or one dict, and X is a list of "
+                    "sequences, each a list of items."
+                )
+    return DataError("some attributes cannot be compared with each other; use text.")
+
+
+def is_matrix(data: Any) -> bool:
+    """Return whether data are a 2-D array or a sparse matrix, whatever the type of entries.
+
+    Examples
+    --------
+    >>> is_matrix(np.zeros((2, 3))), is_matrix(np.zeros(3)), is_matrix([[1.0]])
+    (True, False, False)
+    """
+    return (isinstance(data, np.ndarray) or sparse.issparse(data)) and len(_shape(data)) == 2
+
+
+def _shape(matrix: Any) -> tuple[int, ...]:
+    """Return the shape, which scipy's own type of all sparse arrays does not declare."""
+    return tuple(matrix.shape)
+
+
+def check_matrix(matrix: Any, where: str) -> None:
+    """Refuse a matrix that does not hold real numbers; ``where`` names it in errors.
+
+    Examples
+    --------
+    >>> check_matrix(np.zeros((1, 1), dtype=bool), "X")
+    """
+    kind = matrix.dtype.kind
+    if kind == "c":
+        raise DataError(f"Complex data not supported: {where} holds complex numbers.")
+    if kind not in "biuf":
+        raise DataError(
+            f"{where} is a matrix of type {matrix.dtype}, not of numbers; convert it with "
+            ".astype(float), or use .tolist() if it holds names of attributes."
+        )
+
+
+def bags_of_rows(
+    blocks: Sequence[Any],
+    names: Iterable[Any] | None = None,
+    known: Mapping[Any, int] | None = None,
+) -> Bags:
+    """Return the attributes of rows of checked matrices with as many columns, not settled.
+
+    Columns are attributes, called by `names` or by their number. One block may share its memory.
+
+    Examples
+    --------
+    >>> bags = bags_of_rows([np.array([[0.0, 2.0]]), np.array([[1.0, 1.0]])])
+    >>> bags.indptr.tolist(), bags.indices.tolist(), bags.names
+    ([0, 1, 3], [1, 0, 1], (0, 1))
+    """
+    width = blocks[0].shape[1]
+    given = _column_names(names, width)
+    blocks = [_unmasked(block) for block in blocks]
+    if any(sparse.issparse(block) for block in blocks):
+        indptr, indices, values = _sparse_rows(blocks)
+    else:
+        indptr, indices, values = _dense_rows(blocks)
+    bags = Bags(indptr, indices, values, tuple(range(width)) if given is None else given)
+    return bags if known is None else renumbered(bags, known)
+
+
+def _column_names(names: Iterable[Any] | None, width: int) -> tuple[Hashable, ...] | None:
+    """Return names as Python values, after a check that there is one for each column."""
+    if names is None:
+        return None
+    given = tuple(map(plain, names))
+    if len(given) != width:
+        raise DataError(f"{len(given)} names were given, but X has {width} columns.")
+    odd = [name for name in given if not isinstance(name, Hashable)]
+    if odd:
+        raise DataError(f"names of columns must be hashable, but {listing(odd)} is not.")
+    if len(set(given)) != width:
+        twice = [name for name in dict.fromkeys(given) if given.count(name) > 1]
+        raise DataError(f"names must differ, but these occur more than once: {listing(twice)}.")
+    return given
+
+
+def _unmasked(block: Any) -> Any:
+    """Return a matrix with NaN where cells are masked."""
+    if not isinstance(block, np.ma.MaskedArray):
+        return block
+    return np.ma.filled(block.astype(np.float64), np.nan)
+
+
+def _sparse_rows(blocks: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Return the compressed rows of all blocks, one below the other."""
+    # As floats first: scipy knows no sparse matrices of half precision.
+    given: list[Any] = [b if sparse.issparse(b) else _as_floats(b) for b in blocks]
+    parts = [sparse.csr_array(block) for block in given]
+    rows = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+    indptr = rows.indptr.astype(np.int64, copy=False)
+    return indptr, rows.indices.astype(np.int32, copy=False), _as_floats(rows.data)
+
+
+def _dense_rows(blocks: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Return the compressed rows of all blocks, without zeros."""
+    rows = _as_floats(np.asarray(blocks[0]) if len(blocks) == 1 else np.concatenate(blocks))
+    height, width = rows.shape
+    columns = np.arange(width, dtype=np.int32)
+    present = rows != 0
+    if present.all():
+        indptr = np.arange(height + 1, dtype=np.int64) * width
+        return indptr, np.tile(columns, height), rows.reshape(-1)
+    indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+    return indptr, np.broadcast_to(columns, rows.shape)[present], rows[present]
+
+
+def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64, infinite where they are beyond it, not copied if they are."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float64, copy=False)
