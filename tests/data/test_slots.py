@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graftwork.data.slots import SlotIndex
+from graftwork.data.counts import SlotIndex
 
 
 def test_it_is_a_dict_that_is_asked_for_many_at_a_time():

@@ -240,8 +240,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     With ``gaps`` cells may be missing, whatever is said about that.
     """
     from graftwork.data import read_table
-    from graftwork.data.choosing import choose_columns
-    from graftwork.data.files import MISSING
+    from graftwork.data.files import MISSING, choose_columns
     from graftwork.datasets import EMBEDDED
 
     path = opt.file_or_stdin(Path(data))

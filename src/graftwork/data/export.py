@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from graftwork.data.atomic import write_lines
-from graftwork.data.checks import palette
+from graftwork.data.encode import palette
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:

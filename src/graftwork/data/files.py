@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graftwork.data.choosing import Wanted, choose_columns
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
+from graftwork.data.frames import from_frame
 from graftwork.data.missing import RECOMMENDED, Missing, check_missing
 from graftwork.data.oddities import warn_of_columns
-from graftwork.data.parquet import Choose, read_parquet
 from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
@@ -29,6 +28,12 @@ from graftwork.data.text import (
 )
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
+
+Names = Sequence[Hashable]
+#: Names of columns, or a function that is given all names of a file and returns these.
+Wanted = Collection[Any] | Callable[[Names], Collection[Any]]
+#: All names of a file, and the positions of those that are read.
+Choose = Callable[[Sequence[Any]], list[int]]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _FIRST_LINES = 20
@@ -171,7 +176,7 @@ def _take_apart(
     check_file(file)
     source = Source.of(file)
     if first_bytes(source) == b"PAR1" or file.suffix in (".parquet", ".pq"):
-        return read_parquet(source, choose)
+        return _read_parquet(source, choose)
     columns, names = _read_text(source, sep, header, choose)
     return _text_columns(columns, names, missing, convert)
 
@@ -306,3 +311,120 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
         remedy=raw.remedy,
     )
     return others, weights
+
+
+def choose_columns(
+    names: Names,
+    columns: Wanted | None = None,
+    drop: Wanted | None = None,
+    *,
+    also: Hashable = None,
+) -> list[int]:
+    """Return the positions of the columns to read, in the order they are to have.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        All columns of a file.
+    columns : list of names, or function of all names, optional
+        The columns wanted, in this order; all of them otherwise.
+    drop : list of names, or function of all names, optional
+        Columns that are left out.
+    also : hashable, optional
+        A column that is read in any case: that of the weights.
+
+    Examples
+    --------
+    >>> choose_columns(["id", "age", "sex", "n"], drop=["id"])
+    [1, 2, 3]
+    >>> choose_columns(["id", "age", "sex", "n"], ["sex", "age"], also="n")
+    [2, 1, 3]
+    """
+    if columns is None and drop is None:
+        return list(range(len(names)))
+    wanted = list(names) if columns is None else _known("columns", columns, names)
+    gone = [] if drop is None else _known("drop", drop, names)
+    if also is not None and also in gone:
+        raise DataError(f"the column {also!r} holds the weights, so it cannot be dropped.")
+    kept = [name for name in wanted if name not in gone]
+    if not [name for name in kept if name != also]:
+        raise DataError("no column is left; choose one at least.")
+    if also is not None and also in names and also not in kept:
+        kept.append(also)
+    places: dict[Hashable, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return [place for name in dict.fromkeys(kept) for place in places[name]]
+
+
+def _known(option: str, wanted: Wanted, names: Names) -> list[Hashable]:
+    """Return names that are all there."""
+    if isinstance(wanted, str):
+        raise DataError(f"{option} is one text, {wanted!r}; pass a list of names, [{wanted!r}].")
+    listed = list(wanted(names) if callable(wanted) else wanted)
+    what = "read" if option == "columns" else "drop"
+    for name in listed:
+        if name not in names:
+            raise DataError(
+                f"there is no column {name!r} to {what}{suggestion(name, names) or '.'} The "
+                f"columns are {listing(names)}."
+            )
+    return listed
+
+
+def _read_parquet(source: Source, choose: Choose) -> Raw:
+    """Return the columns of a Parquet file; others than those chosen are not read.
+
+    pyarrow reads it, or polars, or pandas (which needs fastparquet then).
+
+    Raises
+    ------
+    DataError
+        If none of them is installed, or the file cannot be read.
+    """
+    for read in (_by_pyarrow, _by_polars, _by_pandas):
+        try:
+            raw = from_frame(read(source, choose))
+        except ImportError:
+            continue
+        except (DataError, MemoryError):
+            raise
+        except Exception as error:  # each library has errors of its own
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise DataError(f"cannot be read as Parquet ({first}).") from error
+        assert raw is not None
+        return raw
+    raise DataError(
+        "reading Parquet needs pyarrow or polars: pip install 'graftwork[parquet]' brings pyarrow; "
+        "or save the table as CSV."
+    )
+
+
+def _by_pyarrow(source: Source, choose: Choose) -> Any:
+    import pyarrow.parquet as pq
+
+    # A file object, so that folders called key=value are not taken for columns.
+    with source.open() as stream, pq.ParquetFile(stream) as file:
+        names = file.schema_arrow.names
+        places = choose(names)
+        table = file.read(columns=sorted({names[j] for j in places}))
+        if len(set(names)) < len(names):  # refused in our words
+            return table
+        return table.select([names[j] for j in places])
+
+
+def _by_polars(source: Source, choose: Choose) -> Any:
+    import polars as pl
+
+    with source.open() as stream:
+        names = list(pl.read_parquet_schema(stream))
+        stream.seek(0)
+        return pl.read_parquet(stream, columns=[names[j] for j in choose(names)])
+
+
+def _by_pandas(source: Source, choose: Choose) -> Any:
+    import pandas as pd
+
+    with source.open() as stream:
+        frame = pd.read_parquet(stream)
+    return frame.iloc[:, choose(frame.columns.tolist())]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import export
-from graftwork.data.checks import checked_codes, checked_weights, palette
+from graftwork.data.encode import checked_codes, checked_weights, palette
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataError
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.chains.sequences import Sequences, is_frame, spot
-from graftwork.data.checks import checked_weights
-from graftwork.data.encode import Coded, encode
+from graftwork.data.encode import Coded, checked_weights, encode
 from graftwork.data.values import key, plain
 from graftwork.errors import DataError
 
