@@ -49,12 +49,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 def write_lines(path: str | PathLike[str], lines: Iterable[str]) -> None:
     """Write text as UTF-8, completely or not at all, and return None.
 
-    Parameters
-    ----------
-    path : path-like
-        Where to; compressed if it ends in ``.gz``.
-    lines : iterable of str
-        The text in pieces, with line ends.
+    Pieces of text bring their line ends; the file is compressed if it ends in ``.gz``.
 
     Examples
     --------

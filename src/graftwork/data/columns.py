@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from graftwork.data.encode import MAX_STATES, Coded, encode, infinity, small
+from graftwork.data.encode import MAX_STATES, Coded, checked_weights, encode, infinity, small
 from graftwork.data.missing import RECOMMENDED, Missing, advice, settle
 from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, key, listing, plain, suggestion
@@ -108,7 +108,7 @@ def assemble(
     raw: Raw,
     *,
     states: Mapping[Any, Iterable[Any]] | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     missing: Missing = "error",
 ) -> Table:
     """Return the Table of a container that was taken apart.
@@ -123,16 +123,6 @@ def assemble(
         Weight of each row.
     missing : {"error", "state", "known"}
         Whether missing cells become a last state of their own, or that state where it is declared.
-
-    Returns
-    -------
-    Table
-        The encoded table.
-
-    Raises
-    ------
-    DataError
-        If cells are missing, infinite or unknown, or a column has too many states.
 
     Examples
     --------
@@ -155,7 +145,8 @@ def assemble(
     codes = np.empty((len(names), raw.n_rows), dtype=np.uint16 if wide else np.uint8)
     for j, coded in enumerate(columns):
         codes[j] = coded.codes
-    return Table(names, tuple(coded.states for coded in columns), codes, weights)
+    given = None if weights is None else checked_weights(weights, raw.n_rows)
+    return Table(names, tuple(coded.states for coded in columns), codes, given)
 
 
 def _declared(

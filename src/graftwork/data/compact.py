@@ -171,11 +171,6 @@ def prepare(
     missing : bool
         Cells in the state "(missing)" are not in a state but missing.
 
-    Raises
-    ------
-    DataError
-        If a variable is missing in every row that counts.
-
     Examples
     --------
     >>> table = Table(("a",), (("no", "yes", "never"),), np.array([[0, 1, 1]], dtype=np.uint8))

@@ -235,23 +235,8 @@ def relabelled(
 ) -> Coded:
     """Return a column whose codes point into `states` instead of into `values`.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n_rows,)
-        Positions in `values`; negative where a cell is missing.
-    values : sequence
-        What the codes point to now.
-    gone : array of bool, shape (n_values,)
-        Which values stand for a missing cell.
-    states : tuple of hashable
-        What the codes shall point to; holds every value that is not gone.
-    declared : bool
-        Passed on.
-
-    Returns
-    -------
-    Coded
-        The column.
+    A negative code is a missing cell, and so is one whose value is gone; `states` hold every value
+    that is not gone.
 
     Examples
     --------

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graftwork.data.atomic import write_lines
 from graftwork.data.encode import palette
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
     from graftwork.data.table import Table
 
 _CHUNK_ROWS = 4096
 _NATIVE = {"int", "float", "bool", "str", "bytes", "date", "datetime", "timedelta", "time"}
 
 
-def to_pandas(table: Table) -> Any:
+def to_pandas(table: Table) -> pd.DataFrame:
     """Return a table as a pandas frame of plain values.
 
     Examples
@@ -37,7 +40,7 @@ def to_pandas(table: Table) -> Any:
     return frame
 
 
-def to_polars(table: Table) -> Any:
+def to_polars(table: Table) -> pl.DataFrame:
     """Return a table as a polars frame of plain values.
 
     Examples

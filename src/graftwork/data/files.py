@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
@@ -47,7 +48,7 @@ def read_table(
     missing_values: Collection[str] = MISSING,
     infer_types: bool = True,
     states: Mapping[Any, Iterable[Any]] | None = None,
-    weights: Any = None,
+    weights: str | ArrayLike | None = None,
     missing: Missing = "error",
     columns: Wanted | None = None,
     drop: Wanted | None = None,
@@ -138,13 +139,7 @@ def read_table(
 def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     """Return the columns of a file that have these names, not encoded yet.
 
-    Parameters
-    ----------
-    file : Path
-        As `read_table` takes it.
-    states : mapping of name to states
-        The columns wanted. One whose states are text stays text, and a text that is a state does
-        not mean a missing cell.
+    One whose states are text stays text, and a text that is a state does not mean a missing cell.
 
     Examples
     --------
@@ -322,16 +317,8 @@ def choose_columns(
 ) -> list[int]:
     """Return the positions of the columns to read, in the order they are to have.
 
-    Parameters
-    ----------
-    names : sequence of hashable
-        All columns of a file.
-    columns : list of names, or function of all names, optional
-        The columns wanted, in this order; all of them otherwise.
-    drop : list of names, or function of all names, optional
-        Columns that are left out.
-    also : hashable, optional
-        A column that is read in any case: that of the weights.
+    `columns` are wanted in their order (all otherwise), `drop` left out; both are names, or a
+    function of all names. The column `also`, that of the weights, is read in any case.
 
     Examples
     --------

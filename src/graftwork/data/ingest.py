@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from graftwork.data.columns import Raw, assemble, check_shape, clean_names
@@ -35,7 +35,7 @@ def as_table(
     data: Any,
     *,
     states: Mapping[Any, Iterable[Any]] | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     names: Iterable[Any] | None = None,
     missing: Missing = "error",
 ) -> Table:
@@ -109,7 +109,7 @@ def align(
     names: Sequence[Hashable],
     states: Sequence[Sequence[Hashable]],
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     owner: str = "model",
     remedy: str = _NO_STATE,
 ) -> Table:

@@ -44,11 +44,6 @@ def check_missing(missing: str) -> None:
 def recommend(gaps: Mapping[Hashable, int], n_rows: int) -> tuple[str, str]:
     """Return what MarkovNetwork is best told about missing cells, and why, in a clause.
 
-    Parameters
-    ----------
-    gaps : mapping of name to int
-        How many cells of each column are missing.
-
     Examples
     --------
     >>> recommend({"a": 3, "b": 0}, 100)
@@ -85,22 +80,8 @@ def advice(gaps: Mapping[Hashable, int], n_rows: int) -> str:
 def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int], str]) -> Coded:
     """Return a column with its missing cells in a state of their own, where that is wanted.
 
-    Parameters
-    ----------
-    coded : Coded
-        The column.
-    name : hashable
-        Its name, for errors.
-    missing : {"error", "state", "known"}
-        With "known" only a state that is there is used. The column comes back as it is where
-        nothing is to be done.
-    place : callable
-        Turns a row number into words.
-
-    Raises
-    ------
-    DataError
-        If cells hold the very text that is to stand for missing ones.
+    With "known" only a state that is there is used. Refused are cells that hold the very text that
+    is to stand for missing ones.
 
     Examples
     --------
@@ -182,11 +163,6 @@ def missing_last(table: Table) -> Table:
 
 def complete_rows(table: Table) -> Table:
     """Return the rows without a missing cell; missing is no state there.
-
-    Raises
-    ------
-    DataError
-        If no row of positive weight is left.
 
     Examples
     --------

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import export
 from graftwork.data.encode import checked_codes, checked_weights, palette
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 _CHUNK_ROWS = 1024
 
@@ -232,7 +236,7 @@ class Table:
             for row, listed in rows
         ]
 
-    def take_rows(self, rows: Any) -> Table:
+    def take_rows(self, rows: ArrayLike) -> Table:
         """Return a table of some of the rows; the states stay.
 
         Parameters
@@ -297,7 +301,7 @@ class Table:
         states = tuple(self.states[j] for j in places)
         return Table(kept, states, self.codes[places], self.weights)
 
-    def with_weights(self, weights: Any) -> Table:
+    def with_weights(self, weights: ArrayLike | None) -> Table:
         """Return the same rows with other weights.
 
         Parameters
@@ -315,7 +319,8 @@ class Table:
         >>> Table(("a",), ((0, 1),), [[0, 1]]).with_weights([2, 0.5]).total_weight
         2.5
         """
-        return Table(self.names, self.states, self.codes, weights)
+        given = None if weights is None else checked_weights(weights, self.n_rows)
+        return Table(self.names, self.states, self.codes, given)
 
     def split(self, fraction: float, rng: np.random.Generator | int) -> tuple[Table, Table]:
         """Return two tables that share the rows out at random; both keep all states.
@@ -363,7 +368,7 @@ class Table:
         parts = zip(self.names, self.states, self.codes, strict=True)
         return {name: palette(listed)[row].tolist() for name, listed, row in parts}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas frame of plain values; weights are left out.
 
         Returns
@@ -378,7 +383,7 @@ class Table:
         """
         return export.to_pandas(self)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> pl.DataFrame:
         """Return the table as a polars frame of plain values; weights are left out.
 
         Returns

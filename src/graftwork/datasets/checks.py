@@ -99,7 +99,7 @@ def state_counts(n_states: Any, n_variables: int) -> Ints:
     return np.array([whole("n_states", s, 2, MOST_STATES) for s in listed], dtype=np.int64)
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
     """Return the random generator a seed stands for, or the one given.
 
     Examples

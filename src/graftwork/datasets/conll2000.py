@@ -94,10 +94,6 @@ def load_conll2000(folder: Folder = None, *, np_only: bool = False) -> Corpus:
     Not part of the package. From sections 15 to 18 and 20 of the Wall Street Journal part of the
     Penn Treebank; freely distributed for the task, without a licence stated.
 
-    References
-    ----------
-    Tjong Kim Sang and Buchholz (2000), Introduction to the CoNLL-2000 shared task: chunking, CoNLL.
-
     Examples
     --------
     >>> corpus = load_conll2000(np_only=True)

@@ -52,12 +52,6 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
     Not part of the package. Whoever collected the files asks to cite the papers below; the sources
     (for jester see `load_jester`) have terms of their own.
 
-    References
-    ----------
-    Lowd and Davis (2010), Learning Markov network structure with decision trees, ICDM.
-    Van Haaren and Davis (2012), Markov network structure learning: a randomized feature generation
-    approach, AAAI.
-
     Examples
     --------
     >>> parts = load_debd("nltcs")
@@ -82,21 +76,7 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
 def read_binary_rows(path: Path) -> Bytes:
     r"""Return the rows of a file of zeros and ones with commas between them.
 
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-
-    Returns
-    -------
-    array of uint8, shape (n_rows, n_variables)
-        0 and 1.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, ragged, or a cell is neither 0 nor 1; the message starts with the
-        file's name and says the line.
+    They have shape (n_rows, n_variables). Errors start with the file's name and say the line.
 
     Examples
     --------

@@ -25,13 +25,10 @@ Bytes = NDArray[np.uint8]
 _COMMA, _END = ord(","), ord("\n")
 
 
-def data_folder(folder: Any) -> Path | None:
+def data_folder(folder: Folder) -> Path | None:
     """Return the folder meant, None if nobody says which.
 
-    Parameters
-    ----------
-    folder : path-like or None
-        The folder, ``~`` for that of the user; None for ``GRAFTWORK_DATA``.
+    ``~`` is that of the user; None stands for what ``GRAFTWORK_DATA`` says.
 
     Examples
     --------
@@ -84,17 +81,7 @@ def whole_lines(path: Path) -> list[str]:
 def arrays_in(path: Path, kinds: Mapping[str, tuple[int | None, ...]]) -> dict[str, NDArray[Any]]:
     """Return arrays of whole numbers from a NumPy archive, none of them empty.
 
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    kinds : mapping of name to shape
-        The arrays wanted; None in a shape for any length.
-
-    Raises
-    ------
-    DataError
-        If the archive is damaged, lacks an array, or an array is of another kind or shape.
+    `kinds` are the arrays wanted and their shapes, None for any length.
 
     Examples
     --------
@@ -165,25 +152,8 @@ def check_range(path: Path, name: str, array: NDArray[Any], low: int, high: int)
 def one_character_cells(text: bytes, allowed: bytes, first_line: int = 1) -> Bytes:
     r"""Return the cells of lines such as ``0,1,1``, as the bytes they are written with.
 
-    Parameters
-    ----------
-    text : bytes
-        Lines that end with a line feed each; those of the last ones may be missing, or too many.
-    allowed : bytes
-        The characters that may be in a cell.
-    first_line : int
-        Number of the first line, for errors.
-
-    Returns
-    -------
-    array of uint8, shape (n_lines, n_cells)
-        The characters.
-
-    Raises
-    ------
-    DataError
-        If there are no lines, they differ in the number of cells, or a cell holds anything else;
-        the message says the line.
+    All lines but the last end with a line feed. A cell must hold one of the characters `allowed`;
+    the error about another, or about a ragged line, says its number, counted from `first_line`.
 
     Examples
     --------

@@ -94,12 +94,6 @@ def load_hapmap(
     Not part of the package. HapMap data are public; these come with snpStats, which is under the
     GPL-3.
 
-    References
-    ----------
-    The International HapMap Consortium (2005), A haplotype map of the human genome, Nature 437,
-    1299-1320.
-    Clayton, snpStats. https://bioconductor.org/packages/snpStats
-
     Examples
     --------
     >>> found = load_hapmap(n=100)

@@ -65,11 +65,6 @@ def load_jester(
     -----
     Not part of the package. Free for research when the paper is cited.
 
-    References
-    ----------
-    Goldberg, Roeder, Gupta and Perkins (2001), Eigentaste: a constant time collaborative filtering
-    algorithm, Information Retrieval 4(2), 133-151.
-
     Examples
     --------
     >>> load_jester()

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
@@ -101,7 +101,7 @@ class Diagnosis(NamedTuple):
     ess: float
 
 
-def split_rhat(draws: Any) -> float:
+def split_rhat(draws: ArrayLike) -> float:
     """Return the split R-hat of one statistic: near 1 where all half-chains agree.
 
     Parameters
@@ -127,7 +127,7 @@ def split_rhat(draws: Any) -> float:
     return float(rhat)
 
 
-def effective_size(draws: Any) -> float:
+def effective_size(draws: ArrayLike) -> float:
     """Return how many independent draws the mean of one statistic is worth, at most all.
 
     It compares the means of half-chains, so it needs many chains and holds for slow ones too.
@@ -165,12 +165,7 @@ def split_halves(draws: NDArray[Any]) -> NDArray[Any]:
 def compare_halves(means: Floats, variances: Floats, n_draws: int) -> tuple[Floats, Floats]:
     """Return R-hat and effective number of draws of each statistic.
 
-    Parameters
-    ----------
-    means, variances : (..., half-chains) float64
-        Of each half-chain; variances with ``n_draws - 1`` below.
-    n_draws : int
-        Draws in a half-chain.
+    `means` and `variances` (with ``n_draws - 1`` below) are those of half-chains, their last axis.
 
     Examples
     --------
@@ -192,12 +187,8 @@ def compare_halves(means: Floats, variances: Floats, n_draws: int) -> tuple[Floa
 def diagnose(model: PairwiseMRF, codes: Codes, n_chains: int) -> Diagnosis:
     """Return the largest R-hat and the smallest effective number of draws of some chains.
 
-    Parameters
-    ----------
-    model : PairwiseMRF
-        The network they were to draw from.
-    codes : (n_variables, n_chains * draws) array
-        Consecutive draws, chain after chain, at least 4 of each.
+    `codes` (n_variables, n_chains * draws) are consecutive draws, chain after chain, at least 4 of
+    each.
 
     Examples
     --------

@@ -81,11 +81,6 @@ def load_mnist(
     Not part of the package. The licence of the data is commonly given as CC BY-SA 3.0. Changed in
     the file: 28 x 28 grey levels became 14 x 14 bits, 1 where the mean of four is at least 127.5.
 
-    References
-    ----------
-    LeCun, Bottou, Bengio and Haffner (1998), Gradient-based learning applied to document
-    recognition, Proceedings of the IEEE 86(11), 2278-2324.
-
     Examples
     --------
     >>> load_mnist()
@@ -140,18 +135,6 @@ def _wanted(digits: Any) -> list[int]:
 
 def coarser(images: Bytes, factor: int) -> Bytes:
     """Return images of blocks of pixels: 1 where at least half of a block is 1.
-
-    Parameters
-    ----------
-    images : array of uint8, shape (n_images, height, width)
-        Height and width are multiples of the factor.
-    factor : int
-        Pixels of a block's side.
-
-    Returns
-    -------
-    array of uint8, shape (n_images, height / factor, width / factor)
-        The blocks.
 
     Examples
     --------

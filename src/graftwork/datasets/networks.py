@@ -343,17 +343,7 @@ def normal_network(
 ) -> PairwiseMRF:
     """Return a network of variables x0, x1, ... with states 0, 1, ... and normal log-potentials.
 
-    Parameters
-    ----------
-    cards : (n,) int64
-        Number of states of each variable.
-    edges : pairs of variable numbers
-        In any order.
-    unary_sd, edge_sd : float
-        Standard deviations of unaries and of table entries.
-    rng : numpy.random.Generator
-    centred : bool
-        Take row and column means out of every table.
+    With `centred`, row and column means are taken out of every table. Edges may come in any order.
 
     Examples
     --------

@@ -98,12 +98,6 @@ def load_ocr_letters(
     Not part of the package; no licence of the data is stated. The first letter of every word, a
     capital, was left out by the data's authors.
 
-    References
-    ----------
-    Taskar, Guestrin and Koller (2003), Max-margin Markov networks, NIPS.
-    Zhu, Lao and Xing (2010), Grafting-Light: fast, incremental feature selection and structure
-    learning of Markov random fields, KDD, section 6.
-
     Examples
     --------
     >>> letters = load_ocr_letters(padded=True)

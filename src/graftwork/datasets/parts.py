@@ -49,19 +49,7 @@ class Parts:
 def split_distinct(table: Table, held_out: float, rng: np.random.Generator) -> Parts:
     """Return the rows in two parts, equal rows in the same one, in the order they had.
 
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    held_out : float
-        Share of the rows to test on; fewer where rows that are equal would make it more.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Raises
-    ------
-    DataError
-        If all rows are equal.
+    `held_out` is the share of the rows to test on; fewer where equal rows would make it more.
 
     Examples
     --------
@@ -84,12 +72,7 @@ def split_distinct(table: Table, held_out: float, rng: np.random.Generator) -> P
 def held_apart(order: Ints, held_out: float) -> tuple[Ints, Ints]:
     """Return the first and the last of some rows, one of each at least.
 
-    Parameters
-    ----------
-    order : array of int, shape (n_rows,)
-        Numbers of two rows or more.
-    held_out : float
-        Share of the last ones.
+    `held_out` is the share of the last ones, and `order` has two rows or more.
 
     Examples
     --------
@@ -103,15 +86,7 @@ def held_apart(order: Ints, held_out: float) -> tuple[Ints, Ints]:
 def pixel_table(images: NDArray[Any]) -> Table:
     """Return images as rows of a table.
 
-    Parameters
-    ----------
-    images : array of 0 and 1, shape (n_images, height, width)
-        At least one.
-
-    Returns
-    -------
-    Table
-        Variable ``"r3c5"`` is the pixel in row 3 and column 5, both from 0; states 0 and 1.
+    Variable ``"r3c5"`` is the pixel in row 3 and column 5, both from 0; states 0 and 1.
 
     Examples
     --------

@@ -145,22 +145,11 @@ def labelled_chains(
 def draw_labels(scores: Floats, transitions: Floats, rng: np.random.Generator) -> Ints:
     """Return labels drawn exactly from chains, one draw for each, independent of each other.
 
+    `scores` (n_sequences, length, n_labels) are log-potentials of labels, `transitions` those of a
+    label (row) being followed by another (column); the labels have shape (n_sequences, length).
+
     Forward filtering, backward sampling: the last label is drawn from its distribution, and every
     other one given the label after it.
-
-    Parameters
-    ----------
-    scores : array, shape (n_sequences, length, n_labels)
-        Log-potential of each label at each position.
-    transitions : array, shape (n_labels, n_labels)
-        Log-potential of a label (row) being followed by another (column).
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array of int64, shape (n_sequences, length)
-        The labels.
 
     Examples
     --------

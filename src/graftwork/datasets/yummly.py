@@ -61,10 +61,6 @@ def load_yummly(
     -----
     Not part of the package. The rules of the competition hold; no open licence is known.
 
-    References
-    ----------
-    Kaggle (2015), What's Cooking? Data by Yummly. https://www.kaggle.com/c/whats-cooking
-
     Examples
     --------
     >>> parts = load_yummly()

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.chains import (
     Sequences,
@@ -98,7 +98,9 @@ class ChainModel:
         parts = (self.vote_weights, self.pairs, self.triples)
         return sum(int(np.count_nonzero(part)) for part in parts)
 
-    def predict(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> list[list[Any]]:
+    def predict(
+        self, X: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> list[list[Any]]:
         """Return the most probable labels of each sequence (Viterbi).
 
         Of labels that are equally probable, the most frequent one in training is returned: so it
@@ -119,18 +121,24 @@ class ChainModel:
         _each_part(run, sequences, n_jobs)
         return decode_labels(codes, self.labels, sequences.starts)
 
-    def marginals(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> list[Floats]:
+    def marginals(
+        self, X: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> list[Floats]:
         """Return the probabilities of labels: an array (positions, labels) for each sequence."""
         sequences = self.read(X, lengths)
         _, found = self._infer(sequences, n_jobs, marginals=True)
         labels = found[:, : len(self.labels)]
         return [labels[start:stop] for start, stop in pairwise(sequences.starts.tolist())]
 
-    def log_partition(self, X: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
+    def log_partition(
+        self, X: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> Floats:
         """Return log Z of each sequence."""
         return self._infer(self.read(X, lengths), n_jobs, marginals=False)[0]
 
-    def log_prob(self, X: Any, y: Any, lengths: Any = None, n_jobs: int | None = None) -> Floats:
+    def log_prob(
+        self, X: Any, y: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> Floats:
         """Return the log-probability of the labels of each sequence, in nats.
 
         Labels that the chain does not have are impossible: minus infinity.
@@ -141,7 +149,7 @@ class ChainModel:
         scores[_owners(sequences)[codes < 0]] = -np.inf
         return scores - self._infer(sequences, n_jobs, marginals=False)[0]
 
-    def read(self, X: Any, lengths: Any = None) -> Sequences:
+    def read(self, X: Any, lengths: ArrayLike | None = None) -> Sequences:
         """Return sequences in the model's attributes; others are left out.
 
         Columns of matrices are what they were when the model was learned.

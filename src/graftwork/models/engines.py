@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,9 @@ def infer(
     return engine, beliefs
 
 
-def most_probable(reduced: Reduced, inference: str, evidence: Evidence = None) -> Ints:
+def most_probable(
+    reduced: Reduced, inference: Literal["auto", "exact"], evidence: Evidence = None
+) -> Ints:
     """Return the codes of the most probable state, or of the best that a search found."""
     exact = inference == "exact" or JunctionTree().fits(reduced.potentials.layout)
     if exact:
@@ -85,7 +87,7 @@ def draw_rows(
     reduced: Reduced,
     n: int,
     rng: np.random.Generator,
-    method: str,
+    method: Literal["auto", "exact", "gibbs"],
     evidence: Evidence = None,
     n_jobs: int | None = 1,
 ) -> NDArray[np.unsignedinteger]:
@@ -122,12 +124,6 @@ def no_state(evidence: Evidence = None) -> DataError:
 
 def no_draw(potentials: Potentials, evidence: Evidence = None) -> DataError:
     """Return the error for Gibbs draws that are impossible joint states.
-
-    Parameters
-    ----------
-    potentials : Potentials
-        Of the variables that were drawn, given the evidence.
-    evidence : mapping, optional
 
     Raises
     ------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import Table, align
 from graftwork.data.columns import level_of_caller
@@ -142,23 +142,13 @@ def rows_to_score(
     states: Sequence[Sequence[Any]],
     scoring: str,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     owner: str = "model",
 ) -> ScoredRows:
     """Return rows in the codes of a network.
 
-    Parameters
-    ----------
-    X : table
-        As `align` takes it.
-    names, states
-        Of the network.
-    scoring : {"error", "available-case", "drop-rows"}
-
-    Raises
-    ------
-    DataError
-        If the rows do not fit the network, or cells are missing that must not be.
+    X is as `align` takes it, and `scoring` one of `SCORING`; rows that do not fit the network, and
+    missing cells that must not be, are refused.
 
     Warns
     -----

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from graftwork.data import Table
 from graftwork.errors import DataError
@@ -66,8 +67,8 @@ class PairwiseMRF:
     def __init__(
         self,
         states: Mapping[Any, Sequence[Any]],
-        unary: Mapping[Any, Any] | None = None,
-        pairwise: Mapping[tuple[Any, Any], Any] | None = None,
+        unary: Mapping[Any, ArrayLike] | None = None,
+        pairwise: Mapping[tuple[Any, Any], ArrayLike] | None = None,
     ) -> None:
         self._states = check_states(states)
         layout, weights = flatten(self._states, unary, pairwise)
@@ -174,12 +175,12 @@ class PairwiseMRF:
         """What missing cells were when it was learned, with what scores need of that."""
         return self._gaps
 
-    def unary(self, name: Any) -> Floats:
+    def unary(self, name: Hashable) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
         i = self._find(name)
         return self._potentials.layout.unary(self._potentials.weights, i).copy()
 
-    def table(self, a: Any, b: Any) -> Floats:
+    def table(self, a: Hashable, b: Hashable) -> Floats:
         """Return the log-potentials of an edge, shape (states of a, states of b)."""
         i, j = self._pair(a, b)
         edge = int(find_edges(self._potentials.layout, np.array([(i, j)]))[0])
@@ -188,7 +189,7 @@ class PairwiseMRF:
         table = self._potentials.layout.table(self._potentials.weights, edge)
         return (table if i < j else table.T).copy()
 
-    def strength(self, a: Any, b: Any) -> float:
+    def strength(self, a: Hashable, b: Hashable) -> float:
         """Return the Frobenius norm of the double-centred table: 0 means no dependence.
 
         Examples
@@ -232,7 +233,7 @@ class PairwiseMRF:
         return {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
 
     def pair_marginal(
-        self, a: Any, b: Any, evidence: Evidence = None, inference: Inference = "auto"
+        self, a: Hashable, b: Hashable, evidence: Evidence = None, inference: Inference = "auto"
     ) -> Floats:
         """Return the joint probabilities of any two variables, shape (states of a, states of b).
 
@@ -249,7 +250,9 @@ class PairwiseMRF:
         flat, _ = engine.pair_marginals(reduced.potentials, beliefs, pair)
         return flat.reshape(layout.cards[i], layout.cards[j])
 
-    def map(self, evidence: Evidence = None, inference: str = "auto") -> dict[Any, Any]:
+    def map(
+        self, evidence: Evidence = None, inference: Literal["auto", "exact"] = "auto"
+    ) -> dict[Any, Any]:
         """Return the most probable joint state given the evidence, {name: state}.
 
         Exact where a junction tree fits. Beyond, "auto" warns and returns the best of many Gibbs
@@ -321,7 +324,7 @@ class PairwiseMRF:
     def score(
         self,
         X: Any,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         *,
         missing: str | None = None,
         n_jobs: int | None = 1,
@@ -355,7 +358,11 @@ class PairwiseMRF:
         return rows.mean(self.log_conditionals(rows, n_jobs))
 
     def rows_to_score(
-        self, X: Any, missing: str | None = None, weights: Any = None, owner: str = "model"
+        self,
+        X: Any,
+        missing: str | None = None,
+        weights: ArrayLike | None = None,
+        owner: str = "model",
     ) -> ScoredRows:
         """Return rows in the codes of this network; ``missing`` is as in `score`."""
         states, how = list(self._states.values()), self.scoring(missing)
@@ -411,7 +418,7 @@ class PairwiseMRF:
     def _find(self, name: Hashable) -> int:
         return find(name, self.names, self._index)
 
-    def _pair(self, a: Any, b: Any) -> tuple[int, int]:
+    def _pair(self, a: Hashable, b: Hashable) -> tuple[int, int]:
         i, j = self._find(a), self._find(b)
         if i == j:
             raise DataError(f"a pair needs two different variables, not {a!r} twice.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.chains.attributes import (
     Bags,
@@ -124,7 +124,7 @@ class Sequences:
 
 def as_sequences(
     X: Any,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     *,
     names: Iterable[Any] | None = None,
     known: Mapping[Any, int] | None = None,
