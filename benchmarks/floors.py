@@ -22,9 +22,9 @@ from rates import LANES, Rates, best_seconds, measure
 from threadpoolctl import threadpool_limits
 
 import graftwork as gw
+from graftwork.data.chains import Sequences
 from graftwork.data.compact import Sample, prepare
 from graftwork.data.counts import PairCounts
-from graftwork.data.chains import Sequences
 from graftwork.inference import LoopyBP
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.features import FeatureLayout, FeatureWeights

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from problems import all_pairs
 
 from graftwork.data import counting
-from graftwork.data.counts import PairCounts, table_offsets
+from graftwork.data.counts import PairCounts, SlotIndex, table_offsets
 from graftwork.kernels import counts as kernel
 
 
@@ -182,3 +182,43 @@ def test_bitsets_longer_than_a_block_of_words():
     pairs = all_pairs(3)
     values, _ = PairCounts(codes, cards).tables(pairs)
     assert np.array_equal(values, plain_tables(codes, cards, pairs))
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "large", "zero", "fractions"])
+@pytest.mark.parametrize("rows", [1, 63, 64, 1000])
+@pytest.mark.parametrize("states", [1, 2, 5, 32, 40])
+def test_margins_and_tables_equal_histograms(states, rows, weights):
+    rng = np.random.default_rng(states + rows)
+    codes = rng.integers(0, states, (3, rows)).astype(np.uint8)
+    own = {
+        "none": None,
+        "whole": rng.integers(0, 8, rows).astype(float),
+        "large": rng.integers(0, 2**20, rows).astype(float),
+        "zero": np.zeros(rows),
+        "fractions": rng.random(rows),
+    }[weights]
+    counts = PairCounts(codes, np.full(3, states), own, n_jobs=1)
+    for i in range(3):
+        wanted = np.bincount(codes[i], own, minlength=states)
+        np.testing.assert_allclose(counts.margin(i), wanted, rtol=1e-13)
+    values, starts = counts.compute(np.array([[0, 1], [1, 2]]))
+    cells = codes[1].astype(int) * states + codes[2]
+    wanted = np.bincount(cells, own, minlength=states**2)
+    np.testing.assert_allclose(values[starts[1] :], wanted, rtol=1e-12, atol=1e-12)
+    assert values.dtype == (np.int64 if own is None else np.float64)
+
+
+def test_the_index_of_slots_is_a_dict_that_is_asked_for_many_at_a_time():
+    rng = np.random.default_rng(0)
+    index, plain = SlotIndex(), {}
+    for size in (1, 700, 3, 5000, 0, 40_000):
+        keys = rng.integers(0, 100_000, size)
+        fresh = keys[index.find(keys) < 0]
+        slots = rng.integers(0, 2**40, len(fresh))
+        index.add(fresh, slots)
+        for key, slot in zip(fresh.tolist(), slots.tolist(), strict=True):
+            plain.setdefault(key, slot)
+        asked = rng.integers(0, 100_000, 1000)
+        assert index.find(asked).tolist() == [plain.get(key, -1) for key in asked.tolist()]
+        assert len(index) == len(plain)
+        assert index.latest(50).tolist() == list(reversed(plain))[:50]

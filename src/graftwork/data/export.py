@@ -1,4 +1,4 @@
-"""Tables out again: to other libraries' frames and to text files."""
+"""Tables out again, as methods of `Table`: to other libraries' frames and to text files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ _NATIVE = {"int", "float", "bool", "str", "bytes", "date", "datetime", "timedelt
 
 
 def to_pandas(table: Table) -> pd.DataFrame:
-    """Return a table as a pandas frame of plain values.
+    """Return the table as a pandas frame of plain values; weights are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One column per variable, under its own name.
 
     Examples
     --------
     >>> from graftwork.data import as_table
-    >>> to_pandas(as_table([["x", 1]], names=["a", 0])).columns.tolist()
+    >>> as_table([["x", 1]], names=["a", 0]).to_pandas().columns.tolist()
     ['a', 0]
     """
     try:
@@ -41,12 +46,18 @@ def to_pandas(table: Table) -> pd.DataFrame:
 
 
 def to_polars(table: Table) -> pl.DataFrame:
-    """Return a table as a polars frame of plain values.
+    """Return the table as a polars frame of plain values; weights are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        One column per variable, named ``str(name)``. Variables whose states are of several types
+        become Object columns.
 
     Examples
     --------
     >>> from graftwork.data import as_table
-    >>> to_polars(as_table([["x", 1]])).columns
+    >>> as_table([["x", 1]]).to_polars().columns
     ['x0', 'x1']
     """
     try:
@@ -67,16 +78,31 @@ def to_polars(table: Table) -> pl.DataFrame:
 
 
 def write_csv(
-    table: Table, path: str | PathLike[str], weight_column: Hashable | None = None
+    table: Table, path: str | PathLike[str], *, weight_column: Hashable | None = None
 ) -> None:
-    """Write a table as text with a header, and return None; the file appears whole or not at all.
+    """Write the table as UTF-8 text with a header, and return None.
+
+    The file appears whole or not at all. `read_table` reads it back, guessing types from the
+    text: the text "1" comes back as the int 1 unless told otherwise.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to write; compressed if it ends in ``.gz``.
+    weight_column : hashable, optional
+        Name of a last column for the weights. A weighted table needs it.
+
+    Raises
+    ------
+    DataError
+        If the table is weighted and no column is named for the weights.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from graftwork.data import as_table
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> write_csv(as_table([["x, y", 1]], names=["a", "b"]), path)
+    >>> as_table([["x, y", 1]], names=["a", "b"]).write_csv(path)
     >>> path.read_text()
     'a,b\\n"x, y",1\\n'
     """

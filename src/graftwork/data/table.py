@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +13,6 @@ from graftwork.data import export
 from graftwork.data.encode import checked_codes, checked_weights, palette
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
 
 _CHUNK_ROWS = 1024
 
@@ -368,63 +363,6 @@ class Table:
         parts = zip(self.names, self.states, self.codes, strict=True)
         return {name: palette(listed)[row].tolist() for name, listed, row in parts}
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table as a pandas frame of plain values; weights are left out.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One column per variable.
-
-        Examples
-        --------
-        >>> Table(("a",), ((0, 1),), [[1, 0]]).to_pandas()["a"].tolist()
-        [1, 0]
-        """
-        return export.to_pandas(self)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table as a polars frame of plain values; weights are left out.
-
-        Returns
-        -------
-        polars.DataFrame
-            One column per variable, named ``str(name)``. Variables whose states are of several
-            types become Object columns.
-
-        Examples
-        --------
-        >>> Table(("a",), ((0, 1),), [[1, 0]]).to_polars()["a"].to_list()
-        [1, 0]
-        """
-        return export.to_polars(self)
-
-    def write_csv(
-        self, path: str | PathLike[str], *, weight_column: Hashable | None = None
-    ) -> None:
-        """Write the table as UTF-8 text with a header, and return None.
-
-        The file appears whole or not at all. `read_table` reads it back, guessing types from the
-        text: the text "1" comes back as the int 1 unless told otherwise.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to write; compressed if it ends in ``.gz``.
-        weight_column : hashable, optional
-            Name of a last column for the weights. A weighted table needs it.
-
-        Raises
-        ------
-        DataError
-            If the table is weighted and no column is named for the weights.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-        >>> Table(("a", "b"), ((0, 1), ("x", "y")), [[1, 0], [0, 1]]).write_csv(path)
-        >>> path.read_text()
-        'a,b\\n1,x\\n0,y\\n'
-        """
-        export.write_csv(self, path, weight_column)
+    to_pandas = export.to_pandas
+    to_polars = export.to_polars
+    write_csv = export.write_csv
