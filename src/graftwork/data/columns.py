@@ -113,16 +113,8 @@ def assemble(
 ) -> Table:
     """Return the Table of a container that was taken apart.
 
-    Parameters
-    ----------
-    raw : Raw
-        Names and columns.
-    states : mapping of name to states, optional
-        States to use for some columns, in that order.
-    weights : array-like of shape (n_rows,), optional
-        Weight of each row.
-    missing : {"error", "state", "known"}
-        Whether missing cells become a last state of their own, or that state where it is declared.
+    `states` are used for some columns, in that order. With ``missing="state"`` missing cells become
+    a last state of their own, with "known" that state where it is declared.
 
     Examples
     --------

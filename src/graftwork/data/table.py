@@ -141,20 +141,7 @@ class Table:
     def index(self, name: Hashable) -> int:
         """Return the position of a variable.
 
-        Parameters
-        ----------
-        name : hashable
-            The variable's name.
-
-        Returns
-        -------
-        int
-            Its position in `names`.
-
-        Raises
-        ------
-        DataError
-            If there is no such variable; names that come close are listed.
+        Refused is a name that is not there; names that come close are listed.
 
         Examples
         --------
@@ -170,15 +157,7 @@ class Table:
     def column(self, name: Hashable) -> NDArray[Any]:
         """Return one variable's cells.
 
-        Parameters
-        ----------
-        name : hashable
-            The variable's name.
-
-        Returns
-        -------
-        array, shape (n_rows,)
-            int64, float64 or bool if all its states are of that type, otherwise objects.
+        int64, float64 or bool if all its states are of that type, otherwise objects.
 
         Examples
         --------
@@ -192,15 +171,7 @@ class Table:
     def row(self, i: int) -> tuple[Any, ...]:
         """Return one row.
 
-        Parameters
-        ----------
-        i : int
-            0-based row number; negative ones count from the end.
-
-        Returns
-        -------
-        tuple
-            One state per variable.
+        Rows count from 0, negative numbers from the end.
 
         Examples
         --------
@@ -215,10 +186,7 @@ class Table:
     def observed(self) -> list[NDArray[np.float64]]:
         """Return how often each state occurs.
 
-        Returns
-        -------
-        list of array
-            For each variable the weight of the rows in each of its states, shape (n_states,).
+        For each variable the weight of the rows in each of its states, shape (n_states,).
 
         Examples
         --------
@@ -234,20 +202,8 @@ class Table:
     def take_rows(self, rows: ArrayLike) -> Table:
         """Return a table of some of the rows; the states stay.
 
-        Parameters
-        ----------
-        rows : array-like of int, or of bool with shape (n_rows,)
-            Row numbers, in the order wanted and repeated if wanted; or a mask.
-
-        Returns
-        -------
-        Table
-            The rows taken, with their weights.
-
-        Raises
-        ------
-        DataError
-            If no row is taken or one does not exist.
+        `rows` are row numbers, in the order wanted and repeated if wanted, or a mask of bools;
+        weights go with their rows. One row at least must be taken.
 
         Examples
         --------
@@ -271,20 +227,7 @@ class Table:
     def take_columns(self, names: Iterable[Hashable]) -> Table:
         """Return a table of some of the variables, in the order given.
 
-        Parameters
-        ----------
-        names : iterable of hashable
-            The variables wanted.
-
-        Returns
-        -------
-        Table
-            The same rows, with their weights.
-
-        Raises
-        ------
-        DataError
-            If there is no such variable, or none is wanted.
+        The rows and their weights are the same; an unknown name is refused.
 
         Examples
         --------
@@ -299,15 +242,7 @@ class Table:
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """Return the same rows with other weights.
 
-        Parameters
-        ----------
-        weights : array-like of shape (n_rows,), or None
-            Finite, at least 0, not all 0. None takes the weights away.
-
-        Returns
-        -------
-        Table
-            Sharing the codes.
+        Weights are finite, at least 0 and not all 0; None takes them away.
 
         Examples
         --------
@@ -349,11 +284,6 @@ class Table:
 
     def to_dict(self) -> dict[Hashable, list[Any]]:
         """Return the columns as lists.
-
-        Returns
-        -------
-        dict of name to list
-            The cells as they were given.
 
         Examples
         --------

@@ -104,16 +104,9 @@ class Diagnosis(NamedTuple):
 def split_rhat(draws: ArrayLike) -> float:
     """Return the split R-hat of one statistic: near 1 where all half-chains agree.
 
-    Parameters
-    ----------
-    draws : (chains, draws) array
-        At least 4 draws of each chain; of an odd number the middle one is not used.
-
-    Returns
-    -------
-    float
-        The root of the pooled variance over the variance within half-chains; 1 where the statistic
-        is constant, infinity where it is constant in each half-chain but not over all.
+    The root of the pooled variance over the variance within half-chains; 1 where the statistic is
+    constant, infinity where it is constant in each half-chain but not over all. `draws` (chains,
+    draws) needs 4 draws of each chain; of an odd number the middle one is not used.
 
     Examples
     --------
@@ -131,11 +124,6 @@ def effective_size(draws: ArrayLike) -> float:
     """Return how many independent draws the mean of one statistic is worth, at most all.
 
     It compares the means of half-chains, so it needs many chains and holds for slow ones too.
-
-    Parameters
-    ----------
-    draws : (chains, draws) array
-        At least 4 draws of each chain.
 
     Examples
     --------

@@ -46,17 +46,9 @@ class Dataset:
     def file(self, folder: Folder, name: str) -> Path:
         """Return the path of a file: in the data set's own folder, or in the one given.
 
-        Parameters
-        ----------
-        folder : path-like or None
-            The folder of data sets, or the data set's own; None for ``GRAFTWORK_DATA``.
-        name : str
-            The file. One that ends in ``.gz`` may also lie there without, not compressed.
-
-        Raises
-        ------
-        DataMissingError
-            If no folder is known, or none of the places has the file.
+        `folder` is the folder of data sets or the data set's own, None for ``GRAFTWORK_DATA``. A
+        file that ends in ``.gz`` may also lie there without, not compressed. If none of the places
+        has it, a `DataMissingError` says where to get it.
         """
         given = data_folder(folder)
         if given is None:

@@ -52,16 +52,8 @@ class LabelledChains:
     def split(self, n_train: int) -> tuple[LabelledChains, LabelledChains]:
         """Return the first sequences and the rest, with the same model and without a copy.
 
-        Parameters
-        ----------
-        n_train : int
-            How many sequences the first part has. All are independent draws, so the first ones
-            are as good as any.
-
-        Returns
-        -------
-        train, test : LabelledChains
-            At least one sequence each.
+        All are independent draws, so the first ones are as good as any; each part has one sequence
+        at least.
 
         Examples
         --------

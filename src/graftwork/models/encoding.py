@@ -29,11 +29,6 @@ def encode(value: Any) -> list[Any]:
     str, int of any size, bool, float (bit for bit), None, bytes, date, datetime, timedelta, and
     tuples of these; a NumPy scalar as the Python value it equals.
 
-    Raises
-    ------
-    TypeError
-        For anything else: subclasses would not come back as what they were.
-
     Examples
     --------
     >>> encode("a"), encode(1), encode(0.1), encode((None, True))
@@ -50,11 +45,6 @@ def encode(value: Any) -> list[Any]:
 
 def decode(coded: Any) -> Any:
     """Return the value behind ``[tag, payload]``.
-
-    Raises
-    ------
-    ValueError
-        If it is not what `encode` writes.
 
     Examples
     --------
@@ -77,11 +67,6 @@ def encode_all(values: Iterable[Any]) -> list[Any]:
 
     Names are mostly text, and hundreds of thousands: what they have in common is written once.
 
-    Raises
-    ------
-    TypeError
-        For values that `encode` refuses.
-
     Examples
     --------
     >>> encode_all(["a", "b"]), encode_all([1, "b"])
@@ -94,11 +79,6 @@ def encode_all(values: Iterable[Any]) -> list[Any]:
 
 def decode_all(coded: Any) -> list[Any]:
     """Return the values behind what `encode_all` writes.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
 
     Examples
     --------
@@ -190,11 +170,6 @@ def pack(numbers: Floats) -> tuple[Floats, Bytes] | None:
 
 def unpack(values: Floats, indices: Bytes, size: int) -> Floats:
     """Return the numbers behind values and indices, sizes checked before anything is allocated.
-
-    Raises
-    ------
-    ValueError
-        If a value occurs twice, or the indices do not fit the size or the values.
 
     Examples
     --------

@@ -64,8 +64,6 @@ from graftwork.models.gaps import Gaps
 from graftwork.models.pairwise import PairwiseMRF
 from graftwork.version import __version__
 
-__all__ = ["load", "load_chain", "load_network", "read_info", "save_chain", "save_network"]
-
 PathLike = str | os.PathLike[str]
 Info = Mapping[str, Any]
 
@@ -132,31 +130,12 @@ def load(path: PathLike) -> PairwiseMRF | ChainModel:
 
 
 def load_network(path: PathLike) -> PairwiseMRF:
-    """Return the network in a file; a chain is refused, and what `load` refuses.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "coin.gw")
-    >>> PairwiseMRF({"coin": ["head", "tail"]}).save(path)
-    >>> load_network(path)
-    PairwiseMRF: 1 variable, 0 edges
-    """
+    """Return the network in a file; a chain is refused, and what `load` refuses."""
     return _network(_open(path, _NETWORK))
 
 
 def load_chain(path: PathLike) -> ChainModel:
-    """Return the chain in a file; a network is refused, and what `load` refuses.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "network.gw")
-    >>> PairwiseMRF({"coin": ["head", "tail"]}).save(path)
-    >>> load_chain(path)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    graftwork.errors.ModelFileError: ...network.gw' holds a network (PairwiseMRF), where ...
-    """
+    """Return the chain in a file; a network is refused, and what `load` refuses."""
     return _chain(_open(path, _CHAIN))
 
 

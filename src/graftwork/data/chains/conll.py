@@ -68,22 +68,7 @@ def read_conll(path: str | PathLike[str], *, sep: str | None = None) -> list[Sen
 def split_labels(sentences: Iterable[Sentence]) -> tuple[list[Sentence], list[list[str]]]:
     """Return sentences without their last column, and that column as labels.
 
-    Parameters
-    ----------
-    sentences : iterable of list of tuple of str
-        As `read_conll` gives them, with the label in the last column.
-
-    Returns
-    -------
-    tokens : list of list of tuple of str
-        The other columns.
-    labels : list of list of str
-        One label for each token.
-
-    Raises
-    ------
-    DataError
-        If a token has one column only.
+    A token with one column only is refused.
 
     Examples
     --------

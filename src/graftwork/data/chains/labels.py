@@ -38,12 +38,6 @@ def encode_labels(
         Those given; otherwise in their natural order, or in order of first appearance if they
         have none.
 
-    Raises
-    ------
-    DataError
-        If the numbers of sequences or positions differ, a label sequence is text, a label is
-        missing or not hashable, or there are no labels to find classes among.
-
     Examples
     --------
     >>> from graftwork.data import as_sequences

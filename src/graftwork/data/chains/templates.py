@@ -144,11 +144,6 @@ class Template:
     def named(cls, name: str) -> Template:
         """Return a template of `NAMED`: "chunking" (words and tags) or "words".
 
-        Raises
-        ------
-        DataError
-            If there is no such name; the message says which there are.
-
         Examples
         --------
         >>> len(Template.named("chunking").lines), Template.named("words").transitions
@@ -165,15 +160,8 @@ class Template:
     def read(cls, source: str | PathLike[str]) -> Template:
         """Return the template of this name, or in this file.
 
-        Parameters
-        ----------
-        source : str or path-like
-            A name, which goes before a file called so (write ``./words`` for that), or a file.
-
-        Raises
-        ------
-        DataError
-            If there is neither, or the file cannot be used; the message starts with its name.
+        A name goes before a file called so: write ``./words`` for that. Errors start with the
+        file's name.
 
         Examples
         --------
