@@ -32,7 +32,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(target.parent))
-    # Beside the target, so that replacing it is one step; a name of its own for every writer.
+    # In the target's folder, so that replacing it is one step; each writer has its own name.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with _named(temporary, target), temporary.open("xb") as file:

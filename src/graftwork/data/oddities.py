@@ -16,11 +16,11 @@ from graftwork.errors import DataWarning
 
 # A column with fewer states is none of these; nor can fewer rows tell.
 MANY_STATES = 20
-# Share of the rows whose state no other row has: of identifiers, and of free text (whose other
-# rows say "none", say), which has so many words.
+# Least share of the rows whose state no other row has: of identifiers, and of free text (other rows
+# of which may say "none"), whose median state has at least WORDS words.
 OWN_STATES = 0.5
 OWN_TEXTS, WORDS = 0.1, 3
-# Rows that count for more than so many on average are no single observations.
+# With a larger mean weight, rows are not single observations.
 HEAVY = 2.0
 _SHOWN = 5
 

@@ -24,7 +24,7 @@ SEPARATORS = (",", ";", "\t", "|")
 _CHUNK_ROWS = 2_000
 _CHUNK_CELLS = 1_000_000
 _HEADER_ROWS = 1_000
-# Cells that do not come up again in so many rows are no states.
+# Cells of the first row that do not recur within this many rows are not states.
 _SEVERAL_ROWS = 5
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -1,9 +1,9 @@
 """Data sets that come with the package, loaders of others, and generators of artificial ones.
 
-`DATASETS` has them all by name, `EMBEDDED` the loaders of those that come with the package. A new
-one is a new module here with a ``DATASET`` (`graftwork.datasets.registry`). Loaders of others look
-in a folder, and raise `DataMissingError`, which says where to get a file that is not there, or
-`DataError` for a damaged file.
+`DATASETS` has them all by name (and ``DATASETS[name].cite`` says what to cite), `EMBEDDED` the
+loaders of those that come with the package. A new one is a new module here with a ``DATASET``
+(`graftwork.datasets.registry`). Loaders of others look in a folder, and raise `DataMissingError`,
+which says where to get a file that is not there, or `DataError` for a damaged file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Looked up when asked for, so that modules are found which nobody listed.
+    # Looked up when asked for, so that modules need not be listed.
     sets = discover() if name in ("DATASETS", "EMBEDDED") or name.startswith("load_") else {}
     if name == "DATASETS":
         return sets

@@ -49,8 +49,8 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
 
     Notes
     -----
-    Not part of the package. Whoever collected the files asks to cite the papers below; the sources
-    (for jester see `load_jester`) have terms of their own.
+    Not part of the package. The collectors of the files ask to cite two papers (see `DATASETS`);
+    the sources (for jester see `load_jester`) have terms of their own.
 
     Examples
     --------

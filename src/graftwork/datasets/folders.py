@@ -26,7 +26,7 @@ _COMMA, _END = ord(","), ord("\n")
 
 
 def data_folder(folder: Folder) -> Path | None:
-    """Return the folder meant, None if nobody says which.
+    """Return the folder of data sets, None if it is not given.
 
     ``~`` is that of the user; None stands for what ``GRAFTWORK_DATA`` says.
 

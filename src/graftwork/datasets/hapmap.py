@@ -76,7 +76,7 @@ def load_hapmap(
         megabase of chromosome 22. "chr10": 1,000 simulated people, resampled from HapMap
         haplotypes, at 2,000 SNPs of chromosome 10.
     n : int, optional
-        Take the first so many SNPs by position; all by default.
+        Number of SNPs to take, the first by position; all by default.
     binary : bool
         Whether to make two states of three. Alleles are swapped where the one counted is the more
         frequent; then 1 is a genotype with a copy of the rarer allele at least.
@@ -106,11 +106,11 @@ def load_hapmap(
     """
     name, places, front = _PANELS[choice("which", which, tuple(_PANELS))]
     path = DATASET.file(folder, name)
-    beside = None if places is None else DATASET.file(folder, places)
+    places_file = None if places is None else DATASET.file(folder, places)
     with named_after(path):
         names, heads, codes = _read(path, front)
     count = len(names) if n is None else whole("n", n, 1, len(names))
-    positions = None if beside is None else _positions(beside, names)[:count]
+    positions = None if places_file is None else _positions(places_file, names)[:count]
     cases = _cases(path, heads) if "case" in front else None
     codes = codes[:, :count]
     return Genotypes(

@@ -42,7 +42,7 @@ def load_yummly(
     recipes : int or None
         How many recipes to draw at random; None for all.
     least : int
-        Ingredients are variables if at least so many of all recipes have them, drawn or not: 489
+        Ingredients are variables if at least `least` of all recipes have them, drawn or not: 489
         of 6,714 by default.
     held_out : float
         Share of the recipes drawn to test on.

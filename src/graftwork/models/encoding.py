@@ -19,7 +19,7 @@ Bytes = NDArray[np.uint8]
 
 #: Integers beyond this lose digits in other JSON readers, and are written in hexadecimal.
 EXACT_IN_JSON = 2**53
-# Packing must save half of the bytes, and so many: older versions cannot read it.
+# Packing must save half of the bytes, and at least this many: older versions cannot read it.
 LEAST_SAVING = 256
 
 
@@ -194,7 +194,7 @@ def unpack(values: Floats, indices: Bytes, size: int) -> Floats:
 
 
 def bits_for(count: int) -> int:
-    """Return how many bits tell so many things apart; at least 1.
+    """Return how many bits an index of `count` values needs; at least 1.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Missing cells: what they were to a network when it was learned, and what they are to scores.
 
-Whoever scores rows (a network, the estimator that learned it, `evaluate`, the command line) reads
-them here and asks `log_conditionals_of`, so all of them give the same numbers.
+Networks, the estimator, `evaluate` and the command line all read rows to score here and call
+`log_conditionals_of`, so they give the same numbers.
 """
 
 from __future__ import annotations

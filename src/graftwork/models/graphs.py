@@ -32,7 +32,7 @@ def states_text(states: Iterable[Any]) -> str:
 
 
 def is_graph(value: Any) -> bool:
-    """Whether a value is a networkx graph; nobody has one who has not imported networkx.
+    """Return whether a value is a networkx graph; there is none before networkx is imported.
 
     Examples
     --------

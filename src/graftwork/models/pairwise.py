@@ -166,7 +166,7 @@ class PairwiseMRF:
     def missing(self) -> str:
         """What missing cells were when it was learned: the estimator's ``missing``.
 
-        Rows are scored accordingly unless `score` and its kin are told otherwise.
+        `score`, `log_prob` and `log_pseudo_likelihood` treat rows accordingly by default.
         """
         return self._gaps.policy
 

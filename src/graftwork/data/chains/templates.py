@@ -329,5 +329,5 @@ def _columns(sentence: Sequence[Any], i: int) -> list[Sequence[Any]]:
 
 
 def _reaches(line: Line, width: int) -> bool:
-    """Return whether a line looks at a column that so many columns do not have."""
+    """Return whether a line looks at a column beyond the first `width`."""
     return any(look.column >= width for look in line.looks)
