@@ -86,7 +86,9 @@ def problems() -> dict[str, Problem]:
         "required": (planted, {"lam": 0.05, "knowledge": {"required": [(names[0], names[7])]}}),
         "forbidden-structure": (planted, {"knowledge": {"forbidden": [(names[0], names[1])]}}),
         "candidates": (planted, {"lam": 0.02, "knowledge": {"candidates": star}}),
-        "penalty-weights": (planted, {"lam": 0.03, "knowledge": {"penalty_weights": {star[0]: 0.1}}}),
+        "penalty-weights": (
+            planted, {"knowledge": {"penalty_weights": {star[0]: 0.1}}, "lam": 0.03},
+        ),
         "structure-binary": (lambda: planted(15, 2, 800, 6), {}),
         "structure-five": (lambda: planted(12, 5, 500, 7), {}),
         "structure-likelihood": (lambda: planted(7, 2, 400, 8), {"loss": "likelihood"}),
