@@ -8,10 +8,14 @@ PEERS_STAMP := $(PEERS)/.peers-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
 GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
+# A paper's experiments: make reproduce PAPER=priority [QUICK=1] [DATA=FOLDER] [OUT=FOLDER]
+PAPER ?=
+QUICK ?=
+OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo test test-slow lint format peers bench bench-smoke reproduce-quick clean
+.PHONY: setup demo test test-slow lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -33,14 +37,14 @@ test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --durations=0 tests
 
 lint: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks experiments
+	$(BIN)/ruff format --check src tests benchmarks experiments
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 format: $(STAMP)
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks experiments
+	$(BIN)/ruff check --fix src tests benchmarks experiments
 
 peers: $(PEERS_STAMP)
 
@@ -57,9 +61,13 @@ bench: $(STAMP) $(PEERS_STAMP)
 bench-smoke: $(STAMP) $(PEERS_STAMP)
 	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(GIVEN_DATA) $(BENCH)
 
-# The papers' experiments in small sizes.
+# A paper's experiments, or a list of the papers; the same command continues a stopped run.
+reproduce: $(STAMP)
+	$(BIN)/python -m experiments $(or $(PAPER),--list) $(if $(QUICK),--quick) $(GIVEN_DATA) --out "$(OUT)"
+
+# All papers in small sizes.
 reproduce-quick: $(STAMP)
-	$(BIN)/graftwork reproduce all --quick $(GIVEN_DATA) --out out/reproduced
+	$(BIN)/python -m experiments all --quick $(GIVEN_DATA) --out "$(OUT)"
 
 clean:
 	rm -rf $(VENV) $(PEERS) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,11 +19,12 @@ import typer
 from bench.__main__ import parse as parse_bench
 from made_sets import SENTENCE, write_sets
 
+from experiments import PAPERS, learners
+from experiments import __main__ as papers
 from graftwork import PairwiseMRF
 from graftwork.cli import app as program
 from graftwork.cli import main
 from graftwork.data.chains import write_conll
-from graftwork.reproduce import find_study
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -167,10 +168,8 @@ def parsed(monkeypatch):
 
 
 def is_long(command: Command) -> bool:
-    """Whether it takes long even on small files: studies, and the paper's whole chain."""
+    """Whether it takes long even on small files: the paper's whole chain."""
     name, first = command.words[1:3]
-    if name == "reproduce":
-        return first != "--list"
     return name == "compare-chains" and first.startswith("-")
 
 
@@ -196,8 +195,6 @@ def test_commands_of_a_page_run_in_order(page, place, capsys):
 @pytest.mark.parametrize("call", [call for call in CALLS if is_long(call)], ids=str)
 def test_long_commands_are_understood(call, parsed, capsys):
     assert parsed(list(call.words[1:])) == 0, capsys.readouterr().err
-    if call.words[1] == "reproduce" and call.words[2] != "all":
-        assert find_study(call.words[2]).name == call.words[2]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -221,6 +218,7 @@ def test_options_that_are_mentioned_exist(page):
     """Those of any command, or of a benchmark."""
     commands = typer.main.get_command(program.app).commands.values()
     known = set().union(*map(options_of, commands))
+    known |= options_of(typer.main.get_command(papers.app))
     for script in (ROOT / "benchmarks").rglob("*.py"):
         known.update(re.findall(r'"(--[a-z-]+)"', script.read_text(encoding="utf-8")))
     mentioned = {match[1] for match in re.finditer(r"`(--[a-z][a-z0-9-]*)", prose_of(page))}
@@ -237,10 +235,22 @@ def understand(words: tuple[str, ...], parsed) -> None:
         assert parsed(list(rest)) == 0, words
     elif rest[:2] == ("-m", "bench"):
         parse_bench(rest[2:])
+    elif rest[:2] == ("-m", "experiments"):
+        understand_papers(rest[2:])
+    elif rest[:2] == ("-m", "experiments.learners"):
+        learners.parse(list(rest[2:]))
     elif rest[0].startswith("benchmarks/"):
         script_of(rest[0]).parse(list(rest[1:]))
     else:
         assert importlib.util.find_spec(rest[1]), words
+
+
+def understand_papers(words: tuple[str, ...]) -> None:
+    """Check the arguments of the papers' experiments."""
+    command = typer.main.get_command(papers.app)
+    given = command.make_context("experiments", list(words)).params
+    assert given["listed"] or given["papers"], words
+    assert set(given["papers"] or ()) <= {*PAPERS, papers.ALL}
 
 
 def script_of(path: str):

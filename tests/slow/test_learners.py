@@ -1,29 +1,16 @@
 """What the papers claim of their learners, in counters and held-out figures. Run by make test-slow.
 
-The experiments are those of benchmarks/learners.py, which prints them on more networks.
+The experiments are those of experiments/learners.py, which prints them on more networks.
 """
-
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import graftwork as gw
+from experiments import learners
 from graftwork.parameters import gather
 
 pytestmark = pytest.mark.slow
-
-
-def load_experiments():
-    path = Path(__file__).parents[2] / "benchmarks" / "learners.py"
-    spec = importlib.util.spec_from_file_location("learners", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-learners = load_experiments()
 
 # ---- L1 against L2 and no penalty (Lee, Ganapathi and Koller) --------------------------------
 

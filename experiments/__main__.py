@@ -1,0 +1,160 @@
+"""python -m experiments: the papers' experiments, beside what was printed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments import PAPERS, find_study
+from experiments.engine import Context, Step, Study, reproduce
+from experiments.engine.pages import SMALL, verdict_of
+from experiments.engine.runner import Outcome
+from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, plain_warnings, report_failure, say
+from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
+from graftwork.cli.progress import Progress, progress_for
+from graftwork.datasets.folders import data_folder
+from graftwork.errors import DataError
+
+ALL = "all"
+PROGRAM = "python -m experiments"
+
+EXAMPLES = f"""Examples:
+{PROGRAM} --list
+{PROGRAM} priority
+{PROGRAM} forced-pruning --data DIR
+{PROGRAM} all --quick --data DIR --out quick
+
+DIR holds the data sets (debd, jester, yummly, conll2000, ocr_letters, mnist,
+hapmap), each in a folder of its own; GRAFTWORK_DATA may name it instead.
+Ctrl-C stops; the same command continues where it was."""
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command(epilog=EXAMPLES)
+def run(
+    papers: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAPER]...", help="Papers, or all.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of data sets (or GRAFTWORK_DATA).")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: under two minutes a paper.")
+    ] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(
+        "out/reproduced"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads (default: all cores).")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard earlier results.")] = False,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figures.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the papers and exit.")] = False,
+) -> None:
+    """Run the experiments of a paper; print what it says, what is found here, and a verdict.
+
+    Files, in a folder for each paper: results.json (everything), claims.csv and other tables,
+    pictures, page.md; the folder steps keeps what is done, so that a stopped run continues.
+    """
+    if listed or not papers:
+        width = max(map(len, PAPERS))
+        for name, about in PAPERS.items():
+            typer.echo(f"{name:<{width}}  {about}")
+        raise typer.Exit(0 if listed else BAD_INPUT)
+    asked = [find_study(name) for name in papers if name != ALL]
+    studies = [find_study(name) for name in PAPERS] if ALL in papers else asked
+    folder = data_folder(data)
+    needed = data is not None or any(study.data for study in studies)
+    if needed and folder is not None and not folder.is_dir():
+        raise DataError(f"there is no folder {str(folder)!r} to take data sets from.")
+    code = 0
+    with Interrupts() as interrupts, progress_for(quiet=quiet) as progress:
+        context = Context(
+            "quick" if quick else "full", seed, folder, jobs, Stoppable(progress, interrupts)
+        )
+        for study in studies:
+            place = out / (f"{study.name}-quick" if quick else study.name)
+            ended = _run(
+                study, place, context, interrupts, progress, fresh=fresh, pictures=not no_plot,
+                quiet=quiet,
+            )  # fmt: skip
+            code = max(code, ended)
+            if interrupts.seen:
+                break
+    raise typer.Exit(code)
+
+
+def _run(
+    study: Study,
+    out: Path,
+    context: Context,
+    interrupts: Interrupts,
+    progress: Progress,
+    *,
+    fresh: bool,
+    pictures: bool,
+    quiet: bool,
+) -> int:
+    """Run one study, print what was found, and return the exit code."""
+    began = time.monotonic()
+
+    def tell(step: Step, place: int, steps: int, state: str) -> None:
+        progress.noun = step.counts
+        more = f" ({state})" if state else ""
+        progress.note(f"{study.name} {place + 1}/{steps}: {step.words}{more}")
+
+    try:
+        outcome = reproduce(
+            study, out, context, fresh=fresh, tell=tell, interrupted=lambda: interrupts.seen,
+            pictures=pictures,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        say(f"interrupted; finished steps are in {out / 'steps'}; the same command continues.")
+        return INTERRUPTED
+    if not quiet:
+        _show(study, outcome, out, time.monotonic() - began, quick=context.quick)
+    for data, skipped in outcome.skipped.items():
+        count = len(skipped.steps)
+        say(f"{study.name}: {count} step{'s'[: count != 1]} need {data}. {skipped.reason}")
+    return BAD_INPUT if outcome.skipped else 0
+
+
+def _show(study: Study, outcome: Outcome, out: Path, seconds: float, *, quick: bool) -> None:
+    """Print the verdicts as a table."""
+    table = Table(title=study.paper, title_justify="left", show_lines=True)
+    for name in ("what", "printed", "ours", "verdict"):
+        table.add_column(name, overflow="fold")
+    for claim in outcome.report.claims:
+        table.add_row(*map(Text, (claim.what, claim.printed, claim.ours, verdict_of(claim))))
+    Console(highlight=False).print(table)
+    if quick:
+        typer.echo(SMALL)
+    files = ", ".join(path.name for path in outcome.files)
+    typer.echo(f"{out}: {files} ({seconds:.0f} s)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code of one call: 0, 2 for bad input or missing data, 130 interrupted."""
+    with plain_warnings():
+        try:
+            code = app(args=argv, prog_name=PROGRAM, standalone_mode=False)
+        except (Exception, KeyboardInterrupt, Aborted) as error:
+            return report_failure(error)
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

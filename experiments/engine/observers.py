@@ -1,0 +1,159 @@
+"""What is watched of a run while it goes: its searches, its CPU time, networks on its way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from graftwork.grafting import Recipe
+from graftwork.grafting.selection import Choice, Selection, Selector, View
+from graftwork.grafting.space import Space
+from graftwork.grafting.trace import Observer, PassOn, Round
+from graftwork.inference.layout import Ints, Potentials
+
+#: Most points kept of a curve.
+POINTS = 200
+
+
+@dataclass(slots=True)
+class Searches:
+    """Searches that found something: seconds and tests of each."""
+
+    seconds: list[float] = field(default_factory=list)
+    tests: list[int] = field(default_factory=list)
+
+    def mean_ms(self) -> float:
+        """Return the mean time of a search in milliseconds.
+
+        Examples
+        --------
+        >>> Searches([0.001, 0.003], [5, 6]).mean_ms()
+        2.0
+        """
+        return 1e3 * sum(self.seconds) / max(len(self.seconds), 1)
+
+    def mean_tests(self) -> float:
+        """Return the mean number of blocks scored in a search."""
+        return sum(self.tests) / max(len(self.tests), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A selector whose searches are recorded; it chooses what the one inside chooses."""
+
+    inner: Selector
+    searches: Searches
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _TimedSelection:
+        """Return a fresh selection, timed."""
+        return _TimedSelection(self.inner.begin(space, active, rng), self.searches)
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedSelection:
+    inner: Selection
+    searches: Searches
+
+    def choose(self, view: View) -> Choice:
+        """Return what the inner selection chooses."""
+        began = time.perf_counter()
+        choice = self.inner.choose(view)
+        if len(choice.keys):
+            self.searches.seconds.append(time.perf_counter() - began)
+            self.searches.tests.append(choice.tested)
+        return choice
+
+    def release(self, keys: Ints) -> None:
+        """Pass on that blocks are inactive again."""
+        self.inner.release(keys)
+
+
+def timed(recipe: Recipe) -> tuple[Recipe, Searches]:
+    """Return a recipe that does the same, and the record of its searches.
+
+    Examples
+    --------
+    >>> from graftwork.recipes import grafting
+    >>> timed(grafting())[0].name
+    'grafting'
+    """
+    searches = Searches()
+    return replace(recipe, selector=Timed(recipe.selector, searches)), searches
+
+
+class Snapshots(PassOn):
+    """An observer that keeps the last network of each kind, and passes everything on.
+
+    Attributes
+    ----------
+    found : dict
+        For each kind that occurred, its last round and the network then.
+    """
+
+    def __init__(self, inner: Observer, kind: Callable[[Round], Hashable]) -> None:
+        self.found: dict[Any, tuple[Round, Potentials]] = {}
+        super().__init__(inner)
+        self._kind = kind
+        self._round: Round | None = None
+
+    def on_round(self, record: Round) -> None:
+        """Remember the round, and pass it on."""
+        self._round = record
+        self._inner.on_round(record)
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Keep the network of the round just reported, and pass it on."""
+        if self._round is not None:
+            self.found[self._kind(self._round)] = (self._round, potentials)
+        self._inner.on_network(potentials)
+
+
+class CpuClock(PassOn):
+    """An observer that measures the CPU seconds of a run, all threads together.
+
+    They run from the first round to the last: reading data and compilation are not included.
+    """
+
+    def __init__(self, inner: Observer) -> None:
+        super().__init__(inner)
+        self._times: list[float] = []
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds so far."""
+        return self._times[-1] - self._times[0] if self._times else 0.0
+
+    def on_round(self, record: Round) -> None:
+        """Read the clock, and pass it on."""
+        self._times.append(time.process_time())
+        self._inner.on_round(record)
+
+
+def curve_of(
+    rounds: Sequence[Mapping[str, Any]], names: Sequence[str], points: int = POINTS
+) -> dict[str, list[float]]:
+    """Return columns of the records of at most ``points`` rounds, both ends included.
+
+    Examples
+    --------
+    >>> curve_of([{"a": k} for k in range(9)], ["a"], 3)
+    {'a': [0, 4, 8]}
+    """
+    last, steps = len(rounds) - 1, max(min(points, len(rounds)) - 1, 1)
+    kept = [rounds[k * last // steps] for k in range(steps + 1)] if last > 0 else rounds
+    return {name: [record[name] for record in kept] for name in names}
+
+
+def first_below(curve: Mapping[str, Sequence[float]], name: str, bound: float) -> int | None:
+    """Return the first place of a curve where a column is at most the bound.
+
+    Examples
+    --------
+    >>> first_below({"objective": [3.0, 2.0, 1.0]}, "objective", 2.5)
+    1
+    """
+    return next((k for k, value in enumerate(curve[name]) if value <= bound), None)

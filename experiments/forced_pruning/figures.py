@@ -1,0 +1,73 @@
+"""The picture of the forced pruning study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from experiments.engine.study import Figure, Found
+from experiments.forced_pruning.cells import bound_of
+from experiments.forced_pruning.printed import MORE, NAMES, PRINTED, Cell
+from graftwork.report.curves import draw_curve, dress, head
+
+Line = dict[int, float]
+
+
+def figures(found: Mapping[str, Found]) -> list[Figure]:
+    """Return the picture, if there is anything to draw."""
+    names = [name for name in NAMES if f"{name}-trees" in found]
+    if not names:
+        return []
+    caption = (
+        "Test NLPL by the number of edges beyond the Chow-Liu tree's, ten edges exchanged at once: "
+        "printed, the paper's rules here, and our default. Below the dotted line there is no "
+        "pairwise network of that size."
+    )
+    draw = partial(_draw, found, names)
+    return [Figure("sizes", caption, draw, (4.6 * len(names), 5.0))]
+
+
+def _draw(found: Mapping[str, Found], names: list[str], canvas: Any) -> None:
+    panels = canvas.subplots(1, len(names), squeeze=False)[0]
+    handles: dict[str, Any] = {}
+    for ax, name in zip(panels, names, strict=True):
+        for k, (label, line) in enumerate(_lines(name, found).items()):
+            if line:
+                x, y = np.array(sorted(line.items()), dtype=float).T
+                handles[label] = draw_curve(ax, k, x, y)
+        bounds = {more: bound_of(name, more, found) for more in MORE}
+        places = [more for more in MORE if bounds[more]]
+        if places:
+            [handles["no pairwise network below"]] = ax.plot(
+                places, [bounds[more] for more in places], color="black", linestyle=":"
+            )
+        ax.set_xlabel("edges beyond the Chow-Liu tree's")
+        ax.set_ylabel("test NLPL (nats a row)")
+        ax.set_title(name, fontsize=10)
+        dress(ax)
+    head(canvas, list(handles.values()), list(handles), "Networks of a given size")
+
+
+def _lines(name: str, found: Mapping[str, Found]) -> dict[str, Line]:
+    """Return the lines of a panel: always the same ones, empty where nothing was run."""
+    added = found[f"{name}-trees"].get("added", {})
+    lines: dict[str, Line] = {
+        f"printed, {rule}": {more: PRINTED[Cell(rule, name, more, 10)] for more in MORE}
+        for rule in ("greedy", "rejection")
+    }
+    for label, rule, k in (
+        ("greedy, k=10", "greedy", "10"),
+        ("rejection, k=10", "rejection", "10"),
+        ("our default", "greedy", "default"),
+        ("mcmc", "mcmc", "10"),
+    ):
+        lines[label] = {
+            more: found[f"{name}-{rule}-{more}"][k]["nll"]
+            for more in MORE
+            if k in found.get(f"{name}-{rule}-{more}", {})
+        }
+    lines["tree and best gains"] = {int(more): run["nll"] for more, run in added.items()}
+    return lines

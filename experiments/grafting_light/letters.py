@@ -1,0 +1,309 @@
+"""Grafting-Light, section 6.2: the structure of handwritten letters, by loopy BP and otherwise."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from experiments.engine.observers import CpuClock, curve_of
+from experiments.engine.study import Context, Found, Size, Step
+from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
+from graftwork.data import Table
+from graftwork.datasets import Letters, load_ocr_letters
+from graftwork.errors import ApproximationWarning, ConvergenceWarning
+from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.presets import preset
+from graftwork.grafting.certificate import Certificate
+from graftwork.models import PairwiseMRF
+from graftwork.report.compare import compare
+from graftwork.report.compare_runs import corner_of
+
+LETTERS = "acmsig"
+SIDE = 20
+#: Features a round.
+UNIT = 20
+TOL = 1e-4
+CURVE = ("evaluations", "seconds", "objective", "loss", "edges")
+#: How letters are learned beside the paper's way: the same features, a loss that is exact.
+PSEUDO: dict[str, dict[str, Any]] = {
+    f"pseudo-{LIGHT}": {"method": LIGHT, "method_options": {"count": UNIT}, "penalty": "l1"},
+    f"pseudo-{FULL}": {"method": FULL, "penalty": "l1"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LetterSize:
+    """Sizes of the letters' study.
+
+    Attributes
+    ----------
+    letters : str
+    strengths : tuple of float
+        Lambdas for the likelihood by BP, which converges on most letters at the first only.
+    pseudo : float
+        Lambda for the pseudo-likelihood.
+    default : float or "auto"
+        Lambda for our defaults; they choose it, which takes longer.
+    sweep : str
+        The letter whose select units are compared; the paper's has been lost.
+    units : tuple of int
+        Select units.
+    n_samples : int
+        Drawn by Gibbs sampling, for mean images.
+    most : float
+        Seconds a run may take.
+    most_penalised : float
+        Seconds a run with penalised single pixels may take.
+    """
+
+    letters: str = LETTERS
+    strengths: tuple[float, ...] = (0.1, 0.05)
+    pseudo: float = 0.02
+    default: float | str = "auto"
+    sweep: str = "s"
+    units: tuple[int, ...] = (1, 10, 30, 50, 70, 90, 110)
+    n_samples: int = 1_000
+    most: float = 30.0
+    most_penalised: float = 120.0
+
+
+SIZES = {
+    "full": LetterSize(),
+    "quick": LetterSize("sm", (0.1, 0.05), 0.05, 0.05, "s", (5, 30), 200, 3.0, 3.0),
+}
+
+
+def letter_steps(size: Size) -> list[Step]:
+    """Return the steps: the data, every letter by every method, one letter by select units."""
+    sizes = SIZES[size]
+    out = [Step("letters-data", "letters, sizes and means", partial(look_at, letters=LETTERS))]
+    for letter in sizes.letters:
+        for lam in sizes.strengths:
+            for method in (LIGHT, GRAFTING, FULL):
+                key = f"letters-{letter}-bp{lam:g}-{method}"
+                out.append(_step(key, letter, paper_settings(method, UNIT), lam, sizes))
+        for name, settings in PSEUDO.items():
+            key = f"letters-{letter}-{name}"
+            out.append(_step(key, letter, settings, sizes.pseudo, sizes))
+        out.append(_default_step(letter, sizes))
+    patient = replace(sizes, most=sizes.most_penalised)
+    for method in (LIGHT, GRAFTING, FULL):
+        settings = {**paper_settings(method, UNIT), "penalize_unary": True}
+        key = f"letters-penalised-{method}"
+        out.append(_step(key, sizes.sweep, settings, sizes.strengths[0], patient))
+    for method in (LIGHT, GRAFTING):
+        for unit in sizes.units:
+            settings = paper_settings(method, unit)
+            key = f"letters-units-{method}-{unit}"
+            out.append(_step(key, sizes.sweep, settings, sizes.strengths[0], sizes))
+    return out
+
+
+def paper_settings(method: str, unit: int) -> dict[str, Any]:
+    """Return a method in the paper's setting: single features, likelihood by loopy BP.
+
+    Examples
+    --------
+    >>> paper_settings("grafting", 10)["method_options"]
+    {'count': 10}
+    """
+    options = {} if method == FULL else {"count": unit}
+    return {**preset("grafting-light-paper"), "method": method, "method_options": options}
+
+
+def _step(key: str, letter: str, settings: dict[str, Any], lam: float, sizes: LetterSize) -> Step:
+    told = {**settings, "lam": lam, "most": sizes.most, "samples": sizes.n_samples, "tol": TOL}
+    work = partial(
+        run_letter, letter=letter, settings=settings, lam=lam, most=sizes.most,
+        n_samples=sizes.n_samples,
+    )  # fmt: skip
+    return Step(key, f"letters, {key.removeprefix('letters-')}", work, told)
+
+
+def _default_step(letter: str, sizes: LetterSize) -> Step:
+    told = {"lam": sizes.default, "samples": sizes.n_samples}
+    work = partial(run_default, letter=letter, lam=sizes.default, n_samples=sizes.n_samples)
+    return Step(f"letters-{letter}-default", f"letters, {letter}, our defaults", work, told)
+
+
+def look_at(context: Context, *, letters: str) -> Found:
+    """Return how many images of each letter there are, and what is constant in them."""
+    whole = letters_of(_folder(context))
+    out: Found = {}
+    for letter in letters:
+        images = whole.images[whole.labels == letter]
+        mean = images.mean(axis=0)
+        out[letter] = {
+            "images": len(images),
+            "constant": int(((mean == 0) | (mean == 1)).sum()),
+            "mean": _rounded(mean),
+        }
+    return out
+
+
+def run_letter(
+    context: Context,
+    *,
+    letter: str,
+    settings: Mapping[str, Any],
+    lam: float,
+    most: float,
+    n_samples: int,
+) -> Found:
+    """Return what a method makes of one letter: half of its images to learn from."""
+    train, test = _halves(context, letter)
+    clock = CpuClock(context.observer)
+    comparison = compare(
+        train,
+        [dict(settings)],
+        lam=lam,
+        test=test,
+        points=2,
+        tol=TOL,
+        max_seconds=most,
+        random_state=context.seed,
+        n_jobs=context.n_jobs,
+        observer=clock,
+    )
+    [row], [run] = comparison.table(), comparison.runs
+    return {
+        "letter": letter,
+        "method": settings["method"],
+        "loss": settings.get("loss", "pseudolikelihood"),
+        "select": settings.get("method_options", {}).get("count"),
+        "lam": lam,
+        "cpu_seconds": clock.seconds,
+        **{name: row[name] for name in ("seconds", "evaluations", "objective", "edges", "rounds")},
+        **_end(run.model, run.certificate, test, n_samples, context),
+        "curve": curve_of(run.rounds, CURVE),
+    }
+
+
+def run_default(context: Context, *, letter: str, lam: float | str, n_samples: int) -> Found:
+    """Return what our defaults make of one letter, choosing lambda unless it is given.
+
+    Times are those of the whole fit, the choice of lambda among them; evaluations and rounds are
+    those of the network chosen.
+    """
+    train, test = _halves(context, letter)
+    net = MarkovNetwork(
+        lam=lam, random_state=context.seed, n_jobs=context.n_jobs, observer=context.observer
+    )
+    net.fit(corner_of(train))  # what is compiled is compiled here
+    wall, cpu = time.perf_counter(), time.process_time()
+    net.fit(train)
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    last = net.trace_[-1]
+    return {
+        "letter": letter,
+        "method": net.method_,
+        "loss": net.loss,
+        "select": None,
+        "lam": net.lam_,
+        "cpu_seconds": cpu_seconds,
+        "seconds": seconds,
+        "evaluations": last.evaluations,
+        "objective": last.objective,
+        "edges": net.model_.n_edges,
+        "rounds": len(net.trace_),
+        **_end(net.model_, net.certificate_, test, n_samples, context),
+        "curve": curve_of([record.to_dict() for record in net.trace_], CURVE),
+    }
+
+
+def _end(
+    model: PairwiseMRF, certificate: Certificate, test: Table, n_samples: int, context: Context
+) -> Found:
+    """Return what a network is worth, and how its run ended."""
+    return {
+        "features": count_features(model),
+        "train_loss": certificate.loss / SIDE**2,
+        "test_nlpl": -float(np.mean(model.log_pseudo_likelihood(test))) / SIDE**2,
+        **judge_images(model, test, n_samples, context),
+        "converged": bool(certificate.converged),
+        "stop": certificate.stop,
+        "untrusted": certificate.n_untrusted,
+    }
+
+
+def _halves(context: Context, letter: str) -> tuple[Table, Table]:
+    """Return images to learn from, and others."""
+    return lively(letters_of(_folder(context)).table(letter)).split(0.5, context.seed)
+
+
+def count_features(model: PairwiseMRF) -> int:
+    """Return how many entries of edges' tables are not zero."""
+    potentials = model.potentials
+    return int(np.count_nonzero(potentials.weights[potentials.layout.n_unary :]))
+
+
+def judge_images(model: PairwiseMRF, test: Table, n_samples: int, context: Context) -> Found:
+    """Return mean images of a network beside those of other images, and their likelihood by BP."""
+    true = image_of(test.names, np.asarray(test.codes, dtype=np.float64).mean(axis=1))
+    with warnings.catch_warnings():  # what BP says of a network with loops is approximate
+        warnings.simplefilter("ignore", ApproximationWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        beliefs = model.marginals(inference="bp")
+        nll = -float(model.log_prob(test, "bp").mean())
+    drawn = model.sample(n_samples, random_state=context.seed, n_jobs=context.n_jobs)
+    believed = image_of(model.names, np.array([beliefs[name][1] for name in model.names]))
+    sampled = image_of(drawn.names, np.asarray(drawn.codes, dtype=np.float64).mean(axis=1))
+    return {
+        "test_nll": nll / SIDE**2,
+        "belief_error": _distance(believed, true),
+        "sample_error": _distance(sampled, true),
+        "beliefs": _rounded(believed),
+        "samples": _rounded(sampled),
+    }
+
+
+def lively(table: Table) -> Table:
+    """Return a table of pixels with the least constant ones first.
+
+    What is tried first, so that nothing is compiled while a clock runs, are the first columns.
+    """
+    ones = np.asarray(table.codes, dtype=np.float64).mean(axis=1)
+    order = np.argsort(np.abs(ones - 0.5), kind="stable")
+    names = tuple(table.names[k] for k in order)
+    return Table(names, tuple(table.states[k] for k in order), table.codes[order])
+
+
+def image_of(names: Any, values: Any) -> Any:
+    """Return values of pixels as an image; names are like "r3c5".
+
+    Examples
+    --------
+    >>> image_of(["r0c1"], [0.5])[0, :2].tolist()
+    [0.0, 0.5]
+    """
+    image = np.zeros((SIDE, SIDE))
+    for name, value in zip(names, values, strict=True):
+        row, column = name[1:].split("c")
+        image[int(row), int(column)] = value
+    return image
+
+
+@lru_cache(maxsize=1)
+def letters_of(folder: str | None) -> Letters:
+    """Return the letters of the paper, in the middle of 20 x 20 pixels."""
+    return load_ocr_letters(folder, LETTERS, padded=True)
+
+
+def _folder(context: Context) -> str | None:
+    return None if context.folder is None else str(context.folder)
+
+
+def _distance(image: Any, other: Any) -> float:
+    """Return the root mean square difference."""
+    return float(np.sqrt(((image - other) ** 2).mean()))
+
+
+def _rounded(image: Any) -> list[list[float]]:
+    rows: list[list[float]] = np.round(image, 3).tolist()
+    return rows

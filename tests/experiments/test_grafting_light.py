@@ -1,0 +1,413 @@
+"""Grafting-Light's study: every verdict is computed, missing steps are told, tiny steps run."""
+
+import numpy as np
+import pytest
+
+import graftwork as gw
+from experiments import find_study
+from experiments.engine import Context
+from experiments.engine.observers import CpuClock, curve_of
+from experiments.engine.pages import write_files
+from experiments.engine.runner import reproduce
+from experiments.engine.study import Study
+from experiments.grafting_light import chunks as light_chunks
+from experiments.grafting_light import letters as light_letters
+from experiments.grafting_light import report, steps
+from experiments.grafting_light.chain import ChainSize, run_chain
+from experiments.grafting_light.chunks import ChunkSize, Learner, run_chunks
+from experiments.grafting_light.letters import (
+    image_of,
+    lively,
+    look_at,
+    paper_settings,
+    run_default,
+    run_letter,
+)
+from experiments.grafting_light.letters_claims import PRINTED
+from graftwork.errors import DataMissingError
+from graftwork.estimators.presets import preset
+
+ABOUT = {"size": "quick", "seed": 0, "graftwork": "0", "seconds": 1.0, "steps": {}, "skipped": {}}
+
+
+def chain_run(method, select, evaluations, **changes):
+    run = {
+        "method": method, "select": select, "nll": 100.0, "test_error": 0.1, "features": 20,
+        "selected": 25, "evaluations": evaluations, "cpu_seconds": evaluations / 10, "seconds": 1.0,
+        "objective": 2.0, "rounds": 5, "converged": True, "stop": "optimal", "inputs": 20,
+        "n_train": 50,
+        "curve": {
+            "evaluations": [1, evaluations], "objective": [4.0, 2.0], "loss": [3.0, 2.0],
+            "features": [0, 20], "selected": [0, 25],
+        },
+    }  # fmt: skip
+    return {**run, **changes}
+
+
+def chain_found(light=(30, 20), grafting=(300, 40), seidel=(900, 50), **full):
+    found = {"chain-full": {**chain_run("full", None, 10), **full}}
+    counts = {"grafting-light": light, "grafting": grafting, "gauss-seidel": seidel}
+    for method, (first, last) in counts.items():
+        found[f"chain-{method}-1"] = chain_run(method, 1, first)
+        found[f"chain-{method}-100"] = chain_run(method, 100, last)
+    return found
+
+
+def chunk_run(method, select, **changes):
+    extra = {"penalty": "l1", "c1": 1.0, "f1": 94.0, "candidates": 4_000_000, "dropped": 0.9995}
+    return chain_run(method, select, 50, n_train=8_936, **{**extra, **changes})
+
+
+def chunk_found():
+    slow = {"evaluations": [1, 50], "objective": [4.0, 3.0]}
+    return {
+        "chunks-all": chunk_run("full", None, penalty="l2", f1=94.4, dropped=0.0),
+        "chunks-path-1": chunk_run("grafting-light", None, dropped=0.998),
+        "chunks-path-4": chunk_run("grafting-light", None, c1=4.0, f1=93.6),
+        "chunks-race-full": chunk_run("full", None),
+        "chunks-race-grafting-light-10": chunk_run("grafting-light", 10),
+        "chunks-race-grafting-10": chunk_run("grafting", 10, curve=slow, objective=3.0),
+        "chunks-race-gauss-seidel-10": chunk_run("gauss-seidel", 10, curve=slow, objective=3.0),
+    }
+
+
+def letter_run(method, lam, **changes):
+    image = np.zeros((20, 20)).tolist()
+    run = {
+        "letter": "s", "method": method, "loss": "likelihood", "select": 20, "lam": lam,
+        "cpu_seconds": 1.0, "seconds": 1.0, "evaluations": 20, "objective": 2.0, "edges": 10,
+        "rounds": 3, "features": 12, "train_loss": 0.1, "test_nlpl": 0.1, "test_nll": 0.1,
+        "belief_error": 0.01, "sample_error": 0.02, "beliefs": image, "samples": image,
+        "converged": True, "stop": "optimal", "untrusted": 0, "curve": {},
+    }  # fmt: skip
+    return {**run, **changes}
+
+
+def letter_found(**full):
+    image = np.zeros((20, 20)).tolist()
+    grafting = {"cpu_seconds": 3.0, "evaluations": 90}
+    return {
+        "letters-data": {
+            x: {"images": n, "constant": 272, "mean": image} for x, n in PRINTED.items()
+        },
+        "letters-s-bp0.1-grafting-light": letter_run("grafting-light", 0.1),
+        "letters-s-bp0.1-grafting": letter_run("grafting", 0.1, **grafting),
+        "letters-s-bp0.1-full": letter_run("full", 0.1, **full),
+        "letters-s-default": letter_run("best-choice", 0.02, loss="pseudolikelihood"),
+        "letters-units-grafting-light-1": letter_run("grafting-light", 0.1, select=1),
+        "letters-units-grafting-light-9": letter_run("grafting-light", 0.1, select=9),
+        "letters-units-grafting-1": letter_run("grafting", 0.1, select=1, evaluations=200),
+        "letters-units-grafting-9": letter_run("grafting", 0.1, select=9, evaluations=50),
+    }
+
+
+def verdicts(found):
+    return {claim.what: claim for claim in report(found).claims}
+
+
+def claim_like(found, text):
+    [claim] = [claim for what, claim in verdicts(found).items() if text in what]
+    return claim
+
+
+def test_nothing_run_is_said_of_every_claim():
+    claims = report({}).claims
+    assert len(claims) > 15
+    assert {claim.verdict for claim in claims} == {"not run"}
+    assert not report({}).figures
+
+
+@pytest.mark.parametrize("left_out", ["chain-full", "chain-grafting-light-1", "chunks-all"])
+def test_a_missing_step_leaves_the_rest_judged(left_out):
+    found = chain_found() | chunk_found() | letter_found()
+    del found[left_out]
+    kinds = {claim.verdict for claim in report(found).claims}
+    assert "reproduced" in kinds
+
+
+def test_what_the_paper_says_of_chains_is_reproduced_where_it_holds():
+    found = chain_found()
+    rivals = (f"time and gradients against {name}" for name in ("Grafting", "Gauss-Seidel"))
+    for text in (*rivals, "robust", "likelihood and error", "fewest"):
+        assert claim_like(found, text).verdict == "reproduced", text
+    assert claim_like(found, "non-zero").verdict == "reproduced"
+
+
+def test_what_it_says_of_chains_differs_where_it_does_not_hold():
+    found = chain_found(light=(100, 100), grafting=(90, 90))
+    claim = claim_like(found, "time and gradients against Grafting")
+    assert claim.verdict == "differs"
+    assert "M = 1, 100" in claim.because
+    assert claim_like(found, "robust").verdict == "differs"
+    found = chain_found(nll=150.0, evaluations=40, selected=90, features=40, inputs=20)
+    assert claim_like(found, "likelihood and error").verdict == "differs"
+    assert "at 2 of 2 select units" in claim_like(found, "fewest").because
+    sparse = claim_like(found, "non-zero")
+    assert sparse.verdict == "differs"
+    assert "inputs with a weight are 20 and 20" in sparse.because
+    found["chain-ridge-full"] = chain_run("full", None, 9, features=30)
+    found["chain-ridge-grafting-light"] = chain_run("grafting-light", 1, 9, features=31)
+    assert "they keep 31 and 30" in claim_like(found, "non-zero").because
+
+
+def test_greedy_methods_that_were_stopped_do_not_under_fit():
+    found = chain_found()
+    claim = claim_like(found, "greedy")
+    assert claim.verdict == "differs"
+    assert "Grafting has 0 features and NLL 150.0 after the 30 gradients" in claim.because
+    for method in ("grafting", "gauss-seidel"):
+        short = {"nll": 130.0, "features": 5, "converged": False}
+        found[f"chain-{method}-1"] = chain_run(method, 1, 500, **short)
+    claim = claim_like(found, "greedy")
+    assert claim.verdict == "differs"
+    assert claim.because == "the clock stopped Grafting at M = 1, Gauss-Seidel at M = 1"
+    assert "stopped by the limit of time" in claim.ours
+    against = claim_like(found, "time and gradients against Gauss-Seidel")
+    assert "> 16.7 times the gradients" in against.ours
+    assert "(17 times the gradients until the objective it reached)" in against.ours
+
+
+def test_a_light_run_that_was_stopped_reproduces_nothing():
+    found = chain_found()
+    names = ("time and gradients against Grafting", "robust", "likelihood and error")
+    assert {claim_like(found, name).verdict for name in names} == {"reproduced"}
+    found["chain-grafting-light-1"]["converged"] = False
+    for name in names:
+        claim = claim_like(found, name)
+        assert claim.verdict == "differs", name
+        assert "the clock stopped Grafting-Light at M = 1" in claim.because
+
+
+def test_more_features_on_the_way_count_where_there_are_more():
+    found = chain_found()
+    assert claim_like(found, "selected on the way").verdict == "differs"
+    for unit in (1, 100):
+        key = f"chain-grafting-light-{unit}"
+        found[key] = {**found[key], "selected": 40}
+    assert claim_like(found, "selected on the way").verdict == "reproduced"
+
+
+def test_claims_about_noun_phrases():
+    found = chunk_found()
+    claims = report(found).claims
+    told = [c for c in claims if c.what.startswith(("6.1.2", "4.1", "Fig. 3"))]
+    assert len(told) == 6
+    assert {claim.verdict for claim in told} == {"reproduced"}
+
+
+def test_noun_phrases_that_differ_say_how():
+    found = chunk_found()
+    found["chunks-path-4"]["f1"] = 90.0
+    found["chunks-race-grafting-light-10"] |= {"nll": 200.0, "converged": False, "objective": 4.0}
+    found["chunks-race-grafting-light-10"]["curve"] = {"evaluations": [1], "objective": [4.0]}
+    dropped = claim_like(found, "99.9 %")
+    assert dropped.verdict == "differs"
+    assert "within 1 point 99.800% can be dropped, and with 99.9 % dropped F1 is 90.00" in (
+        dropped.because
+    )
+    assert claim_like(found, "Fig. 3: gradients against Grafting").verdict == "differs"
+    assert claim_like(found, "Fig. 3: Grafting-Light against").verdict == "reproduced"  # the path's
+    found["chunks-path-1"] |= {"objective": 5.0}
+    good = claim_like(found, "Fig. 3: Grafting-Light against")
+    assert good.verdict == "differs"
+    assert "the limit of time stopped Grafting-Light" in good.because
+    for run in found.values():
+        run |= {"n_train": 300, "candidates": 1_000}
+    assert "300 of the 8,936 sentences" in claim_like(found, "candidate").because
+    found["chunks-race-full"]["f1"] = 80.0
+    assert claim_like(found, "F1 of Full").verdict == "differs"
+
+
+def test_claims_about_letters_depend_on_the_batch_method():
+    found = letter_found()
+    assert claim_like(found, "6.2: images").verdict == "reproduced"
+    assert claim_like(found, "time against Grafting").verdict == "reproduced"
+    assert claim_like(found, "Fig. 5").verdict == "reproduced"
+    for text in ("time against Full", "test NLL", "mean images", "sparsity"):
+        claim = claim_like(found, text)
+        assert claim.verdict == "differs", text
+        assert "where both converge (1 of 1 letter) objectives agree" in claim.because
+    bad = {
+        "cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90, "converged": False,
+        "stop": "stalled", "untrusted": 5,
+    }  # fmt: skip
+    found = letter_found(**bad)
+    for text in ("test NLL", "mean images", "sparsity"):
+        assert claim_like(found, text).verdict == "reproduced", text
+    timed = claim_like(found, "time against Full")  # belief propagation, not the clock, stopped it
+    assert timed.verdict == "differs"
+    assert "no optimum to compare" in timed.ours
+    found["letters-s-bp0.1-full"]["test_nll"] = 0.1
+    assert (
+        "no optimum was reached by Full-Opt-L1 on 1 of 1" in claim_like(found, "test NLL").because
+    )
+    found["letters-data"]["a"]["images"] += 1
+    assert claim_like(found, "6.2: images").because.startswith("a has +1")
+
+
+def test_letters_that_the_clock_stopped_are_not_reproduced():
+    worse = {"cpu_seconds": 9.0, "test_nll": 0.3, "belief_error": 0.2, "edges": 90}
+    found = letter_found(**worse, converged=False, stop="seconds")
+    timed = claim_like(found, "time against Full")  # it took at least as long
+    assert timed.verdict == "reproduced"
+    assert "at least 9.0 times the time" in timed.ours
+    for text in ("test NLL", "mean images", "sparsity"):
+        claim = claim_like(found, text)
+        assert claim.verdict == "differs", text
+        assert claim.ours == "the clock stopped a run on each of 1 letter"
+    found["letters-s-bp0.1-grafting-light"] |= {"converged": False, "stop": "seconds"}
+    assert claim_like(found, "time against Full").verdict == "differs"
+    assert claim_like(found, "time against Grafting").verdict == "differs"
+
+
+def test_select_units_are_stable_within_a_factor_of_two():
+    found = letter_found()
+    assert claim_like(found, "Fig. 5").verdict == "reproduced"
+    found["letters-units-grafting-light-1"]["evaluations"] = 41
+    claim = claim_like(found, "Fig. 5")
+    assert claim.verdict == "differs"
+    assert "2.0 times the smallest for Grafting-Light (stable is at most 2)" in claim.because
+    found["letters-units-grafting-9"]["converged"] = False  # one pair alone cannot be compared
+    assert claim_like(found, "Fig. 5").verdict == "not run"
+
+
+def test_figures_and_tables_are_written(tmp_path):
+    whole = report(chain_found() | chunk_found() | letter_found())
+    files = write_files(find_study("grafting-light"), whole, ABOUT, tmp_path, pictures=True)
+    names = {path.name for path in files}
+    assert {"chain.csv", "chunks.csv", "letters.csv", "chain.png", "chunks.png"} <= names
+    assert {
+        "chunks-path.png",
+        "letters-0.1.png",
+        "letters.png",
+        "letters-units.png",
+        "page.md",
+    } <= names
+
+
+@pytest.mark.parametrize("size", ["full", "quick"])
+def test_steps_have_keys_of_their_own_and_settings(size):
+    made = steps(size)
+    assert len({step.key for step in made}) == len(made)
+    assert all(step.settings or step.key == "letters-data" for step in made)
+
+
+def test_a_tiny_chain_runs_and_is_kept(tmp_path):
+    sizes = ChainSize(30, 20, 4, 8, 2, 1.0, 2.0, (1,), 20.0, 20.0)
+    found = run_chain(Context("quick", n_jobs=1), method="grafting-light", unit=2, sizes=sizes)
+    assert found["converged"]
+    assert found["evaluations"] == found["curve"]["evaluations"][-1]
+    assert found["cpu_seconds"] >= 0
+    assert found["inputs"] <= 8
+
+
+def test_a_tiny_chunker_runs(tmp_path):
+    folder = tmp_path / "conll2000"
+    folder.mkdir()
+    text = "He PRP B-NP\nsaw VBD B-VP\nthe DT B-NP\ndog NN I-NP\n\nDogs NNS B-NP\nbark VBP B-VP\n\n"
+    for part in ("train", "test"):
+        (folder / f"{part}.txt").write_text(text * 4)
+    light_chunks.chunk_data.cache_clear()
+    context = Context("quick", folder=tmp_path, n_jobs=1)
+    learner = Learner("grafting-light", "l1", 0.5, 10, 20.0)
+    found = run_chunks(context, learner=learner, sizes=ChunkSize(6, 4))
+    assert found["n_train"] == 6
+    assert found["f1"] == 100.0
+    assert 0 < found["features"] < found["candidates"]
+    light_chunks.chunk_data.cache_clear()
+
+
+def write_letters(folder, per_letter=12):
+    """Write an archive of random pictures, some pixels of which never change."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([ord(x) - ord("a") for x in "acmsig"], per_letter)
+    bits = rng.random((len(labels), 16, 8)) < 0.5
+    bits[:, :14] = False
+    bits[:, 15] = bits[:, 14]
+    folder.mkdir()
+    np.savez(
+        folder / "letters.npz",
+        pixels_packed=np.packbits(bits.reshape(len(labels), -1), axis=1),
+        labels=labels.astype(np.uint8),
+        word_start=np.array([0, len(labels)], dtype=np.int32),
+        fold=np.zeros(1, dtype=np.uint8),
+    )
+
+
+def test_a_tiny_letter_runs_with_constant_pixels(tmp_path):
+    write_letters(tmp_path / "ocr_letters")
+    light_letters.letters_of.cache_clear()
+    context = Context("quick", folder=tmp_path, n_jobs=1)
+    assert look_at(context, letters="ac")["a"]["constant"] == 400 - 16
+    found = run_letter(
+        context, letter="s", settings=paper_settings("grafting-light", 4), lam=0.2, most=20.0,
+        n_samples=20,
+    )  # fmt: skip
+    assert np.isfinite([found["test_nll"], found["test_nlpl"], found["objective"]]).all()
+    assert np.shape(found["samples"]) == (20, 20)
+    assert found["sample_error"] < 0.5
+    ours = run_default(context, letter="s", lam="auto", n_samples=20)
+    assert set(ours) == set(found)
+    assert (ours["method"], ours["converged"]) == ("working-set", True)
+    light_letters.letters_of.cache_clear()
+
+
+def test_without_data_steps_are_skipped_and_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("GRAFTWORK_DATA", raising=False)
+    chosen = [step for step in steps("quick") if step.key in ("letters-data", "chunks-all")]
+    study = Study("tiny", "paper", lambda size: chosen, report)
+    light_letters.letters_of.cache_clear()
+    light_chunks.chunk_data.cache_clear()
+    outcome = reproduce(study, tmp_path, Context("quick", folder=tmp_path), pictures=False)
+    assert outcome.skipped["ocr_letters"].steps == ["letters-data"]
+    assert outcome.skipped["conll2000"].steps == ["chunks-all"]
+    with pytest.raises(DataMissingError):
+        look_at(Context("quick", folder=tmp_path), letters="a")
+
+
+def test_pixels_that_change_come_first():
+    table = gw.Table(("r0c0", "r0c1"), ((0, 1),) * 2, [[0, 0, 0], [0, 1, 1]])
+    assert lively(table).names == ("r0c1", "r0c0")
+    assert image_of(("r0c1", "r2c0"), [1.0, 2.0])[[0, 2], [1, 0]].tolist() == [1.0, 2.0]
+
+
+def test_the_papers_setting_is_single_features_by_belief_propagation():
+    settings = preset("grafting-light-paper")
+    assert (settings["penalty"], settings["inference"]) == ("l1", "bp")
+    assert gw.MarkovNetwork(**settings, lam=0.1).fit([[0, 0], [1, 1]] * 20).model_.n_edges == 1
+
+
+def test_curves_are_thinned_with_both_ends():
+    rounds = [{"a": k, "b": -k} for k in range(1000)]
+    curve = curve_of(rounds, ["a"], 7)
+    assert len(curve["a"]) == 7
+    assert (curve["a"][0], curve["a"][-1]) == (0, 999)
+    assert curve_of(rounds[:1], ["b"]) == {"b": [0]}
+
+
+def test_a_clock_of_nothing_has_not_run():
+    class Quiet:
+        def __getattr__(self, name):
+            return lambda *args: None
+
+    clock = CpuClock(Quiet())
+    clock.on_stage("a", 0, 1)
+    clock.on_search(1, 2)
+    clock.on_step(3)
+    clock.on_network(None)
+    assert clock.seconds == 0.0
+    clock.on_round(None)
+    clock.on_round(None)
+    assert clock.seconds >= 0.0
+
+
+def test_penalised_pixels_are_judged_beside_free_ones():
+    found = letter_found()
+    runs = {
+        f"letters-penalised-{method}": letter_run(method, 0.1, edges=edges)
+        for method, edges in (("grafting-light", 20), ("grafting", 20), ("full", 90))
+    }
+    assert not any("penalised" in claim.what for claim in report(found).claims)
+    claim = claim_like(found | runs, "sparsity of Full-Opt-L1, lambda 0.1, penalised pixels")
+    assert claim.verdict == "reproduced"
+    assert "objectives agree to 0" in claim.ours
