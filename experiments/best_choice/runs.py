@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from experiments.engine.study import Context, Found
+from graftwork.comparing.networks import make_task
+from graftwork.comparing.runner import Attempt, run_methods
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.datasets import draw, load_jester, load_yummly, scale_free_network
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
-from graftwork.report.compare import make_task
-from graftwork.report.compare_runs import Attempt, run_methods
 from graftwork.report.found_edges import score_edges
 
 #: The counters of a round that curves are drawn against.
@@ -151,8 +151,9 @@ def run(plan: Plan, context: Context) -> Found:
         n_jobs=context.n_jobs,
         max_edges=plan.max_edges,
         max_seconds=plan.max_seconds,
+        points=POINTS,
     )
-    (attempt,) = run_methods(task, context.observer, most_networks=POINTS).attempts
+    (attempt,) = run_methods(task, context.observer).attempts
     curve = _curve(attempt, rows, task.truth)
     certificate = attempt.net.certificate_
     return {
@@ -173,7 +174,7 @@ def _curve(attempt: Attempt, rows: Rows, truth: Any) -> list[Found]:
     sample = prepare(rows.train, keep_all_states=bool(net.penalize_unary), n_jobs=net.n_jobs)
     told = {record.index: record for record in net.trace_}
     points = []
-    for index, potentials in attempt.networks:
+    for index, potentials in attempt.watcher.networks():
         record = told[index]
         point: Found = {name: getattr(record, name) for name in COUNTERS}
         point |= {"edges": record.edges, "objective": record.objective}

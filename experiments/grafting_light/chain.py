@@ -10,8 +10,8 @@ from typing import Any
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
 from experiments.engine.study import Context, Figure, Found, Size, Step
+from graftwork.comparing.chains import compare_chains
 from graftwork.datasets import LabelledChains, labelled_chains
-from graftwork.report.compare_chains import compare_chains
 
 LIGHT, GRAFTING, SEIDEL, FULL = "grafting-light", "grafting", "gauss-seidel", "full"
 #: The six criteria, CPU seconds for time.

@@ -11,11 +11,11 @@ from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
 from experiments.engine.study import Context, Figure, Found, Size, Step
 from experiments.grafting_light.chain import CRITERIA, CURVE, FULL, GRAFTING, LIGHT, SEIDEL, TOLD
+from graftwork.comparing.chains import compare_chains
 from graftwork.data.chains import Sequences, as_sequences
 from graftwork.datasets import load_conll2000
 from graftwork.datasets.conll2000 import LabelledSentences
 from graftwork.report.chunks import chunk_scores
-from graftwork.report.compare_chains import compare_chains
 
 #: The criteria with F1 in place of the error rate.
 PANELS = tuple(

@@ -14,6 +14,7 @@ import numpy as np
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.study import Context, Found, Size, Step
 from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
+from graftwork.comparing.networks import compare, corner_of
 from graftwork.data import Table
 from graftwork.datasets import Letters, load_ocr_letters
 from graftwork.errors import ApproximationWarning, ConvergenceWarning
@@ -21,8 +22,6 @@ from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.presets import preset
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
-from graftwork.report.compare import compare
-from graftwork.report.compare_runs import corner_of
 
 LETTERS = "acmsig"
 SIDE = 20

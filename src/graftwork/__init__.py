@@ -16,6 +16,8 @@ from graftwork.version import __version__
 
 if TYPE_CHECKING:
     from graftwork import datasets as datasets
+    from graftwork.comparing.chains import compare_chains as compare_chains
+    from graftwork.comparing.networks import compare as compare
     from graftwork.data import Table as Table
     from graftwork.data import Template as Template
     from graftwork.data import as_table as as_table
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from graftwork.report import evaluate as evaluate
     from graftwork.report import label_scores as label_scores
     from graftwork.report import plot_network as plot_network
-    from graftwork.report.compare import compare as compare
-    from graftwork.report.compare_chains import compare_chains as compare_chains
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -72,8 +72,8 @@ _HOMES = {
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
     "chunk_scores": "graftwork.report",
-    "compare": "graftwork.report.compare",
-    "compare_chains": "graftwork.report.compare_chains",
+    "compare": "graftwork.comparing.networks",
+    "compare_chains": "graftwork.comparing.chains",
     "compare_edges": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",

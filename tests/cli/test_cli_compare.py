@@ -35,7 +35,7 @@ def test_compare_writes_everything(graftwork, chain_csv, truth_csv, tmp_path):
     assert result.code == 0, result.err
     assert {p.name for p in out.iterdir()} == FILES
     assert (out / "comparison.txt").read_text() in result.out
-    for part in ("240 rows of 4 variables", "60 rows held out", "2 true edges", "agree"):
+    for part in ("240 rows, 4 variables", "60 test rows", "2 true edges", "agree"):
         assert part in result.out
     assert result.lines[:2] == [
         f"reading {chain_csv}",
@@ -124,7 +124,7 @@ def test_lambda_can_be_chosen_and_tiny_tables_hold_nothing_out(graftwork, tmp_pa
     result = graftwork("compare", data, "--out", tmp_path, "--jobs", "1")
     assert result.code == 0, result.err
     assert "3 are too few to spare some" in result.out
-    assert "held out " not in result.out
+    assert "test rows" not in result.out
 
 
 def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, no_matplotlib):
@@ -223,7 +223,7 @@ def test_interrupt_writes_what_there_is(tmp_path):
     assert process.returncode == 130, err
     assert err.splitlines()[-2:] == [
         "edge-grafting is missing: not run, because of the interrupt",
-        "interrupted; what there was by then is in compare.",
+        "interrupted; the results so far are in compare.",
     ]
     assert "best-choice did not converge: it was interrupted." in out
     rows = table_of(tmp_path / "compare")

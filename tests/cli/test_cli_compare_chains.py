@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from graftwork.cli.compare_chains import sizes_of
 from graftwork.cli.options import CHAIN_METHODS
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
@@ -62,10 +61,7 @@ def test_the_synthetic_chain_with_select_units(graftwork, tmp_path):
     assert [row["converged"] for row in rows] == ["True"] * 5
 
 
-def test_nothing_given_is_the_setting_of_the_paper(tmp_path, monkeypatch):
-    from graftwork.cli.compare_chains import Plan, read_task
-    from graftwork.cli.methods import parse_chain_methods
-    from graftwork.cli.progress import progress_for
+def test_nothing_given_is_the_setting_of_the_paper(graftwork, tmp_path, monkeypatch):
     from graftwork.datasets import labelled_chains
 
     asked = {}
@@ -75,14 +71,12 @@ def test_nothing_given_is_the_setting_of_the_paper(tmp_path, monkeypatch):
         return labelled_chains(3001, 2, 3, 1, random_state=0)
 
     monkeypatch.setattr("graftwork.datasets.labelled_chains", draw)
-    none = dict.fromkeys(("sequences", "test_sequences", "length", "inputs", "relevant", "labels"))
-    entries = parse_chain_methods(["full"], None)
-    plan = Plan(None, sizes_of(none), entries, None, None, tmp_path, 7, plot=False, quiet=True)
-    with progress_for(quiet=True) as progress:
-        task = read_task(plan, {}, progress)
+    words = ["-m", "full", "--seed", "7", "--out", tmp_path, "--no-plot", "-q"]
+    assert graftwork("compare-chains", *words).code == 0
     assert asked["sizes"] == ((5000, 8, 1000, 100, 2), 7)
-    assert task.train.sequences.n_sequences == 3000
-    assert task.options["lam"] * 3000 == pytest.approx(64)
+    stored = json.loads((tmp_path / "comparison.json").read_text())
+    assert stored["sequences"] == 3000
+    assert stored["lam"] * 3000 == pytest.approx(64)
 
 
 @pytest.mark.parametrize("strength", [["--c1", "0.6"], ["--lam", "0.05"]])
@@ -221,7 +215,7 @@ def test_interrupt_writes_what_there_is(tmp_path):
     assert process.returncode == 130, err
     assert err.splitlines()[-2:] == [
         "grafting is missing: not run, because of the interrupt",
-        "interrupted; what there was by then is in compare.",
+        "interrupted; the results so far are in compare.",
     ]
     assert "features, objective" in err
     assert [row["stop"] for row in table_of(tmp_path / "compare")] == ["rounds", "interrupted"]
@@ -235,6 +229,6 @@ def test_interrupt_before_comparing(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("graftwork.cli.compare_chains.read_task", interrupted)
+    monkeypatch.setattr("graftwork.cli.compare_chains.draw", interrupted)
     assert main(["compare-chains"]) == 130
     assert "interrupted before there was anything to compare" in capsys.readouterr().err

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,18 +19,16 @@ from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
 
 if TYPE_CHECKING:
-    from graftwork.report.chain_comparison import ChainComparison
-    from graftwork.report.compare_chains_runs import ChainAttempt
-    from graftwork.report.compare_methods import Entry
-    from graftwork.report.compare_runs import Attempt, Task
-    from graftwork.report.comparison import Comparison
+    from graftwork.comparing.comparison import Comparison
+    from graftwork.comparing.methods import Entry
+    from graftwork.comparing.networks import NetworkTask
+    from graftwork.comparing.runner import Attempt, Task
 
 #: Parameters that a comparison does not take: methods are its subject, at one lambda.
 LEFT_OUT = (
     "method", "start", "goal", "fdr", "criterion", "required", "forbidden", "candidates",
     "penalty_weights", "missing",
 )  # fmt: skip
-TOO_EARLY = "interrupted before there was anything to compare."
 
 EXAMPLES = """Examples:
 graftwork compare mushroom --lam 0.05
@@ -42,7 +39,7 @@ graftwork compare made.csv --truth truth.gw --holdout 0.2 --out compare
 
 The truth is a model, or a table that names the ends of an edge in its first
 two columns, such as the edges.csv of learn.
-Ctrl-C once stops and keeps what there is; twice gives up."""
+Ctrl-C once stops and keeps the results so far; twice gives up."""
 
 Methods = Annotated[
     list[str] | None,
@@ -50,29 +47,15 @@ Methods = Annotated[
         "--methods",
         "-m",
         metavar="NAME,NAME",
-        help="Methods, with commas, or all; NAME:OPTION=VALUE sets an option of one. By default "
-        "all for up to 10 variables; beyond, those that end soon: best-choice, first-hit and, for "
-        "up to 64, edge-grafting and grafting-light.",
+        help="Methods of learn, with commas, or all; NAME:OPTION=VALUE sets an option of one. By "
+        "default all for up to 10 variables; beyond, those that end soon: best-choice, first-hit "
+        "and, for up to 64, edge-grafting and grafting-light.",
     ),
 ]
 Truth = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The true network: a model (.gw) or a table of edges."),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do around the comparison itself."""
-
-    data: str
-    out: Path
-    reading: opt.Reading
-    methods: Sequence[Entry] | None
-    truth: Path | None
-    holdout: float
-    plot: bool
-    quiet: bool
 
 
 @opt.takes(
@@ -96,66 +79,86 @@ def compare(
 ) -> None:
     """Run several methods on a table at one lambda; compare what they reach and what they take.
 
-    Limits are for each method. Files: comparison.csv (a line a method), rounds.csv (every round),
-    comparison.txt, comparison.json and comparison.png (everything against time and counters).
+    Limits are for each method. Files: comparison.csv (a line per method), rounds.csv (every
+    round), comparison.txt, comparison.json and comparison.png (against time and counters).
     """
     # a wrong name is refused before a long file is read
     chosen = None if methods is None else parse_methods(methods)
-    plan = Plan(data, out, reading, chosen, truth, holdout, plot=not no_plot, quiet=quiet)
+
+    def read(progress: Progress) -> tuple[NetworkTask, str]:
+        progress.note(f"reading {data}")
+        task, why_not = read_task(data, reading, chosen, truth, holdout, settings)
+        progress.note(f"comparing on {size_of(task.table)}")
+        return task, why_not
+
+    raise typer.Exit(run(read, out, plot=not no_plot, quiet=quiet))
+
+
+def read_task(
+    data: str,
+    reading: opt.Reading,
+    methods: Sequence[Entry] | None,
+    truth: Path | None,
+    holdout: float,
+    settings: dict[str, Any],
+) -> tuple[NetworkTask, str]:
+    """Return what is to be compared, and why no rows are held out where none are."""
+    from graftwork.cli.truth import read_truth
+    from graftwork.comparing.networks import make_task
+
+    table = read_source(data, reading).table
+    true = None if truth is None else read_truth(table.names, truth)
+    train, test, why_not = hold_out(table, holdout, int(settings["random_state"]))
+    return make_task(train, methods, truth=true, test=test, **settings), why_not
+
+
+def run(
+    read: Callable[[Progress], tuple[Task, str]],
+    out: Path,
+    *,
+    plot: bool,
+    quiet: bool,
+    noun: str = "edge",
+) -> int:
+    """Compare, say what was found, write the files, and return the exit code.
+
+    Parameters
+    ----------
+    read : function
+        Returns what is to be compared, and a sentence to add to the results.
+    noun : str
+        What rounds count.
+    """
     try:
-        code = run(plan, settings)
-    except KeyboardInterrupt:  # while reading, choosing lambda, or before any method had a network
-        say(TOO_EARLY)
-        code = INTERRUPTED
-    raise typer.Exit(code)
+        return _run(read, out, plot=plot, quiet=quiet, noun=noun)
+    except KeyboardInterrupt:  # while reading, choosing lambda, or in the first round of all
+        say("interrupted before there was anything to compare.")
+        return INTERRUPTED
 
 
-def run(plan: Plan, settings: dict[str, Any]) -> int:
-    """Compare, say what was found, write the files, and return the exit code."""
-    from graftwork.report.compare_evaluate import evaluate
-    from graftwork.report.compare_runs import run_methods
+def _run(
+    read: Callable[[Progress], tuple[Task, str]], out: Path, *, plot: bool, quiet: bool, noun: str
+) -> int:
+    from graftwork.comparing.runner import evaluate, run_methods
 
     began = time.monotonic()
     with Interrupts() as interrupts:
-        with progress_for(quiet=plan.quiet) as progress:
-            progress.note(f"reading {plan.data}")
-            prepare(plan.out)
-            task, why_not = read_task(plan, settings)
-            progress.note(f"comparing on {size_of(task.table)}")
+        with progress_for(quiet=quiet, noun=noun) as progress:
+            prepare(out)
+            task, remark = read(progress)
             watched = Stoppable(progress, interrupts)
             trial = run_methods(task, watched, lambda attempt: tell(progress, attempt))
             interrupts.finishing = True
-            progress.note("evaluating what they found")
-            comparison = evaluate(trial)
-        text = comparison.words() + (f"\n{why_not}\n" if why_not else "")
-        written = write_files(comparison, plan.out, plot=plan.plot)
-    if not plan.quiet:
-        say_files(text, plan.out, written, time.monotonic() - began)
-    return say_what_is_missing(comparison, plan.out)
+            progress.note("evaluating the results")
+            comparison = evaluate(task, trial)
+        written = write_files(comparison, out, plot=plot)
+    if not quiet:
+        text = comparison.words() + (f"\n{remark}\n" if remark else "")
+        say_files(text, out, written, time.monotonic() - began)
+    return say_what_is_missing(comparison, out)
 
 
-def say_what_is_missing(comparison: Comparison | ChainComparison, out: Path) -> int:
-    """Say which methods are missing and whether it was interrupted; return the exit code."""
-    for label, why in comparison.missing.items():
-        say(f"{label} is missing: {one_line(as_options(why))}")
-    if comparison.interrupted:
-        say(f"interrupted; what there was by then is in {out}.")
-        return INTERRUPTED
-    return BAD_INPUT if comparison.missing else 0
-
-
-def read_task(plan: Plan, settings: dict[str, Any]) -> tuple[Task, str]:
-    """Return what is to be compared, and why no rows are held out where none are."""
-    from graftwork.cli.truth import read_truth
-    from graftwork.report.compare import make_task
-
-    table = read_source(plan.data, plan.reading).table
-    truth = None if plan.truth is None else read_truth(table.names, plan.truth)
-    train, test, why_not = hold_out(table, plan.holdout, int(settings["random_state"]))
-    return make_task(train, plan.methods, truth=truth, test=test, **settings), why_not
-
-
-def tell(progress: Progress, attempt: Attempt | ChainAttempt) -> None:
+def tell(progress: Progress, attempt: Attempt) -> None:
     """Note how a method ended, and return None."""
     certificate = attempt.net.certificate_
     ended = "optimal" if certificate.converged else certificate.stop
@@ -166,8 +169,8 @@ def tell(progress: Progress, attempt: Attempt | ChainAttempt) -> None:
     )
 
 
-def write_files(comparison: Comparison | ChainComparison, out: Path, *, plot: bool) -> list[str]:
-    """Write everything under the directory asked for, and return the names of the files."""
+def write_files(comparison: Comparison, out: Path, *, plot: bool) -> list[str]:
+    """Write everything to the directory asked for, and return the names of the files."""
     written = comparison.write(out, plot=False)
     if plot:
         try:
@@ -176,3 +179,13 @@ def write_files(comparison: Comparison | ChainComparison, out: Path, *, plot: bo
         except ImportError as error:
             say(f"note: comparison.png was not drawn: {error}")
     return written
+
+
+def say_what_is_missing(comparison: Comparison, out: Path) -> int:
+    """Say which methods are missing and whether it was interrupted; return the exit code."""
+    for label, why in comparison.missing.items():
+        say(f"{label} is missing: {one_line(as_options(why))}")
+    if comparison.interrupted:
+        say(f"interrupted; the results so far are in {out}.")
+        return INTERRUPTED
+    return BAD_INPUT if comparison.missing else 0

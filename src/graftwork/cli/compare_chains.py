@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,23 +10,14 @@ import typer
 
 from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
-from graftwork.cli.compare import (
-    TOO_EARLY,
-    say_what_is_missing,
-    tell,
-    write_files,
-)
-from graftwork.cli.failures import INTERRUPTED, say
-from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learn import prepare, say_files
+from graftwork.cli.compare import run
 from graftwork.cli.methods import parse_chain_methods
-from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.progress import Progress
 from graftwork.cli.sentences import Files, parse_types, read_material, refuse_two_strengths
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
-    from graftwork.report.compare_chains_runs import ChainTask
-    from graftwork.report.compare_methods import Entry
+    from graftwork.comparing.chains import ChainTask
 
     #: Sequences, and their labels.
     Labelled = tuple[Any, Any]
@@ -55,7 +44,7 @@ graftwork compare-chains train.txt --types NP --template my.tpl -m grafting-ligh
 
 Without a file the synthetic chain of the Grafting-Light paper is drawn.
 Files have a token a line, its label in the last column, and blank lines between
-sentences. Ctrl-C once stops and keeps what there is; twice gives up."""
+sentences. Ctrl-C once stops and keeps the results so far; twice gives up."""
 
 _SYNTHETIC = "Synthetic sequences"
 #: Options that say how a file is read.
@@ -99,21 +88,6 @@ C1 = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do around the comparison itself."""
-
-    files: Files | None
-    drawn: Mapping[str, int]
-    entries: Sequence[Entry]
-    lam: float | None
-    c1: float | None
-    out: Path
-    seed: int
-    plot: bool
-    quiet: bool
-
-
 def compare_chains(
     context: typer.Context,
     train: Train = None,
@@ -145,37 +119,30 @@ def compare_chains(
 
     Training time, negative log-likelihood of the training set, test error rate, features in the
     end, features selected on the way, gradient evaluations. Limits are for each method. Files:
-    comparison.csv (a line a method), rounds.csv (every round), comparison.txt, comparison.json and
-    comparison.png (a panel a criterion, against the features a round where there are several).
+    comparison.csv (a line per method), rounds.csv (every round), comparison.txt, comparison.json
+    and comparison.png (a panel per criterion, against the features per round if --select has
+    several).
     """
     given = context.params
     settings = {name: given[name] for name in ("l2", "tol", "max_features", "max_seconds")}
+    settings["n_jobs"] = jobs
     words = ["grafting-light,grafting,full"] if methods is None else methods
+    entries = parse_chain_methods(words, parse_select(select))
+    check(given)
     files = None
     if train is not None:
         files = Files(opt.file_or_stdin(train), test, template, parse_types(types), sep)
-    plan = Plan(
-        files, sizes_of(given), parse_chain_methods(words, parse_select(select)),
-        lam, c1, out, seed, plot=not no_plot, quiet=quiet,
-    )  # fmt: skip
-    check(plan, given)
-    try:
-        code = run(plan, settings | {"n_jobs": jobs})
-    except KeyboardInterrupt:  # while reading, or before any method had a model
-        say(TOO_EARLY)
-        code = INTERRUPTED
-    raise typer.Exit(code)
 
+    def read(progress: Progress) -> tuple[ChainTask, str]:
+        from graftwork.comparing.chains import make_chain_task
 
-def sizes_of(given: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes of the synthetic chain: those given, else the paper's.
+        learned, tested = draw(given, progress) if files is None else read_files(files, progress)
+        strength = strength_of(given, len(learned[1]))
+        task = make_chain_task(*learned, entries, test=tested, lam=strength, **settings)
+        progress.note(f"comparing on {str(task.train.sequences).partition(': ')[2]}")
+        return task, ""
 
-    Examples
-    --------
-    >>> sizes_of(dict.fromkeys(_DRAWN) | {"length": 4})["length"]
-    4
-    """
-    return {name: usual if given[name] is None else given[name] for name, usual in _DRAWN.items()}
+    raise typer.Exit(run(read, out, plot=not no_plot, quiet=quiet, noun="feature"))
 
 
 def parse_select(text: str | None) -> list[int] | None:
@@ -195,10 +162,10 @@ def parse_select(text: str | None) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def check(plan: Plan, given: Mapping[str, Any]) -> None:
+def check(given: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
-    refuse_two_strengths(plan.lam, plan.c1)
-    if plan.files is None:
+    refuse_two_strengths(given["lam"], given["c1"])
+    if given["train"] is None:
         strange = [f"--{name}" for name in _OF_FILES if given[name] is not None]
         remedy = "needs a file to learn from; name it first."
     else:
@@ -208,60 +175,38 @@ def check(plan: Plan, given: Mapping[str, Any]) -> None:
         raise DataError(f"{strange[0]} {remedy}")
 
 
-def run(plan: Plan, settings: dict[str, Any]) -> int:
-    """Compare, say what was found, write the files, and return the exit code."""
-    from graftwork.report.compare_chains_runs import evaluate_chains, run_chains
+def strength_of(given: Mapping[str, Any], n_sequences: int) -> float | None:
+    """Return lambda: as given, on the mean loss or on the sum, or the paper's.
 
-    began = time.monotonic()
-    with Interrupts() as interrupts:
-        with progress_for(quiet=plan.quiet, noun="feature") as progress:
-            prepare(plan.out)
-            task = read_task(plan, settings, progress)
-            size = str(task.train.sequences).partition(": ")[2]
-            progress.note(f"comparing on {size}")
-            watched = Stoppable(progress, interrupts)
-            ran = run_chains(task, watched, lambda attempt: tell(progress, attempt))
-            interrupts.finishing = True
-            progress.note("evaluating what they found")
-            comparison = evaluate_chains(task, ran)
-        written = write_files(comparison, plan.out, plot=plan.plot)
-    if not plan.quiet:
-        say_files(comparison.words(), plan.out, written, time.monotonic() - began)
-    return say_what_is_missing(comparison, plan.out)
+    Examples
+    --------
+    >>> strength_of({"train": "a.txt", "lam": None, "c1": 2.0}, 100)
+    0.02
+    """
+    if given["c1"] is not None:
+        return float(given["c1"] / n_sequences)
+    papers = _PAPERS_LAM if given["train"] is None else None
+    return papers if given["lam"] is None else float(given["lam"])
 
 
-def read_task(plan: Plan, settings: dict[str, Any], progress: Progress) -> ChainTask:
-    """Return what is to be compared: sentences of files, or the synthetic chain."""
-    from graftwork.report.compare_chains import make_chain_task
+def draw(given: Mapping[str, Any], progress: Progress) -> tuple[Labelled, Labelled | None]:
+    """Return sequences and labels drawn from a random chain, to learn from and to test on.
 
-    if plan.files is None:
-        progress.note("drawing sequences")
-        train, test = drawn(plan)
-    else:
-        train, test = read(plan.files, progress)
-    lam = plan.lam
-    if plan.c1 is not None:
-        lam = plan.c1 / len(train[1])
-    elif lam is None and plan.files is None:
-        lam = _PAPERS_LAM
-    return make_chain_task(*train, plan.entries, test=test, lam=lam, **settings)
-
-
-def drawn(plan: Plan) -> tuple[Labelled, Labelled | None]:
-    """Return sequences and labels drawn from a random chain, to learn from and to test on."""
+    Sizes that are not given are those of the paper.
+    """
     from graftwork.datasets import labelled_chains
 
-    size = plan.drawn
+    progress.note("drawing sequences")
+    size = {n: usual if given[n] is None else given[n] for n, usual in _DRAWN.items()}
     made = labelled_chains(
         size["sequences"] + size["test_sequences"], size["length"], size["inputs"],
-        size["relevant"], size["labels"], random_state=plan.seed,
+        size["relevant"], size["labels"], random_state=given["seed"],
     )  # fmt: skip
-    parts = made.split(size["sequences"])
-    train, test = ((part.X, part.y) for part in parts)
+    train, test = ((part.X, part.y) for part in made.split(size["sequences"]))
     return train, test
 
 
-def read(files: Files, progress: Progress) -> tuple[Labelled, Labelled | None]:
+def read_files(files: Files, progress: Progress) -> tuple[Labelled, Labelled | None]:
     """Return attributes and labels of a file's sentences, and of another's to test on."""
     found = read_material(files, progress.note)
     train, test = (found.sequences, found.train.labels), found.test

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from graftwork.cli.criteria import parse_criterion
-from graftwork.cli.methods import ONE_NETWORK, parse_method
+from graftwork.cli.methods import parse_method
 from graftwork.cli.options import parse_lam
 from graftwork.errors import DataError
 from graftwork.parameters import options_of
@@ -43,7 +43,7 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     Wrong names are refused here, before a long file is read.
     """
     _check_start(given.get("start"))
-    method = parse_method(given.get("method", "auto"), ONE_NETWORK)
+    method = parse_method(given.get("method", "auto"))
     names = [each.name for each in options_of("method_options")]
     run = {name: given[name] for name in names if given.get(name) is not None}
     criterion, options = parse_criterion(given.get("criterion"))

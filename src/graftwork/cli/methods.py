@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +9,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import near
+from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import CHAIN_METHODS, METHODS
 
 if TYPE_CHECKING:
-    from graftwork.report.compare_methods import Entry
+    from graftwork.comparing.methods import Entry
 
 #: What a method may set besides options of its own, for itself alone.
 _SHARED = (
@@ -57,9 +57,7 @@ class Language:
     what: str = ""
 
 
-NETWORKS = Language(METHODS, _SHARED)
-#: One network: its method may be left open.
-ONE_NETWORK = replace(NETWORKS, methods=("auto", *METHODS))
+NETWORKS = Language(("auto", *METHODS), _SHARED)
 # Whether features or whole edges are chosen is a question of networks.
 CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS, ("features",), " for chains")
 #: One chain alone: everything shared has an option of its own on the command line.
@@ -91,7 +89,7 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
     from graftwork.errors import ParameterError
     from graftwork.estimators.parts import make_recipe, method_factory
 
-    name, *options = (part.strip() for part in text.split(":"))
+    name, options = split_options(text)
     if name not in language.methods:
         listed = list(language.methods)
         raise ParameterError(
@@ -101,11 +99,8 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
     own = {key: each for key, each in parameters.items() if key not in language.unused}
     settings: dict[str, Any] = {"method": name}
     special: dict[str, Any] = {}
-    for option in options:
-        key, mark, written = (part.strip() for part in option.partition("="))
-        if not mark or not key:
-            raise ParameterError(f"the method is {text!r}; write NAME:OPTION=VALUE.")
-        value, known = _value(written), key.replace("-", "_")
+    for key, written in options.items():
+        value, known = parse_value(written), key.replace("-", "_")
         if known in own:
             special[known] = _checked(name, key, value, own[known].default)
         elif known.replace("_", "-") in language.shared:
@@ -149,9 +144,10 @@ def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:
     >>> light.label, first.settings
     ('grafting-light:count=10', {'method': 'first-hit'})
     """
-    from graftwork.report.compare_methods import make_entries
+    from graftwork.comparing.methods import make_entries
+    from graftwork.comparing.networks import NETWORKS as LEARNER
 
-    return make_entries(_listed(words, NETWORKS))
+    return make_entries(_listed(words, NETWORKS), LEARNER)
 
 
 def parse_chain_methods(words: Sequence[str], select: Sequence[int] | None) -> tuple[Entry, ...]:
@@ -162,30 +158,19 @@ def parse_chain_methods(words: Sequence[str], select: Sequence[int] | None) -> t
     >>> [entry.label for entry in parse_chain_methods(["grafting,full"], [1, 10])]
     ['grafting:select=1', 'grafting:select=10', 'full']
     """
-    from graftwork.report.compare_chains import CHAINS as LEARNER
-    from graftwork.report.compare_chains import with_select
-    from graftwork.report.compare_methods import make_entries
+    from graftwork.comparing.chains import CHAINS as LEARNER
+    from graftwork.comparing.chains import with_select
+    from graftwork.comparing.methods import make_entries
 
     return with_select(make_entries(_listed(words, CHAINS), LEARNER), select)
 
 
 def _listed(words: Sequence[str], language: Language) -> list[str | Entry]:
     """Return texts between commas as labelled methods; "all" stays as it is."""
-    from graftwork.report.compare_methods import Entry
+    from graftwork.comparing.methods import Entry
 
     texts = [text.strip() for word in words for text in word.split(",") if text.strip()]
     return [text if text == "all" else Entry(text, parse_method(text, language)) for text in texts]
-
-
-def _value(text: str) -> Any:
-    """Return a number or a truth value where the text is one, else the text."""
-    if text.lower() in ("true", "false", "none"):
-        text = text.capitalize()
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    return value if value is None or isinstance(value, bool | int | float) else text
 
 
 def _checked(method: str, option: str, value: Any, default: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from graftwork.estimators.bootstrap import COLUMNS, Bootstrap
 from graftwork.report.bootstrap_words import bootstrap_summary, bootstrap_words
-from graftwork.report.compare_files import plain, write_records
+from graftwork.report.records import plain, write_records
 from graftwork.report.trace import write_text
 
 

@@ -9,13 +9,12 @@ import pytest
 from problems import dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
-from graftwork.errors import ParameterError
-from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
-from graftwork.report.compare import make_task
-from graftwork.report.compare_evaluate import evaluate
-from graftwork.report.compare_methods import make_entries, usual_entries
-from graftwork.report.compare_runs import Album, corner_of, run_methods
+from graftwork.comparing.methods import make_entries
+from graftwork.comparing.networks import NETWORKS, corner_of, make_task, usual_entries
+from graftwork.comparing.runner import evaluate, run_methods
+from graftwork.comparing.watchers import Album
+from graftwork.estimators.parts import ParameterError
+from graftwork.recipes import RECIPES, best_choice
 
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
 TRIO = ("best-choice", "edge-grafting", "first-hit")
@@ -58,10 +57,10 @@ def test_final_numbers_are_those_of_a_run_alone(result, table, truth):
     run = result["first-hit"]
     found = {frozenset(edge) for edge in net.graph_.edges}
     true = {frozenset(edge) for edge in truth}
-    assert run.nlpl == pytest.approx(-net.score(train), abs=1e-12)
-    assert run.test_nlpl == pytest.approx(-net.score(test), abs=1e-12)
-    assert run.recovery.recall == len(found & true) / len(true)
-    assert run.recovery.precision == len(found & true) / len(found)
+    assert run["nlpl"] == pytest.approx(-net.score(train), abs=1e-12)
+    assert run["test_nlpl"] == pytest.approx(-net.score(test), abs=1e-12)
+    assert run["recall"] == len(found & true) / len(true)
+    assert run["precision"] == len(found & true) / len(found)
     last = net.trace_[-1]
     [record] = [record for record in result.table() if record["method"] == "first-hit"]
     for name in ("evaluations", "blocks_scored", "tables_counted"):
@@ -86,9 +85,9 @@ def test_rounds_are_evaluated_networks(result):
         assert first["edges"] == 0
         assert first["recall"] == 0.0
         assert last["objective"] == run.certificate.objective
-        assert last["nlpl"] == run.nlpl
-        assert last["test_nlpl"] == pytest.approx(run.test_nlpl, abs=1e-12)
-        assert last["recall"] == run.recovery.recall
+        assert last["nlpl"] == run["nlpl"]
+        assert last["test_nlpl"] == pytest.approx(run["test_nlpl"], abs=1e-12)
+        assert last["recall"] == run["recall"]
         assert all(r["test_nlpl"] is not None for r in run.rounds)
     assert len(result.rounds()) == sum(len(run.trace) for run in result.runs)
 
@@ -136,8 +135,8 @@ def test_likelihood_rounds_are_scored_by_the_model(table):
     compared = gw.compare(table, "best-choice", lam=0.05, loss="likelihood", n_jobs=1)
     net = gw.MarkovNetwork(lam=0.05, loss="likelihood", random_state=0, n_jobs=1).fit(table)
     run = compared.runs[0]
-    assert run.nlpl == pytest.approx(-net.score(table), abs=1e-9)
-    assert run.rounds[-1]["nlpl"] == pytest.approx(run.nlpl, abs=1e-9)
+    assert run["nlpl"] == pytest.approx(-net.score(table), abs=1e-9)
+    assert run.rounds[-1]["nlpl"] == pytest.approx(run["nlpl"], abs=1e-9)
 
 
 def test_lambda_is_chosen_once(table):
@@ -156,20 +155,20 @@ def test_weights_and_declared_states():
         rows, "first-hit", lam=0.01, sample_weight=weights, states=states, test=0.3
     )
     assert compared.runs[0].model.states["x0"] == ("x", "y", "never")
-    assert math.isfinite(compared.runs[0].test_nlpl)
+    assert math.isfinite(compared.runs[0]["test_nlpl"])
 
 
 def test_methods_are_taken_in_many_forms():
     recipe = best_choice(alpha=1.0)
-    entries = make_entries(["best-choice", recipe, {"alpha": 0.0}, "best-choice"])
+    entries = make_entries(["best-choice", recipe, {"alpha": 0.0}, "best-choice"], NETWORKS)
     assert [e.label for e in entries] == [
         "best-choice", "best-choice (2)", "best-choice (3)", "best-choice (4)",
     ]  # fmt: skip
     assert entries[1].settings == {"method": recipe}
     assert entries[2].settings == {"method": "best-choice", "alpha": 0.0}
-    labelled = make_entries({"α = 1": recipe, "usual": "first-hit"})
+    labelled = make_entries({"α = 1": recipe, "usual": "first-hit"}, NETWORKS)
     assert [e.label for e in labelled] == ["α = 1", "usual"]
-    assert [e.label for e in make_entries("first-hit")] == ["first-hit"]
+    assert [e.label for e in make_entries("first-hit", NETWORKS)] == ["first-hit"]
 
 
 def test_every_method_is_compared_where_that_ends_soon():
@@ -177,8 +176,8 @@ def test_every_method_is_compared_where_that_ends_soon():
     assert [e.label for e in usual_entries(11)] == [*TRIO, "grafting-light"]
     assert [e.label for e in usual_entries(64)] == [*TRIO, "grafting-light"]
     assert [e.label for e in usual_entries(10**6)] == ["best-choice", "first-hit"]
-    assert [e.label for e in make_entries("all")] == [*RECIPES]
-    some = make_entries([{"alpha": 1.0}, "all"])
+    assert [e.label for e in make_entries("all", NETWORKS)] == [*RECIPES]
+    some = make_entries([{"alpha": 1.0}, "all"], NETWORKS)
     assert [e.label for e in some] == ["best-choice", "best-choice (2)", *[*RECIPES][1:]]
     wide = gw.Table(range(65), [(0, 1)] * 65, np.zeros((65, 3), dtype=int))
     assert [e.label for e in make_task(wide).entries] == ["best-choice", "first-hit"]
@@ -225,7 +224,10 @@ def test_recovery_is_what_compare_edges_says(result, table, truth):
     model = gw.PairwiseMRF({n: [0, 1] for n in table.names}, None, {e: np.eye(2) for e in truth})
     assert make_task(table, truth=graph).truth == make_task(table, truth=model).truth
     for run in result.runs:
-        assert run.recovery == gw.compare_edges(run.model, graph)
+        found = gw.compare_edges(run.model, graph)
+        assert run["recall"] == found.recall
+        assert run["precision"] == found.precision
+        assert run["f1"] == found.f1
 
 
 def test_nothing_found_and_nothing_true_is_all_right(table):
@@ -320,7 +322,7 @@ def test_an_interrupt_keeps_what_there_is(table, truth, tmp_path):
     assert compared.missing == {"first-hit": "not run, because of the interrupt"}
     words = " ".join(compared.words().split())
     assert "edge-grafting did not converge: it was interrupted." in words
-    assert "Interrupted: this is what there was by then." in words
+    assert "Interrupted: these are the results so far." in words
     compared.write(tmp_path)
     assert json.loads((tmp_path / "comparison.json").read_text())["interrupted"]
 
@@ -346,7 +348,7 @@ def test_an_interrupt_before_the_first_round_leaves_the_method_out(table, monkey
     monkeypatch.setattr(gw.MarkovNetwork, "fit", interrupted)
     compared = gw.compare(table, TRIO, lam=0.1, n_jobs=1)
     assert [run.label for run in compared.runs] == ["best-choice"]
-    assert compared.missing["edge-grafting"] == "interrupted before it had a network"
+    assert compared.missing["edge-grafting"] == "interrupted before its first round was complete"
     assert compared.interrupted
 
 
@@ -424,7 +426,7 @@ def test_the_figure_has_a_line_a_method(result, tmp_path):
     assert "<svg" in (tmp_path / "a.svg").read_text()
     assert figure._repr_png_().startswith(b"\x89PNG")  # what notebooks show
     axes = figure.get_axes()
-    assert len(axes) == 16  # objective, NLPL, edges, recall by clock and three counters
+    assert len(axes) == 20  # objective, two NLPLs, edges, recall by clock and three counters
     for ax in axes:
         lines = ax.get_lines()
         assert len(lines) == 3
@@ -463,7 +465,10 @@ def test_the_pieces_are_told_of_every_method(table):
     task = make_task(table, TRIO, lam=0.05, n_jobs=1)
     trial = run_methods(task, finished=lambda attempt: told.append(attempt.label))
     assert tuple(told) == TRIO
-    assert repr(evaluate(trial)) == "Comparison: best-choice, edge-grafting, first-hit; lambda 0.05"
+    assert (
+        repr(evaluate(task, trial))
+        == "Comparison: best-choice, edge-grafting, first-hit; lambda 0.05"
+    )
 
 
 def test_methods_may_start_from_columns_that_no_corner_has():
@@ -482,7 +487,7 @@ def test_methods_that_know_their_size_need_no_lambda(table):
     assert sized.lam == 0
     assert "no sparsity penalty" in sized.lam_words
     pruned, tree = sized.runs
-    assert (len(pruned.edges), len(tree.edges)) == (8, 6)
+    assert (len(pruned.kept()), len(tree.kept())) == (8, 6)
     assert pruned.trace[-1].objective < tree.trace[-1].objective
     alone = gw.MarkovNetwork("forced-pruning", max_edges=8, random_state=0).fit(table)
     assert pruned.trace[-1].objective == alone.objective_
@@ -490,3 +495,28 @@ def test_methods_that_know_their_size_need_no_lambda(table):
     assert mixed.lam > 0
     assert "penalised like the others" in mixed.lam_words
     assert "forced-pruning is not certified optimal" in sized.words()
+
+
+def test_auto_is_a_method_too(table):
+    compared = gw.compare(table, ["auto", "edge-grafting"], lam=0.03, n_jobs=1)
+    assert [run.label for run in compared.runs] == ["auto", "edge-grafting"]
+    assert compared.agreements()[0].same
+    assert "auto used the method working-set." in compared.words()
+    alone = gw.MarkovNetwork(lam=0.03, random_state=0, n_jobs=1).fit(table)
+    assert compared["auto"].certificate == alone.certificate_
+
+
+def test_files_name_the_metrics(result, tmp_path):
+    result.write(tmp_path, plot=False)
+    told = json.loads((tmp_path / "comparison.json").read_text())["metrics"]
+    assert told["test_nlpl"]["unit"] == "nats"
+    assert (told["nlpl"]["better"], told["recall"]["better"]) == ("lower", "higher")
+    assert {*told} == {*result.table()[0]} - {"method", "converged", "stop"}
+
+
+def test_the_end_of_the_runs_can_be_drawn(result):
+    figure = result.plot(by="runs")
+    axes = figure.get_axes()
+    assert [ax.get_title() for ax in axes] == [m.label for m in result.metrics if m.drawn]
+    heights = [[bar.get_height() for bar in ax.patches] for ax in axes]
+    assert heights[0] == [run["objective"] for run in result.runs]

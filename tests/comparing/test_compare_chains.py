@@ -7,6 +7,10 @@ import pytest
 from scipy.optimize import minimize
 
 import graftwork as gw
+from graftwork.comparing.chains import make_chain_task
+from graftwork.comparing.plot import lines_of
+from graftwork.comparing.runner import run_methods
+from graftwork.comparing.watchers import Seen
 from graftwork.datasets import labelled_chains
 from graftwork.errors import ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
@@ -14,13 +18,10 @@ from graftwork.estimators.chain_parts import METHODS
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Silence
 from graftwork.inference.features import FeatureLayout, FeatureWeights
-from graftwork.recipes.grafting_light import grafting_light
-from graftwork.report.compare_chains import make_chain_task
-from graftwork.report.compare_chains_plot import lines_of
-from graftwork.report.compare_chains_runs import Seen, run_chains
+from graftwork.recipes import grafting_light
 
 LAM = 0.1
-CRITERIA = ("seconds", "nll", "test_error", "features", "selected", "evaluations")
+CRITERIA = ("nll", "test_error", "features", "selected", "seconds", "evaluations")
 NAMES = ("grafting-light", "grafting", "gauss-seidel", "full")
 
 
@@ -90,22 +91,24 @@ def test_criteria_are_those_of_a_run_alone(chains, result):
     assert record["activations"] == sum(told.activated for told in crf.trace_)
     assert record["features"] <= record["selected"] <= record["activations"]
     assert run.model.predict(test.X) == crf.predict(test.X)
-    assert len(run.kept) == crf.n_features_
+    assert len(run.kept()) == crf.n_features_
 
 
 def test_the_table_has_the_six_criteria_and_full_takes_everything(result):
     for record in result.table():
         assert all(np.isfinite(record[name]) for name in CRITERIA)
     full = result["full"]
-    assert full.select is None
-    assert full.selected[-1] == 12 * 2 + 4
-    assert [run.select for run in result.runs] == [1, 5, 1, 5, 1, 5, None]
+    assert full["select"] is None
+    assert full["selected"] == 12 * 2 + 4
+    assert [run["select"] for run in result.runs] == [1, 5, 1, 5, 1, 5, None]
 
 
 def test_rounds_count_up(result):
     for run in result.runs:
-        assert len(run.rounds) == len(run.trace) == len(run.selected)
-        assert (np.diff(run.selected) >= 0).all()
+        assert len(run.rounds) == len(run.trace)
+        assert (np.diff([record["selected"] for record in run.rounds]) >= 0).all()
+        assert run.rounds[-1]["selected"] == run["selected"]
+        assert run.rounds[-1]["nll"] == run["nll"]
         assert run.rounds[-1]["objective"] == run.certificate.objective
         assert all(r["selected"] >= r["features"] for r in run.rounds)
     assert len(result.rounds()) == sum(len(run.trace) for run in result.runs)
@@ -176,7 +179,10 @@ def test_the_figure_has_a_line_a_method_or_a_bar(chains, result, tmp_path):
         assert list(y) == [r[name] for r in result.table() if r["method"].startswith("grafting:")]
         assert len(set(ax.get_lines()[3].get_ydata())) == 1
     bars = compared(chains[0], ["grafting-light", "full"]).plot()
-    assert [len(ax.patches) for ax in bars.get_axes()] == [2, 2, 0, 2, 2, 2]
+    assert [len(ax.patches) for ax in bars.get_axes()] == [2, 2, 2, 2, 2]
+    rounds = result.plot(by="rounds").get_axes()
+    assert len(rounds) == 6  # NLL, features and selected by clock and evaluations
+    assert rounds[0].get_lines()[0].get_ydata()[-1] == result.runs[0]["nll"]
 
 
 def test_without_matplotlib_the_extra_is_named(result, no_matplotlib):
@@ -190,7 +196,7 @@ def test_files_hold_the_numbers(result, tmp_path):
     assert {path.name for path in folder.iterdir()} == {*written}
     with (folder / "comparison.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert float(rows[2]["nll"]) == result.runs[2].nll
+    assert float(rows[2]["nll"]) == result.runs[2]["nll"]
     assert rows[-1]["select"] == ""
     with (folder / "rounds.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(result.rounds())
@@ -204,15 +210,15 @@ def test_files_hold_the_numbers(result, tmp_path):
 
 def test_words_say_what_is_counted(chains, result):
     words = " ".join(result.words().split())
-    assert words.startswith("7 runs on 60 sequences of 240 positions, 12 attributes, 2 labels, 30")
+    assert words.startswith("7 runs on 60 sequences, 240 positions, 12 attributes, 2 labels, 30")
     assert "Lambda is 0.1 on the mean loss of a sequence, 6 on the sum." in words
     assert "not determined by the optimum" in words
-    assert "error %" in words
+    assert "test error" in words
     plain = compared(chains[0], "full")
-    assert "error %" not in plain.words()
+    assert "test error" not in plain.words()
     assert "test_error" not in plain.table()[0]
     assert "Only full converged" in plain.words()
-    assert repr(plain) == "ChainComparison: full; lambda 0.1"
+    assert repr(plain) == "Comparison: full; lambda 0.1"
 
 
 def test_lists_of_attributes_labels_never_seen_and_weights():
@@ -225,8 +231,8 @@ def test_lists_of_attributes_labels_never_seen_and_weights():
     )
     [run] = found.runs
     crf = ChainCRF("full", lam=0.02, n_jobs=1).fit(X, y, sample_weight=weights)
-    assert run.test_error == 0.5
-    assert run.nll == pytest.approx(-weights @ crf.score_samples(X, y), rel=1e-9)
+    assert run["test_error"] == 0.5
+    assert run["nll"] == pytest.approx(-weights @ crf.score_samples(X, y), rel=1e-9)
     assert "not determined" not in found.words()
 
 
@@ -236,8 +242,8 @@ def test_one_matrix_of_all_positions(chains):
     other = (test.X.reshape(120, 12), test.y, [4] * 30)
     found = gw.compare_chains(flat, train.y, "full", lengths=lengths, test=other, lam=LAM, n_jobs=1)
     same = compared(train, "full", test=(test.X, test.y))
-    assert found.runs[0].nll == same.runs[0].nll
-    assert found.runs[0].test_error == same.runs[0].test_error
+    assert found.runs[0]["nll"] == same.runs[0]["nll"]
+    assert found.runs[0]["test_error"] == same.runs[0]["test_error"]
 
 
 def test_budgets_and_different_objectives_are_named(chains):
@@ -310,14 +316,14 @@ def test_iterators_are_read_once():
         (iter(part) for part in X), [iter(part) for part in y], ["full", "grafting"], lam=0.05,
         test=([iter(part) for part in X], (iter(part) for part in y)), n_jobs=1,
     )  # fmt: skip
-    assert [run.nll for run in once.runs] == [run.nll for run in usual.runs]
-    assert [run.test_error for run in once.runs] == [0.0, 0.0]
+    assert [run["nll"] for run in once.runs] == [run["nll"] for run in usual.runs]
+    assert [run["test_error"] for run in once.runs] == [0.0, 0.0]
 
 
 def test_sequences_are_counted_by_their_weights():
     X, y = [[["a"], ["b"]], [["b"]], [["c"]]], [["x", "y"], ["y"], ["z"]]
     found = gw.compare_chains(X, y, "full", lam=0.1, sample_weight=[2.0, 3.0, 0.0], n_jobs=1)
-    assert (found.n_sequences, found.n_positions, found.n_labels) == (2, 3, 2)
+    assert [found.sizes[name] for name in ("sequences", "positions", "labels")] == [2, 3, 2]
     assert "Lambda is 0.1 on the mean loss of a sequence, 0.5 on the sum." in " ".join(
         found.words().split()
     )
@@ -335,7 +341,7 @@ def test_a_strictly_convex_penalty_determines_the_features(chains, options, open
 def test_true_and_one_are_two_labels():
     X, y = [[["a"], ["b"]]] * 6, [[True, "y"]] * 6
     found = gw.compare_chains(X, y, "full", lam=0.05, test=(X[:1], [[1, "y"]]), n_jobs=1)
-    assert found.runs[0].test_error == 0.5
+    assert found.runs[0]["test_error"] == 0.5
 
 
 def test_a_method_that_fails_does_not_take_the_others_along(chains, monkeypatch):
@@ -390,7 +396,7 @@ def test_an_interrupt_keeps_what_there_is(chains, tmp_path, at_round, at_network
     assert found.interrupted
     assert found["grafting:select=1"].certificate.stop == "interrupted"
     assert found.missing == {"gain:select=1": "not run, because of the interrupt"}
-    assert len(found.runs[1].selected) == len(found.runs[1].trace)
+    assert len(found.runs[1].rounds) == len(found.runs[1].trace)
     found.write(tmp_path, plot=False)
     assert json.loads((tmp_path / "comparison.json").read_text())["interrupted"]
 
@@ -404,5 +410,5 @@ def test_the_pieces_are_told_of_every_method(chains):
     told = []
     train, _ = chains
     task = make_chain_task(train.X, train.y, ["full", "gain"], lam=LAM, n_jobs=1)
-    run_chains(task, finished=lambda attempt: told.append(attempt.label))
+    run_methods(task, finished=lambda attempt: told.append(attempt.label))
     assert told == ["full", "gain"]

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graftwork.errors import ParameterError
-from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.parts import ParameterError, known
 from graftwork.grafting import Recipe
-from graftwork.parameters import known
-from graftwork.recipes import RECIPES
-
-#: Compared when nothing is asked for, up to so many variables: what ends soon. Some solve to
-#: convergence for each feature, and some score every pair in every round.
-USUAL_METHODS: dict[float, tuple[str, ...]] = {
-    10: tuple(RECIPES),
-    64: ("best-choice", "edge-grafting", "first-hit", "grafting-light"),
-    math.inf: ("best-choice", "first-hit"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """What a comparison compares: an estimator, the methods it knows, and what they may not set.
+    """What is compared: an estimator, the methods it has, and what they may not set.
 
     Attributes
     ----------
@@ -33,9 +21,7 @@ class Learner:
     estimator : class
         A scikit-learn estimator with the parameter ``method``.
     methods : tuple of str
-        Names of methods; "all" stands for them.
-    default : str
-        The method where none is named.
+        Names of methods, the default first.
     once : dict of str to str
         Parameters that are the same for all methods, with what to do instead of setting one.
     """
@@ -62,24 +48,15 @@ class Learner:
         return reasons.get(parameter)
 
 
-NETWORKS = Learner(
-    "compare",
-    MarkovNetwork,
-    tuple(RECIPES),
-    "best-choice",
-    {"states": "the data are read once: pass states=... to compare."},
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a comparison: a label, and what of the estimator it sets."""
+    """One row of a comparison: a label, and what of the estimator it sets."""
 
     label: str
     settings: Mapping[str, Any]
 
 
-def make_entries(methods: Any, learner: Learner = NETWORKS) -> tuple[Entry, ...]:
+def make_entries(methods: Any, learner: Learner) -> tuple[Entry, ...]:
     """Return the entries that a choice of methods stands for, with labels all different.
 
     Parameters
@@ -97,10 +74,11 @@ def make_entries(methods: Any, learner: Learner = NETWORKS) -> tuple[Entry, ...]
 
     Examples
     --------
-    >>> [entry.label for entry in make_entries(["first-hit", "best-choice", "first-hit"])]
-    ['first-hit', 'best-choice', 'first-hit (2)']
-    >>> make_entries({"greedy": {"method": "best-choice", "alpha": 1.0}})[0].settings["alpha"]
-    1.0
+    >>> from graftwork.comparing.networks import NETWORKS
+    >>> [entry.label for entry in make_entries(["first-hit", "auto", "first-hit"], NETWORKS)]
+    ['first-hit', 'auto', 'first-hit (2)']
+    >>> make_entries({"greedy": {"method": "best-choice", "alpha": 1.0}}, NETWORKS)[0].settings
+    {'method': 'best-choice', 'alpha': 1.0}
     """
     if isinstance(methods, str | Recipe | Entry):
         methods = [methods]
@@ -113,22 +91,11 @@ def make_entries(methods: Any, learner: Learner = NETWORKS) -> tuple[Entry, ...]
         raise ParameterError(f"methods={methods!r} is no list of methods; name some of {names}.")
     if not pairs:
         raise ParameterError(f"methods is empty; name some of {', '.join(learner.methods)}.")
-    labels = distinct([label for label, _ in pairs])
-    return tuple(Entry(label, each) for label, (_, each) in zip(labels, pairs, strict=True))
+    labels = distinct(label for label, _ in pairs)
+    return tuple(Entry(label, own) for label, (_, own) in zip(labels, pairs, strict=True))
 
 
-def usual_entries(n_variables: int) -> tuple[Entry, ...]:
-    """Return what is compared when nothing is asked for: `USUAL_METHODS` for so many variables.
-
-    Examples
-    --------
-    >>> [entry.label for entry in usual_entries(1000)]
-    ['best-choice', 'first-hit']
-    """
-    return make_entries(next(m for most, m in USUAL_METHODS.items() if n_variables <= most))
-
-
-def check_options(options: Mapping[str, Any], learner: Learner = NETWORKS) -> None:
+def check_options(options: Mapping[str, Any], learner: Learner) -> None:
     """Refuse options that the estimator does not have or that a comparison decides itself."""
     if "method" in options:
         raise ParameterError(f"{learner.caller} takes several methods: pass methods=[...].")
@@ -136,8 +103,15 @@ def check_options(options: Mapping[str, Any], learner: Learner = NETWORKS) -> No
         known("option", name, learner.parameters)
 
 
+def method_name(method: Any) -> str:
+    """Return the name of a method given by name or as a recipe."""
+    return method.name if isinstance(method, Recipe) else str(method)
+
+
 def _spread(spec: Any, learner: Learner) -> Iterable[Any]:
-    return learner.methods if isinstance(spec, str) and spec == "all" else [spec]
+    """Return the methods that "all" stands for; "auto" is one of the others."""
+    every = isinstance(spec, str) and spec == "all"
+    return [name for name in learner.methods if name != "auto"] if every else [spec]
 
 
 def _labelled(spec: Any, learner: Learner) -> tuple[str, dict[str, Any]]:
@@ -146,17 +120,6 @@ def _labelled(spec: Any, learner: Learner) -> tuple[str, dict[str, Any]]:
         return spec.label, _settings(spec.settings, learner)
     settings = _settings(spec, learner)
     return method_name(settings["method"]), settings
-
-
-def method_name(method: Any) -> str:
-    """Return the name of a method given by name or as a recipe.
-
-    Examples
-    --------
-    >>> method_name(RECIPES["full"]())
-    'full'
-    """
-    return method.name if isinstance(method, Recipe) else str(method)
 
 
 def _settings(spec: Any, learner: Learner) -> dict[str, Any]:
