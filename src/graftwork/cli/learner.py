@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graftwork.cli.criteria import parse_criterion
 from graftwork.cli.methods import parse_method
+from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import parse_lam
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 from graftwork.parameters import options_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     method = parse_method(given.get("method", "auto"))
     names = [each.name for each in options_of("method_options")]
     run = {name: given[name] for name in names if given.get(name) is not None}
-    criterion, options = parse_criterion(given.get("criterion"))
+    criterion, options = _criterion(given.get("criterion"))
     found = {
         **{name: given[name] for name in _SAME if given.get(name) is not None},
         "lam": parse_lam(given.get("lam", "auto")),
@@ -84,6 +84,24 @@ def as_learned(policy: str, table: Table) -> Table:
     from graftwork.data.missing import complete_rows
 
     return complete_rows(table) if policy == "drop-rows" else table
+
+
+def _criterion(text: str | None) -> tuple[str | None, dict[str, Any]]:
+    """Return a criterion's name and options; None where none is given.
+
+    Examples
+    --------
+    >>> _criterion("stars:threshold=0.05:subsamples=50")
+    ('stars', {'threshold': 0.05, 'subsamples': 50})
+    """
+    if text is None:
+        return None, {}
+    name, written = split_options(text)
+    options = {key.replace("-", "_"): parse_value(value) for key, value in written.items()}
+    for key, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(f"{key} of {name} is {value!r}; it must be a number.")
+    return name, options
 
 
 def _penalty_options(given: Mapping[str, Any]) -> dict[str, Any]:
