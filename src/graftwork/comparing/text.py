@@ -47,28 +47,34 @@ def _heading(comparison: Comparison) -> str:
 
 
 def _table(title: str, metrics: Sequence[Metric], records: Sequence[Mapping[str, Any]]) -> str:
-    """Return some columns of the table below a title."""
+    """Return some columns of the table below a title; the costs say how runs ended, too."""
+    ended = title == COST
+    titles = ["method", *(metric.title for metric in metrics), *["ended"] * ended]
+    rows = [
+        [
+            str(record["method"]),
+            *(_cell(metric, record[metric.name]) for metric in metrics),
+            *[_ending(record)] * ended,
+        ]
+        for record in records
+    ]
+    return f"{title}\n{_aligned(titles, rows)}"
+
+
+def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return cells as lines of a table, the first column to the left, others to the right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=None)
-    table.add_column("method")
-    for metric in metrics:
-        table.add_column(metric.title, justify="right")
-    ending = title == COST
-    if ending:
-        table.add_column("ended", justify="right")
-    for record in records:
-        cells = [_cell(metric, record[metric.name]) for metric in metrics]
-        table.add_row(str(record["method"]), *cells, *[_ending(record)] * ending)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for k, title in enumerate(titles):
+        table.add_column(title, justify="right" if k else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
     buffer = io.StringIO()
-    console = Console(
-        file=buffer, width=_TABLE_WIDTH, color_system=None, markup=False, emoji=False,
-        highlight=False,
-    )  # fmt: skip
-    console.print(table)
-    lines = (f"  {line.rstrip()}" for line in buffer.getvalue().splitlines())
-    return "\n".join([title, *lines])
+    Console(file=buffer, width=_TABLE_WIDTH, color_system=None).print(table)
+    return "\n".join(f"  {line}".rstrip() for line in buffer.getvalue().splitlines())
 
 
 def _cell(metric: Metric, value: Any) -> str:
