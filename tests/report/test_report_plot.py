@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from graftwork.errors import DataError
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network
-from graftwork.report.labels import place_labels
-from graftwork.report.layout import positions
+from graftwork.report.layout import place_labels, positions
 
 
 def graph(n, p, seed=0):
