@@ -58,7 +58,7 @@ def _fit(
 ) -> tuple[MarkovNetwork, Found]:
     began = time.perf_counter()
     net = MarkovNetwork(
-        **settings, random_state=context.seed, n_jobs=context.n_jobs, observer=context.observer
+        **settings, random_state=context.seed, n_jobs=context.n_jobs, verbose=context.observer
     )
     with warnings.catch_warnings():  # whether weights converged is part of what is found
         warnings.simplefilter("ignore", ConvergenceWarning)

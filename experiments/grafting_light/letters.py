@@ -192,7 +192,7 @@ def run_default(context: Context, *, letter: str, lam: float | str, n_samples: i
     """
     train, test = _halves(context, letter)
     net = MarkovNetwork(
-        lam=lam, random_state=context.seed, n_jobs=context.n_jobs, observer=context.observer
+        lam=lam, random_state=context.seed, n_jobs=context.n_jobs, verbose=context.observer
     )
     net.fit(corner_of(train))  # what is compiled is compiled here
     wall, cpu = time.perf_counter(), time.process_time()

@@ -24,6 +24,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import gather
 from graftwork.report import compare_edges
 
 #: How features are chosen, the paper's names for it, and ours.
@@ -75,11 +76,7 @@ def induce(
         for name, method in INDUCTIONS.items():
             kept = Snapshots(context.observer, lambda record: record.blocks)
             with stalls_are_counted():
-                net = MarkovNetwork(
-                    method, loss="likelihood", inference=inference, penalty="l1", lam=lam, tol=TOL,
-                    max_iter=most_rounds(train), random_state=0, n_jobs=context.n_jobs,
-                    observer=kept,
-                ).fit(train)  # fmt: skip
+                net = MarkovNetwork(method, loss="likelihood", inference=inference, penalty="l1", lam=lam, tol=TOL, method_options={"max_iter": most_rounds(train)}, random_state=0, n_jobs=context.n_jobs, verbose=kept).fit(train)  # fmt: skip
             about = {"induction": name, "inference": inference, **_health(net)}
             if inference == "bp":
                 lines += [
@@ -143,10 +140,7 @@ def anneal(
     lines = []
     for name in arms:
         with stalls_are_counted():
-            net = MarkovNetwork(
-                **settings[name], lam=lam, tol=TOL, max_iter=most_rounds(train), random_state=0,
-                n_jobs=context.n_jobs, observer=context.observer,
-            ).fit(train)  # fmt: skip
+            net = MarkovNetwork(lam=lam, tol=TOL, random_state=0, n_jobs=context.n_jobs, verbose=context.observer, **gather({**settings[name], "max_iter": most_rounds(train)})).fit(train)  # fmt: skip
         line = {"arm": name, **_health(net), **_worth(net.model_, test)}
         lines.append({**line, "exact_objective": _exact_objective(net, train)})
     return lines
@@ -219,10 +213,7 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
         rows = replace(made.data)  # what was counted before is forgotten
         began = time.perf_counter()
         with stalls_are_counted():
-            net = MarkovNetwork(
-                **settings, tol=1e-4, max_iter=most_rounds(rows), random_state=0,
-                n_jobs=context.n_jobs, observer=context.observer,
-            ).fit(rows)  # fmt: skip
+            net = MarkovNetwork(tol=1e-4, random_state=0, n_jobs=context.n_jobs, verbose=context.observer, **gather({**settings, "max_iter": most_rounds(rows)})).fit(rows)  # fmt: skip
         seconds = time.perf_counter() - began
         line = {"whose": whose, "what": what, "seconds": seconds, **_health(net)}
         lines.append({**line, "edges": net.model_.n_edges})

@@ -18,6 +18,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import gather
 from graftwork.report import conditional_logs
 
 #: The same strengths for L1 and L2; each network's own is chosen on validation rows.
@@ -131,12 +132,11 @@ def by_paper(
     way = sorted(grid, reverse=True)
     settings = {**preset("l1-markov-paper"), "anneal": way[:-1], "lam": way[-1]}
     MarkovNetwork(
-        **settings,
         tol=1e-4,
-        max_iter=most_rounds(parts.train),
         n_jobs=n_jobs,
         random_state=0,
-        observer=kept,
+        verbose=kept,
+        **gather({**settings, "max_iter": most_rounds(parts.train)}),
     ).fit(parts.train)
     sample = prepare(parts.train, keep_all_states=False, n_jobs=n_jobs)
     models = {lam: to_model(parts.train, sample, net) for lam, (_, net) in kept.found.items()}
@@ -168,10 +168,7 @@ def l2_by_propagation(
 ) -> Held:
     """Return what L2 is worth with all pairs learned by belief propagation, as in the paper."""
     nets = [
-        MarkovNetwork(
-            "full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3,
-            n_jobs=n_jobs, observer=observer,
-        ).fit(parts.train)
+        MarkovNetwork("full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3, n_jobs=n_jobs, verbose=observer).fit(parts.train)
         for lam in grid
     ]  # fmt: skip
     best = _best(parts, nets)
@@ -183,7 +180,7 @@ def chow_liu(
 ) -> MarkovNetwork:
     """Return the best tree of the rows to learn from and to validate on: it has no lambda."""
     rows = parts.train if parts.valid is None else _together(parts.train, parts.valid)
-    return MarkovNetwork("chow-liu", n_jobs=n_jobs, observer=observer).fit(rows)
+    return MarkovNetwork("chow-liu", n_jobs=n_jobs, verbose=observer).fit(rows)
 
 
 def held(model: PairwiseMRF, lam: float, test: Table, truth: PairwiseMRF | None = None) -> Held:

@@ -26,6 +26,7 @@ from graftwork.data import Table
 from graftwork.datasets import load_hapmap, load_mnist
 from graftwork.datasets.parts import Parts
 from graftwork.estimators import MarkovNetwork
+from graftwork.parameters import gather
 
 #: Pixels of an image's side.
 SIDE = 7
@@ -58,9 +59,9 @@ def compare_on_pixels(context: Context, parts: Parts, lam: float, loopy_grid: An
     """
     options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
-        near = MarkovNetwork("full", penalty="l1", lam=lam, candidates=neighbours, **options).fit(
-            parts.train
-        )
+        near = MarkovNetwork(
+            "full", penalty="l1", lam=lam, **gather({"candidates": neighbours, **options})
+        ).fit(parts.train)
         found = {
             "l1, neighbours only": held(near.model_, lam, parts.test),
             PAPER: by_paper(parts, grid=paper_grid(parts.train.n_rows), **options),
@@ -100,7 +101,7 @@ def distance(first: str, second: str) -> int:
 def edge_lengths(context: Context, parts: Parts, lam: float) -> dict[str, int]:
     """Return how many edges of L1's network join pixels so many moves apart."""
     net = MarkovNetwork(
-        "working-set", penalty="l1", lam=lam, n_jobs=context.n_jobs, observer=context.observer
+        "working-set", penalty="l1", lam=lam, n_jobs=context.n_jobs, verbose=context.observer
     ).fit(parts.train)
     lengths = [distance(str(a), str(b)) for a, b in net.model_.edges]
     return {str(length): lengths.count(length) for length in range(1, SIDE)}

@@ -82,10 +82,7 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
         recipe = make_recipe(options.pop("method"), options.pop("method_options", {}))
         options["method"], searches = timed(recipe)
     began = time.perf_counter()
-    net = MarkovNetwork(
-        **options, random_state=context.seed + seed, n_jobs=context.n_jobs,
-        observer=context.observer,
-    )  # fmt: skip
+    net = MarkovNetwork(**options, random_state=context.seed + seed, n_jobs=context.n_jobs, verbose=context.observer)  # fmt: skip
     with warnings.catch_warnings():  # whether it converged is part of what is found
         warnings.simplefilter("ignore", ConvergenceWarning)
         net.fit(halves[0])

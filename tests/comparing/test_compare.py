@@ -13,7 +13,7 @@ from graftwork.comparing.methods import make_entries
 from graftwork.comparing.networks import NETWORKS, corner_of, make_task, usual_entries
 from graftwork.comparing.runner import evaluate, run_methods
 from graftwork.comparing.watchers import Album
-from graftwork.estimators.parts import ParameterError
+from graftwork.errors import ParameterError
 from graftwork.recipes import RECIPES, best_choice
 
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")

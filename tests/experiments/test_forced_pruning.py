@@ -146,7 +146,9 @@ def test_no_network_of_a_size_goes_below_its_bound():
     pairs = list(combinations(rows.names, 2))
     for size, bound in zip((1, 3), least_loss(codes, (1, 3), 4), strict=True):
         losses = [
-            -gw.MarkovNetwork("full", penalty="none", candidates=list(edges), tol=1e-4)
+            -gw.MarkovNetwork(
+                "full", penalty="none", knowledge={"candidates": list(edges)}, tol=1e-4
+            )
             .fit(rows)
             .score(rows)
             for edges in list(combinations(pairs, size))[::5]

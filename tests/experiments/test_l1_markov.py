@@ -239,7 +239,7 @@ def test_costs_are_of_the_same_problem():
 def test_snapshots_keep_the_last_network_of_each_kind():
     made = inference.random_rows(CONTEXT, 0, 5, 2.0, 100)
     kept = Snapshots(CONTEXT.observer, lambda record: record.edges)
-    net = gw.MarkovNetwork("grafting", lam=0.02, penalty="l1", observer=kept).fit(made.data)
+    net = gw.MarkovNetwork("grafting", lam=0.02, penalty="l1", verbose=kept).fit(made.data)
     record, network = kept.found[net.model_.n_edges]
     assert record.objective == pytest.approx(net.objective_, abs=1e-6)
     assert network.layout.n_edges == record.edges

@@ -14,6 +14,7 @@ from experiments.priority import (
     steps,
 )
 from experiments.priority.report import PRINTED, report
+from graftwork.recipes import RECIPES
 from graftwork.report.plot import new_figure
 
 CONTEXT = Context("quick", n_jobs=1)

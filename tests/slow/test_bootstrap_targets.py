@@ -1,7 +1,8 @@
 """Bootstraps of planted networks mean what they say."""
 
-import bootstrap
 import pytest
+
+import bootstrap
 
 pytestmark = pytest.mark.slow
 

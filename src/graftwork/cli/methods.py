@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from graftwork.cli.matching import near
 from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import CHAIN_METHODS, METHODS
+from graftwork.parameters import gather
 
 if TYPE_CHECKING:
     from graftwork.comparing.methods import Entry
 
 #: What a method may set besides options of its own, for itself alone.
 _SHARED = (
-    "loss", "inference", "pair-rule", "penalty", "l2", "anneal", "penalize-unary", "start", "tol",
-    "tie",
+    "loss", "inference", "rule", "penalty", "l2", "unary", "anneal", "start", "tol", "tie",
     "max-edges", "max-tests", "max-seconds", "max-iter",
 )  # fmt: skip
 _SHARED_BY_CHAINS = (
@@ -49,37 +49,38 @@ class Language:
         Options of the methods themselves that mean nothing here.
     what : str
         What the methods are for, as refusals say it.
+    nested : bool
+        Whether shared options are grouped in the estimator's arguments.
     """
 
     methods: tuple[str, ...]
     shared: tuple[str, ...]
     unused: tuple[str, ...] = ()
     what: str = ""
+    nested: bool = False
 
 
-NETWORKS = Language(("auto", *METHODS), _SHARED)
+NETWORKS = Language(("auto", *METHODS), _SHARED, nested=True)
 # Whether features or whole edges are chosen is a question of networks.
 CHAINS = Language(CHAIN_METHODS, _SHARED_BY_CHAINS, ("features",), " for chains")
 #: One chain alone: everything shared has an option of its own on the command line.
 ONE_CHAIN = replace(CHAINS, shared=())
 
 
-def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict[str, Any]:
+def parse_method(text: str, language: Language = NETWORKS) -> dict[str, Any]:
     """Return the estimator's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for.
 
     Parameters
     ----------
     language : Language
         The methods and options there are.
-    apart
-        Options of the method that came on their own; None is not given.
 
     Examples
     --------
     >>> parse_method("grafting-light:count=10:max-edges=5")
     {'method': 'grafting-light', 'max_edges': 5, 'method_options': {'count': 10}}
-    >>> parse_method("forced-pruning", exchange=5, delete=None)
-    {'method': 'forced-pruning', 'method_options': {'exchange': 5}}
+    >>> parse_method("full:inference=bp:rule=product:l2=0.1")
+    {'method': 'full', 'inference': 'bp:rule=product', 'penalty_options': {'l2': 0.1}}
 
     Raises
     ------
@@ -107,9 +108,11 @@ def parse_method(text: str, language: Language = NETWORKS, **apart: Any) -> dict
             settings[known] = written if known == "penalty" else value  # none is a penalty
         else:
             raise ParameterError(_no_option(name, key, [*own, *language.shared]))
-    _join(special, apart, own, text)
     make_recipe(name, special)  # refuses numbers that mean nothing
-    return settings | ({"method_options": special} if special else {})
+    if "rule" in settings:
+        settings["inference"] = f"{settings.get('inference', 'auto')}:rule={settings.pop('rule')}"
+    found = settings | ({"method_options": special} if special else {})
+    return gather(found) if language.nested else found
 
 
 def _no_option(name: str, key: str, known: Sequence[str]) -> str:
@@ -117,22 +120,6 @@ def _no_option(name: str, key: str, known: Sequence[str]) -> str:
     listed = [each.replace("_", "-") for each in known]
     end = near(key, listed, "options") if listed else "; it has none."
     return f"{name} has no option {key!r}{end}"
-
-
-def _join(
-    special: dict[str, Any], apart: Mapping[str, Any], own: Mapping[str, Any], text: str
-) -> None:
-    """Add the options that came on their own, if the method has them."""
-    from graftwork.errors import ParameterError
-
-    for key, value in apart.items():
-        if value is None:
-            continue
-        if key not in own:
-            raise ParameterError(f"--{key} is not for method {text}; leave it out.")
-        if key in special:
-            raise ParameterError(f"{key} is given twice: as --{key} and in --method {text}.")
-        special[key] = value
 
 
 def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:

@@ -24,7 +24,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     for part in parts:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not key:
-            from graftwork.estimators.parts import ParameterError
+            from graftwork.errors import ParameterError
 
             raise ParameterError(
                 f"{part!r} is no OPTION=VALUE in {text!r}: write NAME:OPTION=VALUE."

@@ -201,7 +201,7 @@ def takes(options: Options, **packed: Callable[[Mapping[str, Any]], Any]) -> Any
         listed = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + shared
         run.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in listed}
-        del run.__wrapped__  # type: ignore[attr-defined]
+        del run.__wrapped__
         return run
 
     return extend

@@ -34,13 +34,20 @@ from graftwork.comparing.runner import (
     evaluated_run,
 )
 from graftwork.comparing.watchers import Seen
-from graftwork.data.labels import check_weights, decode_labels, encode_labels, with_weight
-from graftwork.data.sequences import Sequences, as_sequences, count_columns
+from graftwork.data.chains import (
+    Sequences,
+    as_sequences,
+    check_weights,
+    count_columns,
+    decode_labels,
+    encode_labels,
+    with_weight,
+)
 from graftwork.data.values import key
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS, chain_recipe
-from graftwork.estimators.parts import ParameterError, whole_number
+from graftwork.estimators.parts import whole_number
 from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.models.chain import ChainModel

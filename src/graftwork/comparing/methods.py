@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graftwork.estimators.parts import ParameterError, known
+from graftwork.errors import ParameterError
 from graftwork.grafting import Recipe
+from graftwork.parameters import known
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,6 @@ class Learner:
     caller: str
     estimator: Any
     methods: tuple[str, ...]
-    default: str
     once: Mapping[str, str]
 
     @property
@@ -41,8 +41,7 @@ class Learner:
         """Return why a method may not set a parameter, None if it may."""
         reasons = {
             "lam": f"lam is one number for all methods: pass it to {self.caller} as lam=...",
-            "observer": f"pass observer=... to {self.caller}; it is told of every method.",
-            "verbose": f"pass observer=... to {self.caller} to watch it.",
+            "verbose": f"pass observer=... to {self.caller}; it is told of every method.",
             **self.once,
         }
         return reasons.get(parameter)
@@ -77,8 +76,8 @@ def make_entries(methods: Any, learner: Learner) -> tuple[Entry, ...]:
     >>> from graftwork.comparing.networks import NETWORKS
     >>> [entry.label for entry in make_entries(["first-hit", "auto", "first-hit"], NETWORKS)]
     ['first-hit', 'auto', 'first-hit (2)']
-    >>> make_entries({"greedy": {"method": "best-choice", "alpha": 1.0}}, NETWORKS)[0].settings
-    {'method': 'best-choice', 'alpha': 1.0}
+    >>> make_entries({"greedy": {"method": "full", "max_edges": 9}}, NETWORKS)[0].settings
+    {'method': 'full', 'max_edges': 9}
     """
     if isinstance(methods, str | Recipe | Entry):
         methods = [methods]
@@ -93,6 +92,24 @@ def make_entries(methods: Any, learner: Learner) -> tuple[Entry, ...]:
         raise ParameterError(f"methods is empty; name some of {', '.join(learner.methods)}.")
     labels = distinct(label for label, _ in pairs)
     return tuple(Entry(label, own) for label, (_, own) in zip(labels, pairs, strict=True))
+
+
+def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of all methods with those of one; where both are dicts, with both.
+
+    Examples
+    --------
+    >>> joined({"method_options": {"anneal": 3}}, {"method_options": {"count": 1}})
+    {'method_options': {'anneal': 3, 'count': 1}}
+    """
+    found = dict(options)
+    for name, value in own.items():
+        before = found.get(name)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            found[name] = {**before, **value}
+        else:
+            found[name] = value
+    return found
 
 
 def check_options(options: Mapping[str, Any], learner: Learner) -> None:
@@ -137,7 +154,7 @@ def _settings(spec: Any, learner: Learner) -> dict[str, Any]:
         if (reason := learner.reason(name)) is not None:
             raise ParameterError(f"a method may not set {name}: {reason}")
         known("option", name, learner.parameters)
-    settings = {"method": learner.default, **spec}
+    settings = {"method": learner.methods[0], **spec}
     if not isinstance(settings["method"], Recipe):
         known("method", settings["method"], learner.methods)
     return settings

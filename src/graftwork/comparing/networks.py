@@ -38,14 +38,16 @@ from graftwork.comparing.runner import (
 from graftwork.comparing.watchers import Album
 from graftwork.data import Table, align, as_table
 from graftwork.data.compact import Sample, prepare
+from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.parts import METHODS, ParameterError, number
+from graftwork.estimators.parts import method_factory
 from graftwork.estimators.starts import words_of_start
 from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import number
 from graftwork.recipes import RECIPES
 from graftwork.report.found_edges import Edges, score_edges, true_edges
 from graftwork.report.summary import names
@@ -82,7 +84,7 @@ METRICS = (
 )
 #: The part of a table that a method is tried on.
 _WARM_ROWS, _WARM_COLUMNS = 64, 8
-_NO_BUDGET: dict[str, Any] = dict.fromkeys(("max_edges", "max_tests", "max_seconds"))
+_NO_BUDGET: dict[str, Any] = dict.fromkeys(("max_edges", "max_seconds"))
 _COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
 _SHARES = ("recall", "precision", "f1")
 
@@ -133,7 +135,7 @@ def compare(
     observer : Observer, optional
         Told of every method as a stage, and of its rounds.
     **options
-        Of `MarkovNetwork`, for all methods: penalty, loss, l2, max_edges, max_seconds, tol, ...
+        Of `MarkovNetwork`, for all methods: penalty, loss, max_edges, max_seconds, tol, ...
 
     Returns
     -------
@@ -272,11 +274,14 @@ class NetworkTask(Task):
 
         A start may name columns that a corner of the table does not have: a tree replaces it.
         """
-        if settings.get("start") is not None:
-            settings = {**settings, "start": "chow-liu"}
+        own = dict(settings.get("method_options") or {})
+        if own.get("start") is not None:
+            own["start"] = "chow-liu"
         lam = WARM_LAM if settings["lam"] == "auto" else settings["lam"]
-        check = {**settings, "lam": lam, "max_iter": settings.get("max_iter") or 0}
-        warm = {**settings, **_NO_BUDGET, "lam": WARM_LAM, "max_iter": WARM_ROUNDS}
+        rounds = {"max_iter": own.get("max_iter") or 0}
+        check = {**settings, "lam": lam, "method_options": own | rounds}
+        longer = {"max_iter": WARM_ROUNDS, "max_tests": None}
+        warm = {**settings, **_NO_BUDGET, "lam": WARM_LAM, "method_options": own | longer}
         if settings.get("loss") == "likelihood" and settings.get("inference", "auto") == "auto":
             # a corner is always small enough for exact inference; the table may not be
             return [check, warm, {**warm, "inference": "bp"}]
@@ -300,10 +305,10 @@ class NetworkTask(Task):
         if all(sized):
             return lam, "There is no sparsity penalty: every method has a given number of edges."
         # lambda is chosen by a path that begins without edges; tying comes after it
-        left_out = ("method_options", "start", "tie")
+        left_out = ("method_options", "tie")
         options = {name: value for name, value in self.options.items() if name not in left_out}
         with no_stall_warnings():
-            net = MarkovNetwork(**options, observer=observer).fit(self.table)
+            net = MarkovNetwork(**options, verbose=observer).fit(self.table)
         words = f"{net.lam_words_} The penalised networks are compared, without any refit."
         if any(sized):
             words += " Methods with a given number of edges are penalised like the others."
@@ -330,14 +335,14 @@ class NetworkTask(Task):
         }
         if self.test is not None:
             values["test_nlpl"] = _nlpl(model, self.test, net.n_jobs)
-        problem = ["loss", "penalty", "l2", "penalize_unary"]
+        problem = ["loss", "penalty", "penalty_options"]
         return evaluated_run(
             attempt,
             values,
             self._rounds(attempt),
             problem=problem + ["inference"] * (net.loss == "likelihood"),
             kept=lambda: frozenset(model.edges),
-            start=words_of_start(net.start),
+            start=words_of_start((net.method_options or {}).get("start")),
         )
 
     def remarks(self, trial: Trial) -> list[str]:
@@ -393,7 +398,7 @@ class NetworkTask(Task):
         told = net.loss == "pseudolikelihood"  # by the round itself
         if told and self.test is None:
             return record
-        sample = self._sample(bool(net.penalize_unary))
+        sample = self._sample(bool((net.penalty_options or {}).get("unary")))
         model = to_model(self.table, sample, potentials)
         if not told:
             record["nlpl"] = _nlpl(model, self.table, net.n_jobs)
@@ -419,7 +424,7 @@ class NetworkTask(Task):
 def _is_sized(entry: Entry) -> bool:
     """Return whether a method is given its number of edges."""
     method = entry.settings["method"]
-    recipe = method if isinstance(method, Recipe) else METHODS[method]()
+    recipe = method if isinstance(method, Recipe) else method_factory(method)()
     return recipe.sized
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from graftwork.comparing.comparison import Comparison, Metric, Record, Run
-from graftwork.comparing.methods import Entry, Learner, method_name
-from graftwork.errors import ConvergenceWarning, GraftworkError
-from graftwork.estimators.parts import ParameterError
+from graftwork.comparing.methods import Entry, Learner, joined, method_name
+from graftwork.errors import ConvergenceWarning, GraftworkError, ParameterError
 from graftwork.grafting.trace import Observer, PassOn, Silence
 from graftwork.report.records import plain
 
@@ -195,7 +194,7 @@ def run_methods(
 def _attempt(task: Task, entry: Entry, lam: Any, observer: Observer) -> Attempt:
     """Return one method's run; an interrupt after its first round is no error."""
     watcher = task.watcher(observer)
-    settings = {**task.options, **entry.settings, "lam": lam, "observer": watcher}
+    settings = {**joined(task.options, entry.settings), "lam": lam, "verbose": watcher}
     net = task.learner.estimator(**settings)
     interrupted = False
     try:
@@ -225,7 +224,7 @@ def _rehearsed(task: Task) -> tuple[Entry, ...]:
     for entry in task.entries:
         try:
             with no_stall_warnings():
-                for settings in task.rehearsals({**task.options, **entry.settings}):
+                for settings in task.rehearsals(joined(task.options, entry.settings)):
                     task.learner.estimator(**settings).fit(*corner)
         except ParameterError as error:
             refusal = refusal or error
@@ -274,7 +273,7 @@ def evaluated_run(
     """
     net = attempt.net
     certificate, trace = net.certificate_, tuple(net.trace_)
-    given = {k: v for k, v in net.get_params(deep=False).items() if k != "observer"}
+    given = {k: v for k, v in net.get_params(deep=False).items() if k != "verbose"}
     written = plain(given | {"method": method_name(net.method)} | settings)
     common = {
         "objective": certificate.objective,

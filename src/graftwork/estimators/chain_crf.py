@@ -122,7 +122,7 @@ class ChainCRF(Estimator):
         max_iter: int | None = None,
         tol: float | None = None,
         n_jobs: int | None = None,
-        verbose: int | Observer = 0,
+        verbose: int | Observer | None = 0,
     ) -> None:
         self.method = method
         self.method_options = method_options

@@ -129,9 +129,9 @@ def fit(
     if not isinstance(X, Table | str | PathLike):  # reading a file has warned
         warn_of_columns(table)
     rng = spec.rng()
-    options = {"keep_all_states": bool(spec.unary), "n_jobs": spec.n_jobs}
+    keep, jobs = bool(spec.unary), spec.n_jobs
     draws = spec.missing in ("available-case", "impute")
-    sample = prepare(table, missing=draws, **options)
+    sample = prepare(table, keep_all_states=keep, missing=draws, n_jobs=jobs)
     budget = spec.budget
     if draws:
         begun = time.monotonic()
@@ -147,7 +147,7 @@ def fit(
         sample = drawn.sample
         if spec.missing == "impute":
             table = completed(table, sample)
-            sample = prepare(table, **options)
+            sample = prepare(table, keep_all_states=keep, n_jobs=jobs)
         budget = budget.after(time.monotonic() - begun)
     learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check)
     if not learned.interrupted:

@@ -45,7 +45,7 @@ class Lines:
 
 def watcher(verbose: Any, lines: Lines) -> Observer:
     """Return who watches a run: an observer, these lines if verbose, or nobody."""
-    if isinstance(verbose, int | np.bool_):
+    if verbose is None or isinstance(verbose, int | np.bool_):
         return lines if verbose else Silence()
     missing = [name for name in dir(Silence) if name.startswith("on_")]
     missing = [name for name in missing if not callable(getattr(verbose, name, None))]

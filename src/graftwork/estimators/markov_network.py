@@ -160,7 +160,7 @@ class MarkovNetwork(Estimator):
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        verbose: int | Observer = 0,
+        verbose: int | Observer | None = 0,
     ) -> None:
         self.method = method
         self.method_options = method_options
@@ -328,7 +328,7 @@ class MarkovNetwork(Estimator):
     def sample(self, n_samples: int = 1, evidence: Any = None, random_state: Any = None) -> Table:
         """Return rows drawn from the network, given the evidence."""
         check_is_fitted(self)
-        seed = self.random_state if random_state is None else random_state
+        seed: Any = self.random_state if random_state is None else random_state
         return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
 
     def bootstrap(
