@@ -76,7 +76,7 @@ Select = Annotated[
     str | None,
     typer.Option(
         metavar="M,M",
-        help="Features activated a round: each method that takes one is run with each of these.",
+        help="Features activated per round: each method that takes one is run with each of these.",
     ),
 ]
 Lam = Annotated[

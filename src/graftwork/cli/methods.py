@@ -138,7 +138,7 @@ def parse_methods(words: Sequence[str]) -> tuple[Entry, ...]:
 
 
 def parse_chain_methods(words: Sequence[str], select: Sequence[int] | None) -> tuple[Entry, ...]:
-    """Return methods of chains from texts, each with each number of features a round.
+    """Return methods of chains from texts, each with each number of features per round.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def compare_chains(
     selected on the way, gradient evaluations. Every method starts from nothing. Its clock runs from
     its first evaluation to its last check: preparing the data, compilation (each method is tried on
     a few sequences first) and prediction are not on it. An interrupt (Ctrl-C) ends the comparison
-    with what there is; if there is nothing yet, KeyboardInterrupt is raised.
+    with the results so far; if there are none yet, KeyboardInterrupt is raised.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def compare_chains(
         Names ("all" for every one), recipes, or dicts of `ChainCRF`'s arguments; a dict
         {label: one of these} labels them.
     select : int or list of int, optional
-        Features activated a round (the paper's M): each method that takes one is run with each of
+        Features activated per round (the paper's M): each method that takes one is run with each of
         these. Default: `ChainCRF`'s own choice.
     test : (X, y) or (X, y, lengths), optional
         Other sequences, for the error rate: the share of positions with a wrong label.
@@ -357,12 +357,12 @@ def error_rate(net: ChainCRF, test: Chains) -> float:
 
 
 def with_select(entries: Sequence[Entry], select: Any) -> tuple[Entry, ...]:
-    """Return each method with each number of features a round, where it takes one and has none.
+    """Return each method with each number of features per round, where it takes one and has none.
 
     Parameters
     ----------
     select : int, iterable of int or None
-        Features activated a round.
+        Features activated per round.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def with_select(entries: Sequence[Entry], select: Any) -> tuple[Entry, ...]:
 
 
 def _is_open(settings: Mapping[str, Any]) -> bool:
-    """Return whether a method takes a number of features a round and has not got one yet."""
+    """Return whether a method takes a number of features per round and has not got one yet."""
     method = settings["method"]
     if isinstance(method, Recipe) or "count" not in inspect.signature(RECIPES[method]).parameters:
         return False
