@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graftwork.estimators import ChainCRF as ChainCRF
     from graftwork.estimators import MarkovNetwork as MarkovNetwork
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
-    from graftwork.estimators.cost import CostEstimate as CostEstimate
+    from graftwork.estimators.estimate import CostEstimate as CostEstimate
     from graftwork.estimators.knowledge import PriorKnowledge as PriorKnowledge
     from graftwork.estimators.presets import PRESETS as PRESETS
     from graftwork.estimators.presets import preset as preset
@@ -56,7 +56,7 @@ _HOMES = {
     "ChainCRF": "graftwork.estimators",
     "ChainModel": "graftwork.models",
     "ConvergenceWarning": "graftwork.errors",
-    "CostEstimate": "graftwork.estimators.cost",
+    "CostEstimate": "graftwork.estimators.estimate",
     "DataError": "graftwork.errors",
     "DataMissingError": "graftwork.errors",
     "DataWarning": "graftwork.errors",

@@ -10,9 +10,8 @@ def test_dry_run_says_the_cost_and_writes_nothing(graftwork, chain_csv, tmp_path
     result = graftwork("learn", chain_csv, "--dry-run", "--out", out, *FAST)
     assert result.code == 0, result.err
     assert not out.exists()
-    for part in ("300 rows of 4 variables", "6 pairs", "Time\n  About", "Memory\n  At most about"):
-        assert part in result.out
-    assert "Learning needs none" in result.out
+    for part in ("300 rows of 4 variables", "6 pairs", "Time ", "Memory ", "Inference "):
+        assert part in " ".join(result.out.split())
     assert "Measuring predictions on held-out rows takes about as long again" in result.out
     assert max(map(len, result.out.splitlines())) <= 88
 
@@ -28,7 +27,7 @@ def test_dry_run_takes_the_method_and_the_loss(graftwork, chain_csv):
     words = ("--loss", "likelihood", "--inference", "exact", "--method", "edge-grafting")
     result = graftwork("learn", chain_csv, "--dry-run", *words, *FAST)
     assert result.code == 0, result.err
-    assert "learning is exact" in result.out
+    assert "inference was exact" in " ".join(result.out.split())
 
 
 def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
@@ -42,7 +41,7 @@ def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
 def test_dry_run_takes_goals_and_missing_cells(graftwork, chain_csv, tmp_path):
     result = graftwork("learn", chain_csv, "--dry-run", "--goal", "prediction", "--jobs", "1")
     assert result.code == 0, result.err
-    assert "a rough guess" in " ".join(result.out.split())
+    assert "10 to 30 such fits" in " ".join(result.out.split())
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,\n2,3\n1,4\n" * 20)
     words = ("--missing", "available-case", "--holdout", "0")
@@ -70,9 +69,7 @@ def test_dry_run_recommends_what_to_do_about_missing_cells(
     assert text.startswith(f"Missing cells {gaps} cells are missing in {gaps} of 60 rows")
     assert f"Recommended is --missing {policy}, " in text
     cost = MarkovNetwork(lam=0.05, loss=loss).estimate(path)
-    assert f"{gaps} cells are missing in {gaps} of 60 rows" in cost.missing_words
-    assert f"Recommended is missing='{policy}'" in cost.missing_words
-    assert cost.seconds is not None
+    assert (cost.missing_cells, cost.incomplete_rows, cost.missing) == (gaps, gaps, policy)
 
 
 def test_ctrl_c_ends_a_dry_run(graftwork, chain_csv, monkeypatch):

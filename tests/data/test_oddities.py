@@ -11,6 +11,7 @@ import pytest
 
 import graftwork as gw
 from graftwork.data.oddities import column_remarks, lone_columns, number_columns
+from graftwork.report.data_notes import data_notes
 
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
 RNG = np.random.default_rng(0)
@@ -57,7 +58,7 @@ def test_fit_warns_once_of_columns_that_are_no_variables(name):
     assert "drop=['id']" in told
     assert caught[0].filename == __file__
     assert told in " ".join(net.summary().split())
-    assert told in net.estimate(data).notes
+    assert told in data_notes(gw.as_table(data, missing="state"))
     with pytest.warns(gw.DataWarning, match=r"Columns 'id', 'key' have .* drop=\['id', 'key'\]"):
         gw.MarkovNetwork(lam=0.1, missing="state").fit(data.assign(key=data["id"]))
 

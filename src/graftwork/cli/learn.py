@@ -154,6 +154,8 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     """Print what learning would cost, write nothing, and return the exit code."""
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.missing import recommended
+    from graftwork.report.cost_text import cost_sections
+    from graftwork.report.data_notes import data_notes
     from graftwork.report.summary import section
 
     with progress_for(quiet=plan.quiet) as progress:
@@ -168,7 +170,10 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
             settings = settings | {"missing": advice.policy}
         progress.note(f"timing a piece of the work on {size_of(table)}")
         cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
-    sections = cost.sections()
+    sections = cost_sections(cost)
+    notes = data_notes(table)
+    if notes:
+        sections.append(("Look at", " ".join(notes)))
     if advice is not None:
         sections.insert(0, ("Missing cells", advice.words()))
     if plan.holdout:

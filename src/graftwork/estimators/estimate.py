@@ -1,55 +1,134 @@
-"""What learning would cost: sizes by arithmetic, time by measuring a small piece of the work."""
+"""What learning would cost: sizes, memory, one timed evaluation, and the order of magnitude."""
 
 from __future__ import annotations
 
 import copy
-import time
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
+from graftwork.data.compact import Sample, prepare
+from graftwork.errors import DataWarning
+from graftwork.estimators.base import in_report
 from graftwork.estimators.checks import loop_options, quickest
-from graftwork.estimators.cost import CostEstimate, amount, size
 from graftwork.estimators.course import arriving_variables
-from graftwork.estimators.criteria import make_criterion
-from graftwork.estimators.data_notes import data_notes
-from graftwork.estimators.estimate_rows import ExpectedRows, expected_rows
-from graftwork.estimators.parts import make_objective, make_penalty
+from graftwork.estimators.imputing import STAGES, completed
+from graftwork.estimators.knowledge import make_domain
+from graftwork.estimators.learning import penalty_at
+from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
+from graftwork.estimators.parts import make_objective
 from graftwork.estimators.starts import make_start
-from graftwork.grafting import Everything, Exhaustive, PriorityQueue, Recipe, WorkingSet
-from graftwork.grafting.everything import MOST_ENTRIES
-from graftwork.grafting.space import BATCH, MOST_LISTED, PairSpace
-from graftwork.inference import Automatic, JunctionTree
-from graftwork.inference.elimination import Cost, estimate
+from graftwork.grafting import PairDomain
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
-from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
-from graftwork.tuning.effort import (
-    Effort,
-    effort_of_choice,
-    effort_of_fit,
-    effort_of_structure,
-    predicts,
-)
-from graftwork.tuning.operations import bytes_of_tests, newton_sizes, of_structure, sizes_in_tests
-from graftwork.tuning.proxy import Proxy, guess_network
-from graftwork.tuning.timing import measure_pace
+from graftwork.objectives import Likelihood, Objective
+from graftwork.tuning.timing import Timing, time_loss
 
-__all__ = ["CostEstimate", "estimate_cost"]
-
-# Vectors of all weights that a solver keeps.
+# What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
+# or the edges takes: fewest and most of each.
+EVALUATIONS = (30, 1000)
+PASSES = (2, 10)
+FITS = (10, 30)
+# Vectors of all weights that a solver keeps, and arrays of all tables of a scoring batch.
 SOLVER_VECTORS = 30
-# Arrays of a scoring batch's tables: two sums, counts, frequencies, gradients.
 BATCH_ARRAYS = 5
-# Edges of a network without sparsity that are looked at.
-MOST_EDGES = 5000
-# The solver is timed with this lambda where there is none.
-SMALL_LAMBDA = 1e-3
-# Networks that predict best have a lambda of about this share of the noise level.
-PREDICTING = 0.3
+# Counts of so many cells are kept.
+KEPT_CELLS = 2**25
+# In data of more cells so many rows are compared before all are.
+MANY_CODES = 2**24
+LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CostEstimate:
+    """What learning from some data will take, before it is done.
+
+    Attributes
+    ----------
+    method, loss, missing : str
+        What the estimate is of; ``missing`` is the recommended policy where cells are missing and
+        none was chosen.
+    rows, merged_rows : int
+        Rows with a weight; rows that a pass over the data sees, where equal ones are merged.
+    total_weight : float
+        Sum of the row weights.
+    missing_cells, incomplete_rows : int
+        Cells that are missing, and rows that lack some.
+    variables, constant : int
+        All variables, and those with one state.
+    states : (int, int)
+        Fewest and most states that occur.
+    pairs, parameters : int
+        Pairs that may be edges, and parameters of a network of all of them.
+    memory : dict of str to int
+        Bytes of what is held at once.
+    timing : Timing
+        Seconds of one evaluation and of one pass over all pairs, and what was timed.
+    networks : int
+        Networks learned in turn: one, or three where missing cells are drawn from the first two.
+    fits : (int, int)
+        Fits at one lambda for each of them: one, or `FITS` with lam="auto".
+    seconds : (float, float)
+        Order of magnitude of the whole: each fit takes `EVALUATIONS` and `PASSES`.
+    threads : int
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> cost = gw.MarkovNetwork(lam=0.01).estimate([["a", 0], ["b", 1], ["a", 0]] * 20)
+    >>> cost.pairs, cost.parameters, cost.timing.edges, cost.treewidth
+    (1, 8, 1, 1)
+    """
+
+    method: str
+    loss: str
+    missing: str
+    rows: int
+    merged_rows: int
+    total_weight: float
+    missing_cells: int
+    incomplete_rows: int
+    variables: int
+    constant: int
+    states: tuple[int, int]
+    pairs: int
+    parameters: int
+    memory: dict[str, int]
+    timing: Timing
+    networks: int
+    fits: tuple[int, int]
+    seconds: tuple[float, float]
+    threads: int
+
+    @property
+    def peak_bytes(self) -> int:
+        """Everything that is held at once, in bytes."""
+        return sum(self.memory.values())
+
+    @property
+    def treewidth(self) -> int:
+        """Width of exact inference in the network that was timed, by the best order found."""
+        return self.timing.inference.width
+
+    @property
+    def inference_bytes(self) -> int:
+        """Bytes of the tables of exact inference in that network."""
+        return self.timing.inference.bytes
+
+    def summary(self) -> str:
+        """Return the estimate in words, as ``graftwork learn --dry-run`` prints it."""
+        text: str = in_report("cost_text").cost_summary(self)
+        return text
+
+    def __repr__(self) -> str:
+        low, high = self.seconds
+        return (
+            f"CostEstimate(rows={self.rows}, variables={self.variables}, pairs={self.pairs}, "
+            f"peak_bytes={self.peak_bytes}, seconds=({low:.2g}, {high:.2g}))"
+        )
 
 
 def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
@@ -63,238 +142,119 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
     twin = copy.copy(net)
     if isinstance(net.random_state, np.random.RandomState | np.random.Generator):
         twin.random_state = 0  # nothing is drawn from the user's
-    options = loop_options(twin)
-    begun = time.perf_counter()
-    rows = expected_rows(net, X, sample_weight)
-    preparing = time.perf_counter() - begun
-    table, sample = rows.table, rows.sample
+    recipe = loop_options(twin)["recipe"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # fit warns
+        table, found = _read(twin, X, sample_weight)
+        table, sample, networks = _completed(twin, table)
+        recipe = quickest(net, recipe, table.n_variables)
+        domain = make_domain(net, table, sample, recipe)
     if net.start is not None:
         make_start(net.start, table, sample)
     arriving_variables(net.arrivals, table.names)
-    objective = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
-    recipe = quickest(net, options["recipe"], table.n_variables)
-    return _Plan(net, recipe, rows, table, sample, objective(sample)).cost(preparing)
+    objective_of = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
+    timing = time_loss(domain, objective_of, net.max_edges)
+    searches = isinstance(net.lam, str) and not recipe.sized and penalty_at(net, 1.0).lam > 0
+    fits = FITS if searches else (1, 1)
+    cards, space = sample.cards, domain.space(domain.variables, False)
+    return CostEstimate(
+        method=recipe.name,
+        loss=net.loss,
+        missing=twin.missing,
+        rows=int(sample.counts.codes.shape[1]),
+        merged_rows=sample.n_rows,
+        total_weight=sample.total_weight,
+        missing_cells=found.cells,
+        incomplete_rows=found.rows,
+        variables=len(cards),
+        constant=int((cards < 2).sum()),
+        states=(int(cards.min()), int(cards.max())),
+        pairs=space.size,
+        parameters=int(cards.sum()) + domain.count_entries(space),
+        memory=_memory(table, domain, objective_of(sample), timing),
+        timing=timing,
+        networks=networks,
+        fits=fits,
+        seconds=_seconds(timing, networks, fits, net.max_seconds),
+        threads=count_threads(net.n_jobs),
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plan:
-    """A fit that is not done: its settings and its data."""
+def _seconds(
+    timing: Timing, networks: int, fits: tuple[int, int], limit: float | None
+) -> tuple[float, float]:
+    """Return the least and most that learning usually takes."""
+    low, high = (
+        networks * count * (evaluations * timing.evaluation + passes * timing.scoring)
+        for count, evaluations, passes in zip(fits, EVALUATIONS, PASSES, strict=True)
+    )
+    return (low, high) if limit is None else (min(low, float(limit)), min(high, float(limit)))
 
-    net: Any
-    recipe: Recipe
-    expected: ExpectedRows
-    table: Table
-    sample: Sample
-    objective: Objective
 
-    def cost(self, preparing: float) -> CostEstimate:
-        """Return the estimate; ``preparing`` the data took so many seconds."""
-        net, sample, cards = self.net, self.sample, self.sample.cards
-        proxy = self._guess()
-        edges = min(self._pairs(), proxy.n_edges)
-        network = estimate(proxy.part.cards, proxy.edges)
-        refusals = self._refusals(network)
-        seconds = None if refusals else preparing + self._seconds(proxy, edges)
-        weights = int(cards.sum()) + round(edges * self._mean_entries(proxy))
-        return CostEstimate(
-            method=self.recipe.name,
-            loss=net.loss,
-            rows=int(sample.counts.codes.shape[1]),
-            merged_rows=sample.n_rows,
-            total_weight=sample.total_weight,
-            variables=len(cards),
-            constant=int((cards < 2).sum()),
-            states=(int(cards.min()), int(cards.max())),
-            pairs=self._pairs(),
-            entries=self._entries(),
-            weights=self._entries() + int(cards.sum()),
-            expected_edges=edges,
-            expected_weights=weights,
-            lam=self._lam(proxy),
-            memory=self._memory(weights, network),
-            seconds=seconds,
-            threads=count_threads(net.n_jobs),
-            treewidth=network.width,
-            clique_cells=network.largest_clique_cells,
-            inference_bytes=network.bytes,
-            inference_words=self._inference_words(network, len(proxy.edges), proxy.variables > 1),
-            missing_words=self.expected.words,
-            partial=proxy.variables > 1,
-            refusals=refusals,
-            notes=data_notes(self.table, sample, weights),
-        )
+def _read(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+    """Return the rows to learn from, and what is missing in them.
 
-    def _guess(self) -> Proxy:
-        """Return a guess of the network: at the given lambda, at the noise level, or of a size."""
-        net = self.net
-        penalty = make_penalty(net.penalty, 1.0, 0.0, False)
-        lam = None if isinstance(net.lam, str) else float(net.lam)
-        most = None if net.max_edges is None else int(net.max_edges)
-        if self.recipe.sized:
-            lam, most = 0.0, len(self.sample.cards) - 1 if most is None else most
-        elif self._dense():
-            lam = None
-        if lam is not None and net.loss == "likelihood":
-            lam *= 2.0
-        share = PREDICTING if self._searches() and predicts(make_criterion(net)) else 1.0
-        rng = np.random.default_rng(0)
-        proxy = guess_network(self.sample, penalty, lam, most, share=share, rng=rng)
-        return self._complete(proxy) if self._dense() else proxy
+    Where missing cells would be an error, ``net`` gets the policy that is recommended.
+    """
+    if net.missing == "error" and not isinstance(X, Table):
+        net.missing = "state"
+        X, _ = read_cells(net, X, weights)
+        advice = recommended(X, net.loss)
+        net.missing = "error" if advice is None else advice.policy
+        net.states, weights = None, None  # the table has them
+    return read_rows(net, X, weights)
 
-    def _dense(self) -> bool:
-        """Return whether nothing keeps the network sparse."""
-        return not self.recipe.sized and self.net.penalty in ("l2", "none")
 
-    def _complete(self, proxy: Proxy) -> Proxy:
-        """Return the guess with every edge there may be, as far as they can be listed here."""
-        most = self._pairs() if self.net.max_edges is None else int(self.net.max_edges)
-        space = PairSpace(np.flatnonzero(proxy.part.cards > 1))
-        edges = space.pairs(np.arange(min(space.size, MOST_EDGES, most)))
-        return replace(proxy, edges=edges, n_edges=min(most, self._pairs()))
+def _completed(net: Any, table: Table) -> tuple[Table, Sample, int]:
+    """Return the rows, prepared, and how many networks are learned to draw their missing cells.
 
-    def _lam(self, proxy: Proxy) -> float:
-        if self.recipe.sized or self._dense():
-            return 0.0 if isinstance(self.net.lam, str) else float(self.net.lam)
-        return proxy.lam / (2.0 if self.net.loss == "likelihood" else 1.0)
+    Here the cells are drawn from the frequencies of their columns.
+    """
+    draws = net.missing in ("available-case", "impute")
+    sample = _prepared(net, table, missing=draws)
+    if sample.complete:
+        return table, sample, 1
+    drawn = sample.with_drawn(_by_chance(sample))
+    if net.missing == "impute":
+        table = completed(table, drawn)
+        drawn = _prepared(net, table, missing=False)
+    return table, drawn, STAGES + 1
 
-    def _pairs(self) -> int:
-        n = int((self.sample.cards > 1).sum())
-        return n * (n - 1) // 2
 
-    def _entries(self) -> int:
-        cards = self.sample.cards[self.sample.cards > 1]
-        return int(cards.sum() ** 2 - (cards**2).sum()) // 2
+def _by_chance(sample: Sample) -> Any:
+    """Return states drawn from the frequencies of their columns, shape (n, rows)."""
+    rng, cuts = np.random.default_rng(0), np.cumsum(sample.cards)[:-1]
+    count = sample.counts.codes.shape[1]
+    return np.stack([rng.choice(len(p), count, p=p) for p in np.split(sample.frequencies, cuts)])
 
-    def _mean_entries(self, proxy: Proxy) -> float:
-        """Return the entries of an expected edge's table."""
-        if len(proxy.edges):
-            return float(proxy.part.cards[proxy.edges].prod(axis=1).mean())
-        return self._entries() / max(1, self._pairs())
 
-    def _seconds(self, proxy: Proxy, edges: int) -> float:
-        """Return about how long learning takes."""
-        net, pairs = self.net, self._pairs()
-        objective = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
-        pace = measure_pace(self.sample, proxy, objective, max(self._lam(proxy), SMALL_LAMBDA))
-        vary = int((self.sample.cards > 1).sum())
-        single = self.recipe.features and net.penalty != "group-l1"
-        cells = 0.5 * self._mean_entries(proxy) if single else 1.0
-        effort = effort_of_fit(self.recipe, edges, pairs, vary, cells)
-        if self._searches():
-            effort = self._effort_of_search(proxy, edges)
-        seconds = self.expected.networks * pace.seconds(effort)
-        return seconds if net.max_seconds is None else min(seconds, float(net.max_seconds))
+def _prepared(net: Any, table: Table, *, missing: bool) -> Sample:
+    """Return the data as fit would; in large ones equal rows are not looked for in vain."""
+    merge = True
+    if table.codes.size > MANY_CODES:
+        rows = np.unique(np.linspace(0, table.n_rows - 1, LOOKED_AT).astype(np.int64))
+        merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
+    keep = bool(net.penalize_unary)
+    return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=net.n_jobs)
 
-    def _searches(self) -> bool:
-        """Return whether lambda or the edges are searched for."""
-        return (
-            isinstance(self.net.lam, str) and not self.recipe.sized and self.net.penalty != "none"
-        )
 
-    def _tests(self) -> bool:
-        """Return whether edges are tested."""
-        return self._searches() and make_criterion(self.net) is None
-
-    def _effort_of_search(self, proxy: Proxy, edges: int) -> Effort:
-        """Return how much work lam="auto" is."""
-        sample, pairs, criterion = self.sample, self._pairs(), make_criterion(self.net)
-        if criterion is not None:
-            return effort_of_choice(criterion, edges, pairs, sample.total_weight)
-        times, listed = edges / max(1, len(proxy.edges)), proxy.edges
-        operations = of_structure(sample, sizes_in_tests(sample), proxy.part, listed, times)
-        newton = newton_sizes(proxy.part, listed) is not None
-        return effort_of_structure(edges, pairs, operations, newton=newton)
-
-    def _memory(self, weights: int, network: Cost) -> dict[str, int]:
-        """Return the bytes of what is held at once."""
-        sample, pairs, entries = self.sample, self._pairs(), self._entries()
-        counts, cards = sample.counts, sample.cards
-        codes = self.table.codes.nbytes + counts.codes.nbytes
-        if sample.codes is not counts.codes:
-            codes += sample.codes.nbytes
-        bits = 0
-        small = cards[cards > 1] - 1
-        if counts.weights is None and len(small) > 1:
-            low = np.sort(small)[:2]
-            if low.prod() <= MOST_BITSET_CELLS:
-                bits = int((cards - 1).sum()) * -(-counts.codes.shape[1] // 64) * 8
-        batch = BATCH_ARRAYS * 8 * round(min(BATCH, pairs) * entries / max(1, pairs))
-        held = {
-            "codes": codes,
-            "bitsets": bits,
-            "kept counts": 8 * min(entries, 2**25),
-            "tables of a scoring batch": batch,
-            "solver": SOLVER_VECTORS * 8 * weights,
-            "list of pairs": self._listed(pairs),
-        }
-        if self._tests():
-            held["tests"] = bytes_of_tests(sizes_in_tests(sample), cards, sample.n_rows)
-        if isinstance(self.objective, PseudoLikelihood):
-            conditionals = 8 * sample.n_rows * int(small.sum())
-            held["conditionals"] = min(conditionals, self.objective.memory)
-        elif network.total_cells <= self._limit_cells():
-            held["junction tree"] = network.bytes
-        return held
-
-    def _listed(self, pairs: int) -> int:
-        """Return the bytes of what the method keeps for every pair."""
-        if self._lists():
-            return 8 * pairs
-        return (
-            pairs if isinstance(self.recipe.selector, Exhaustive | Everything | WorkingSet) else 0
-        )
-
-    def _lists(self) -> bool:
-        return isinstance(self.recipe.selector, PriorityQueue) or self.recipe.exchange is not None
-
-    def _limit_cells(self) -> int:
-        """Return how many cells exact inference may take; -1 where it is not used."""
-        engine = self.objective.engine if isinstance(self.objective, Likelihood) else None
-        if isinstance(engine, Automatic):
-            return engine.exact.limit_cells
-        return engine.limit_cells if isinstance(engine, JunctionTree) else -1
-
-    def _refusals(self, network: Cost) -> tuple[str, ...]:
-        """Return why learning would be refused."""
-        found, pairs, entries = [], self._pairs(), self._entries()
-        if self._lists() and pairs > MOST_LISTED:
-            found.append(
-                f"{self.recipe.name} keeps a list of all {pairs:,} pairs, which is too many; use "
-                'method="best-choice", which never lists them.'
-            )
-        room = self.net.max_edges is None or self.net.max_edges >= pairs
-        everything = isinstance(self.recipe.selector, Everything) and room
-        if everything and entries > MOST_ENTRIES:
-            found.append(
-                f"{self.recipe.name} holds all {entries:,} weights at once, which is too many; use "
-                'method="best-choice", which starts with none.'
-            )
-        engine = self.objective.engine if isinstance(self.objective, Likelihood) else None
-        if isinstance(engine, JunctionTree) and network.total_cells > engine.limit_cells:
-            found.append(
-                f"Exact inference in a network like the expected one needs {size(network.bytes)} "
-                f"(treewidth {network.width}), over its limit of {size(8 * engine.limit_cells)}; "
-                'use inference="auto" or "bp", a larger lambda or fewer max_edges.'
-            )
-        return tuple(found)
-
-    def _inference_words(self, network: Cost, edges: int, partial: bool) -> str:
-        """Return what exact inference needs, and when it is needed."""
-        least = "at least " if partial else ""
-        needs = (
-            f"In a network like the expected one (a tree and the strongest pairs, "
-            f"{amount(edges, 'edge')}) exact inference has treewidth {least}{network.width} and "
-            f"tables of {least}{size(network.bytes)}"
-        )
-        fits = network.total_cells <= JunctionTree().limit_cells
-        if not isinstance(self.objective, Likelihood):
-            then = "answers are exact" if fits else "answers are approximate, or refused"
-            return f"Learning needs none. {needs}, for questions afterwards: {then}."
-        engine = self.objective.engine
-        if isinstance(engine, Automatic):
-            small = network.total_cells <= engine.exact.limit_cells
-            return f"{needs}; learning {'is exact' if small else 'uses belief propagation'}."
-        if isinstance(engine, JunctionTree):
-            small = network.total_cells <= engine.limit_cells
-            return f"{needs}; learning {'is exact' if small else 'would be refused'}."
-        return f"{needs}; learning uses {engine.describe()}, which does not need that."
+def _memory(
+    table: Table, domain: PairDomain, objective: Objective, timing: Timing
+) -> dict[str, int]:
+    """Return the bytes of what is held at once, from the sizes of arrays."""
+    sample, space = domain.sample, domain.space(domain.variables, False)
+    counts, free = sample.counts, sample.cards - 1
+    own = {id(a): a.nbytes for a in (table.codes, counts.codes, sample.codes)}
+    entries, batch = domain.count_entries(space), min(space.size, space.batch)
+    words = -(-counts.codes.shape[1] // 64)
+    held = {
+        "rows": sum(own.values()),
+        "bitsets": 8 * words * int(free[free <= MOST_BITSET_CELLS].sum()),
+        "counts": 8 * min(entries, KEPT_CELLS),
+        "tables of a scoring batch": BATCH_ARRAYS * 8 * (entries * batch // max(1, space.size)),
+        "solver": SOLVER_VECTORS * 8 * timing.parameters,
+    }
+    if isinstance(objective, Likelihood):
+        return held | {"inference": timing.inference.bytes if timing.exact else 0}
+    conditionals = 8 * sample.n_rows * int(free.sum())
+    return held | {"conditionals": min(conditionals, getattr(objective, "memory", conditionals))}

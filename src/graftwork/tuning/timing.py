@@ -1,236 +1,227 @@
-"""How fast this machine does the work of learning, measured on a small piece of it."""
+"""How long one evaluation of a loss and one pass over all pairs take on some data, measured now."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
-from graftwork.grafting import Problem
-from graftwork.grafting.space import PairSpace
+from graftwork.errors import TooLargeError
+from graftwork.grafting import PairDomain, PairFactors
+from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
+from graftwork.inference.elimination import Cost, estimate
 from graftwork.inference.layout import Ints, Layout, Potentials
-from graftwork.objectives.protocol import Objective, independent_potentials
-from graftwork.objectives.pseudo import PseudoLikelihood
-from graftwork.penalties import GroupL1
-from graftwork.solvers import ProximalQuasiNewton
-from graftwork.solvers.coordinates import searchable
-from graftwork.tuning.effort import Effort
-from graftwork.tuning.proxy import Proxy, cut
+from graftwork.inference.pairs import find_edges
+from graftwork.objectives import Likelihood, Objective
+from graftwork.objectives.protocol import Point
 
-# Additions of one pass that is timed, rows of tables counted, and pairs scored: a blink each.
-MOST_WORK = 1e8
-MOST_COUNTED_ROWS = 20_000
-SCORED_VARIABLES = 40
-COUNTED_VARIABLES = 24
-FIRST_PAIRS = 8
-# Seconds and steps of the solver that is timed.
-SOLVER_SECONDS = 0.5
-SOLVER_STEPS = 12
-# Shapes of the product that is timed, and how often: other work on the machine disturbs some.
-PRODUCT, PRODUCTS = (256, 1024, 512), 5
+# Of larger data a part is timed: most variables, cells of their pairs' tables, states times rows.
+MOST_VARIABLES = 300
+MOST_CELLS = 2**20
+MOST_WORK = 2**23
+LEAST_ROWS = 100
+# Edges for each variable of the network that is timed.
+EDGES = 3
+# Seconds that evaluations, and pairs, may be timed for.
+SECONDS = 0.3
+FIRST_VARIABLES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """Seconds that pieces of the work take on the whole data.
+class Timing:
+    """What was timed, and how long it takes on all rows and variables.
 
     Attributes
     ----------
-    evaluation : float
-        One evaluation of the loss at ``edges`` edges.
-    step : float
-        What the solver does beside an evaluation, at as many edges.
-    point : float
-        What a new point costs before pairs are scored at it, at as many edges.
-    score, count : float
-        A pair scored; a table counted.
-    edges, variables : int
-    operation : float
-        A floating point operation of a product of matrices.
-
-    Examples
-    --------
-    >>> pace = Pace(0.1, 0.0, 0.0, 0.001, 0.001, 10, 5)
-    >>> round(pace.seconds(Effort(10, 2.5, 1, 100, 100)), 3)
-    0.7
+    variables, rows, pairs : int
+        Variables and (merged) rows looked at, and pairs scored.
+    edges, refused : int
+        Edges of the network evaluated, and of one that inference refused before; 0 for none.
+    evaluation, scoring : float
+        Seconds of one evaluation of the loss, and of counting and scoring all pairs.
+    parameters : int
+        Of a network on all variables with as many edges at each.
+    exact : bool
+        Whether the loss was exact, not from approximate inference.
+    inference : Cost
+        Of exact inference in the network evaluated.
     """
 
-    evaluation: float
-    step: float
-    point: float
-    score: float
-    count: float
-    edges: int
     variables: int
-    operation: float = 0.0
-
-    def seconds(self, effort: Effort) -> float:
-        """Return what so much work takes."""
-        # A pass looks at each variable's rows, and at those of each edge's two ends.
-        share = (self.variables + effort.edges) / max(1, self.variables + self.edges)
-        total = effort.evaluations * (self.evaluation + self.step) * share
-        total += effort.points * (self.point + self.step) * share  # a round has a step's upkeep
-        total += effort.upkeep * self.step * share
-        total += effort.scored * self.score + effort.counted * self.count
-        return total + effort.operations * self.operation
+    rows: int
+    pairs: int
+    edges: int
+    refused: int
+    evaluation: float
+    scoring: float
+    parameters: int
+    exact: bool
+    inference: Cost
 
 
-def measure_pace(
-    sample: Sample, proxy: Proxy, objective_of: Callable[[Sample], Objective], lam: float
-) -> Pace:
-    """Return how fast the guessed network is evaluated, solved and scored, all rows considered.
+def time_loss(
+    domain: PairDomain, objective_of: Callable[[Sample], Objective], max_edges: int | None = None
+) -> Timing:
+    """Return how long the loss of a sample takes.
+
+    It is evaluated at the Chow-Liu tree with the pairs that score best there, three edges for each
+    variable; at fewer of them where inference refuses so many.
 
     Parameters
     ----------
-    proxy : Proxy
-        A guess of the network.
+    domain : PairDomain
+        The sample, and which pairs may be edges.
     objective_of : function
         The loss of a sample.
-    lam : float
-        The penalty of the steps that are timed.
-    """
-    edges = proxy.edges
-    small, rows = _fewer_rows(sample, proxy.part, edges)
-    objective = objective_of(small)
-    if not isinstance(objective, PseudoLikelihood):
-        rows = 1.0  # inference does not look at rows
-    alone, layout = independent_potentials(small), Layout.of(small.cards, edges)
-    start = Potentials(
-        layout, np.concatenate([alone.weights, np.zeros(layout.size - layout.n_unary)])
-    )
-    problem = Problem(objective, GroupL1(lam))
-    space = PairSpace(np.flatnonzero(small.cards > 1))
-    pairs = _inactive(space, edges)
-    with threadpool_limits(limits=1, user_api="blas"):  # as in a search
-        _time_solver(problem, start, 2)  # compiled, and tables counted, before the clock starts
-        evaluation, step = _time_solver(problem, start, SOLVER_STEPS)
-    first, each = _time_scoring(objective, start, pairs)
-    count = _time_counting(sample)
-    grown = proxy.variables
-    return Pace(
-        evaluation * rows * grown,
-        step * grown,
-        first * rows * grown,
-        each * rows,
-        count,
-        round(len(edges) * grown),
-        round(len(space.variables) * grown),
-        time_operation() / sample.counts.n_threads,
-    )
-
-
-def time_operation() -> float:
-    """Return the seconds of a floating point operation in a product, on one thread.
+    max_edges : int, optional
+        Most edges of a network.
 
     Examples
     --------
-    >>> 1e-13 < time_operation() < 1e-7
-    True
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.objectives import PseudoLikelihood
+    >>> codes = [[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 1, 1, 1] * 9]
+    >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, codes))
+    >>> timing = time_loss(PairDomain(sample), PseudoLikelihood)
+    >>> timing.edges, timing.pairs, timing.parameters, timing.inference.width
+    (3, 1, 18, 2)
     """
-    left, right = np.ones(PRODUCT[:2]), np.ones(PRODUCT[1:])
-    with threadpool_limits(limits=1, user_api="blas"):
-        left @ right  # memory is touched before the clock starts
-        took = []
-        for _ in range(PRODUCTS):
-            begun = time.perf_counter()
-            left @ right
-            took.append(time.perf_counter() - begun)
-        return max(1e-12, min(took) / (2.0 * math.prod(PRODUCT)))
-
-
-def _fewer_rows(sample: Sample, part: Sample, edges: Ints) -> tuple[Sample, float]:
-    """Return the part with rows for a quick pass, and how many times more rows there are."""
-    cards = part.cards
-    work = 4.0 * cards.sum() + 2.0 * cards[edges].sum()
-    most = int(max(200.0, MOST_WORK / max(1.0, work)))
-    if part.n_rows > most:
-        part = cut(part, np.arange(len(cards)), np.linspace(0, part.n_rows - 1, most).astype(int))
-    return part, sample.n_rows / max(1, part.n_rows)
-
-
-def _inactive(space: PairSpace, edges: Ints) -> Ints:
-    """Return the pairs of a few variables without an edge: many at once, as searches do."""
-    if not space.size:
-        return np.zeros((0, 2), dtype=np.int64)
-    few = len(space.variables[:SCORED_VARIABLES])
-    pairs = space.variables[np.stack(np.triu_indices(few, 1), axis=1)]
-    return space.pairs(np.setdiff1d(space.keys(pairs), space.keys(edges)))
-
-
-def _time_solver(problem: Problem, start: Potentials, steps: int) -> tuple[float, float]:
-    """Return the seconds of an evaluation, and of the solver beside it."""
-    objective, begun = problem.objective, time.perf_counter()
-    solution = problem.solution(searchable(problem.penalty, start))
-    evaluation = time.perf_counter() - begun
-    blocks, before = problem.blocks(start.layout), objective.evaluations
-    begun = time.perf_counter()
-    solution = ProximalQuasiNewton().improve(
-        objective,
-        problem.penalty,
-        blocks,
-        solution,
-        1e-12,
-        steps,
-        lambda: time.perf_counter() - begun > SOLVER_SECONDS,
+    part = take_part(domain)
+    sample, objective = part.sample, objective_of(part.sample)
+    space = part.space(part.variables, False)
+    pairs = space.pairs(np.arange(space.size))
+    grown = max(1, len(domain.variables)) / max(1, len(part.variables))
+    most = EDGES * len(sample.cards)
+    if max_edges is not None:
+        most = min(most, round(max_edges / grown))
+    with threadpool_limits(limits=1, user_api="blas"):  # as in a fit
+        counting = _quickest(lambda: sample.counts.compute(pairs)) / max(1, len(pairs))
+        edges, _ = chow_liu_edges(sample, prior=part.prior)
+        tree = _affordable(objective, tree_potentials(sample, edges[:most]))
+        absent = pairs[find_edges(tree.potentials.layout, pairs) < 0]
+        scored, scoring = _time_scoring(tree, absent)
+        network = _with_best(tree, scored, most)
+        point = _affordable(objective, network)
+        layout = point.potentials.layout
+        evaluation = _quickest(lambda: objective.at(point.potentials).gradient)
+    more_rows = domain.sample.n_rows / sample.n_rows
+    more_work = 1.0 if isinstance(objective, Likelihood) else more_rows
+    all_pairs = domain.space(domain.variables, False).size
+    return Timing(
+        variables=len(sample.cards),
+        rows=sample.n_rows,
+        pairs=len(scored),
+        edges=layout.n_edges,
+        refused=network.layout.n_edges if layout.n_edges < network.layout.n_edges else 0,
+        evaluation=evaluation * more_work * grown,
+        scoring=(counting * more_rows + scoring * more_work) * all_pairs,
+        parameters=round(network.layout.size * grown),
+        exact=point.exact,
+        inference=estimate(layout.cards, layout.edges),
     )
-    done = objective.evaluations - before
-    if not done:
-        return evaluation, 0.0
-    each = (time.perf_counter() - begun) / done
-    begun = time.perf_counter()
-    objective.at(solution.point.potentials)
-    evaluation = min(evaluation, each, time.perf_counter() - begun)
-    return evaluation, each - evaluation
 
 
-def _time_scoring(objective: Objective, start: Potentials, pairs: Ints) -> tuple[float, float]:
-    """Return the seconds before the first pair of a point is scored, and of each pair."""
-    if not len(pairs):
-        return 0.0, 0.0
-    few = pairs[:: max(1, len(pairs) // FIRST_PAIRS)][:FIRST_PAIRS]
-    _score(objective, start, few)  # compiled before the clock starts
-    pace = _score(objective, start, few)
-    if pace[1] * len(pairs) > SOLVER_SECONDS:  # exact inference of far pairs is slow
-        return pace
-    return _score(objective, start, pairs)
+def take_part(domain: PairDomain) -> PairDomain:
+    """Return the variables that vary and all rows, or some of them where all would take long.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.compact import prepare
+    >>> sample = prepare(Table(("a", "b"), ((0, 1), (0,)), [[0, 1], [0, 0]]))
+    >>> take_part(PairDomain(sample)).sample.codes
+    array([[0, 1]], dtype=uint8)
+    """
+    sample = domain.sample
+    chosen = np.random.default_rng(0).permutation(domain.variables)[:MOST_VARIABLES]
+    cells = sample.cards[chosen].cumsum() ** 2 / 2
+    chosen = np.sort(chosen[: max(2, int((cells <= MOST_CELLS).sum()))])
+    if not len(chosen):
+        chosen = np.arange(1)  # nothing varies
+    most = max(LEAST_ROWS, MOST_WORK // int(sample.cards[chosen].sum()))
+    rows = np.unique(np.linspace(0, sample.n_rows - 1, min(most, sample.n_rows)).astype(np.int64))
+    prior = None
+    if domain.prior is not None:
+        space = domain.space(chosen, False)
+        allowed = np.searchsorted(chosen, space.pairs(np.arange(space.size)))
+        prior = PairFactors.of(len(chosen), allowed, 1.0, default=np.inf)
+    return PairDomain(_cut(sample, chosen, rows), prior)
 
 
-def _score(objective: Objective, start: Potentials, pairs: Ints) -> tuple[float, float]:
-    objective.sample.counts.tables(pairs)  # counting is timed by itself
-    point = objective.at(start)
-    begun = time.perf_counter()
-    point.pair_gradients(pairs)
-    both = time.perf_counter() - begun
-    begun = time.perf_counter()
-    point.pair_gradients(pairs)
-    again = time.perf_counter() - begun
-    return max(0.0, both - again), again / len(pairs)
-
-
-def _time_counting(sample: Sample) -> float:
-    """Return the seconds to count the table of a pair."""
-    vary = np.flatnonzero(sample.cards > 1)[:COUNTED_VARIABLES]
-    if len(vary) < 2:
-        return 0.0
-    codes = sample.counts.codes
-    step = max(1, codes.shape[1] // MOST_COUNTED_ROWS)
-    weights = sample.counts.weights
-    counts = PairCounts(
-        codes[vary][:, ::step],
-        sample.cards[vary],
-        None if weights is None else weights[::step],
-        sample.counts.n_threads,
+def _cut(sample: Sample, variables: Ints, rows: Ints) -> Sample:
+    """Return some variables and (merged) rows of a sample, with counts of their own."""
+    codes = np.ascontiguousarray(sample.codes[np.ix_(variables, rows)])
+    weights = None if sample.weights is None else sample.weights[rows]
+    cards, threads = sample.cards[variables], sample.counts.n_threads
+    extended = sample.extended[variables]
+    return replace(
+        sample,
+        codes=codes,
+        weights=weights,
+        cards=cards,
+        declared=sample.declared[variables],
+        kept=tuple(sample.kept[i] for i in variables),
+        total_weight=float(len(rows) if weights is None else weights.sum()),
+        counts=PairCounts(codes, cards, weights, threads, extended=extended),
     )
-    some = PairSpace(np.arange(len(vary)))
-    pairs = some.pairs(np.arange(some.size))
-    counts.compute(pairs[:1])
+
+
+def _affordable(objective: Objective, potentials: Potentials) -> Point:
+    """Return the loss at a network, or at the largest of halves of it that inference takes."""
+    layout = potentials.layout
+    while layout.n_edges:
+        try:
+            return objective.at(Potentials(layout, potentials.weights[: layout.size]))
+        except TooLargeError:
+            layout = Layout.of(layout.cards, layout.edges[: layout.n_edges // 2])
+    return objective.at(Potentials(layout, potentials.weights[: layout.size]))
+
+
+def _with_best(point: Point, pairs: Ints, most: int) -> Potentials:
+    """Return the network with the pairs of largest gradient, one step down it."""
+    start, room = point.potentials, most - point.potentials.layout.n_edges
+    if not len(pairs) or room <= 0:
+        return start
+    gradients, offsets, _ = point.pair_gradients(pairs)
+    norms = np.add.reduceat(gradients**2, offsets[:-1])
+    best = np.argsort(-norms, kind="stable")[:room]
+    tables = [-gradients[offsets[k] : offsets[k + 1]] for k in best]
+    layout = Layout.of(start.layout.cards, np.concatenate([start.layout.edges, pairs[best]]))
+    return Potentials(layout, np.concatenate([start.weights, *tables]))
+
+
+def _time_scoring(point: Point, pairs: Ints) -> tuple[Ints, float]:
+    """Return all pairs of as many variables as there is time for, and the seconds of each.
+
+    Pairs of few variables are scored together, so single ones would tell little.
+    """
+    width, seconds = FIRST_VARIABLES, 0.0
+    while True:
+        some = pairs[(pairs < width).all(axis=1)]
+        if len(some):
+            seconds = _quickest(partial(point.pair_gradients, some))
+        if 4.0 * seconds > SECONDS or width >= point.potentials.layout.n_variables:
+            return some, seconds / max(1, len(some))
+        width *= 2
+
+
+def _quickest(work: Callable[[], object]) -> float:
+    """Return the seconds of the quickest of a few runs: the first may compile, others wait."""
+    begun, took = time.perf_counter(), [_seconds(work), _seconds(work)]
+    while len(took) < 5 and time.perf_counter() - begun < SECONDS:
+        took.append(_seconds(work))
+    return min(took)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
     begun = time.perf_counter()
-    counts.compute(pairs)
-    seconds: float = (time.perf_counter() - begun) / len(pairs) * step
-    return seconds
+    work()
+    return time.perf_counter() - begun

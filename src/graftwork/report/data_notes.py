@@ -1,0 +1,93 @@
+"""What about a table should be looked at before learning from it, in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.data.missing import MISSING_STATE
+from graftwork.data.oddities import column_remarks, lone_columns, number_columns
+from graftwork.inference.layout import Floats
+from graftwork.report.summary import count
+
+RARE = 10
+SHOWN = 5
+
+
+def data_notes(table: Table) -> tuple[str, ...]:
+    """Return sentences about columns that learning will not profit from.
+
+    Examples
+    --------
+    >>> table = Table(("a", "b"), ((0, 1), ("x",)), [[0, 1] * 30, [0] * 60])
+    >>> data_notes(table)
+    ('1 variable never changes: b.',)
+    """
+    names, counts = table.names, _counts(table)
+    found: list[str] = []
+    if table.n_variables == 1:
+        found.append("There is one column only, so there can be no edges; is the separator right?")
+    constant = [i for i, each in enumerate(counts) if np.count_nonzero(each) < 2]
+    if constant:
+        verb = "never changes" if len(constant) == 1 else "never change"
+        listed = _some([names[i] for i in constant])
+        found.append(f"{count(len(constant), 'variable')} {verb}: {listed}.")
+    found += column_remarks(table)
+    copies = _copies(table, set(constant))
+    if copies:
+        pairs = [f"{names[i]} and {names[j]}" for i, j in copies]
+        found.append(f"The same in every row: {_some(pairs)}. One of each pair is enough.")
+    told = {*lone_columns(table), *number_columns(table), *(names[i] for i in constant)}
+    rare = _rare(table, counts, told)
+    if rare:
+        found.append(
+            f"{count(len(rare), 'state')} with fewer than {RARE} counts, whose weights are little "
+            f"more than guesses: {_some(rare)}. Merging rare states helps."
+        )
+    return tuple(found)
+
+
+def _counts(table: Table) -> list[Floats]:
+    """Return how often each state of each variable occurs; missing cells are in none."""
+    found = []
+    for column, states in zip(table.codes, table.states, strict=True):
+        each = np.bincount(column, table.weights, len(states)).astype(np.float64)
+        each[[state == MISSING_STATE for state in states]] = 0.0
+        found.append(each)
+    return found
+
+
+def _rare(table: Table, counts: Sequence[Floats], told: set[Any]) -> list[str]:
+    """Return ``name = state`` of rare states of columns not told of yet, the rarest first."""
+    found = [
+        (float(each[k]), f"{name} = {states[k]}")
+        for name, states, each in zip(table.names, table.states, counts, strict=True)
+        if name not in told
+        for k in np.flatnonzero((each > 0) & (each < RARE))
+    ]
+    return [text for _, text in sorted(found, key=lambda one: one[0])]
+
+
+def _copies(table: Table, constant: set[int]) -> list[tuple[int, int]]:
+    """Return pairs of columns with equal codes, each with the first such column."""
+    codes = table.codes if table.weights is None else table.codes[:, table.weights > 0]
+    alike: dict[int, list[int]] = defaultdict(list)
+    for i in range(table.n_variables):
+        if i not in constant:
+            alike[hash(codes[i].tobytes())].append(i)
+    return [
+        (group[0], j)
+        for group in alike.values()
+        for j in group[1:]
+        if np.array_equal(codes[group[0]], codes[j])
+    ]
+
+
+def _some(items: Sequence[Any]) -> str:
+    text = ", ".join(str(item) for item in items[:SHOWN])
+    more = len(items) - SHOWN
+    return text + (f" and {more:,} more" if more > 0 else "")
