@@ -140,6 +140,9 @@ def test_every_goal_and_criterion_has_an_estimate(goal: str, criterion: str | No
     cost = net.estimate(rows())
     check(cost)
     assert cost.fits == FITS
+    tested = goal == "structure" and criterion in (None, "tests")
+    held = 2 * 8 * cost.merged_rows * 6 * 2 * 3 if tested else 0
+    assert cost.memory.get("tests of edges", 0) == held
     for data in ([["a", "b"]], [["a"], ["b"], ["b"]], [["a", 1], ["b", 1], ["a", 1]]):
         check(net.estimate(data))
 
@@ -250,6 +253,13 @@ def test_large_data_are_timed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (timed.variables, timed.rows, timed.edges) == (4, 150, 6)
     assert timed.parameters == round((6 * 9 + 4 * 3) * 6 / 4)
     check(gw.MarkovNetwork(lam=0.02).estimate(rows(2000)))
+
+
+def test_columns_of_very_many_states_are_not_timed() -> None:
+    data = np.column_stack([np.arange(3000), rows(3000)])
+    cost = gw.MarkovNetwork(lam=0.02).estimate(data)
+    check(cost)
+    assert (cost.states, cost.timing.variables) == ((3, 3000), 6)
 
 
 def test_what_is_timed_is_the_tree_and_the_best_pairs() -> None:

@@ -15,6 +15,7 @@ from graftwork.errors import DataWarning
 from graftwork.estimators.base import in_report
 from graftwork.estimators.checks import loop_options, quickest
 from graftwork.estimators.course import arriving_variables
+from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.knowledge import make_domain
 from graftwork.estimators.learning import penalty_at
@@ -26,6 +27,7 @@ from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective
 from graftwork.tuning.timing import Timing, time_loss
+from graftwork.tuning.variances import TILE
 
 # What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
 # or the edges takes: fewest and most of each.
@@ -35,9 +37,9 @@ FITS = (10, 30)
 # Vectors of all weights that a solver keeps, and arrays of all tables of a scoring batch.
 SOLVER_VECTORS = 30
 BATCH_ARRAYS = 5
-# Counts of so many cells are kept.
+# Cells of tables of counts that are kept.
 KEPT_CELLS = 2**25
-# In data of more cells so many rows are compared before all are.
+# In data of more cells, equal rows are looked for among a few first.
 MANY_CODES = 2**24
 LOOKED_AT = 1000
 
@@ -156,6 +158,7 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
     timing = time_loss(domain, objective_of, net.max_edges)
     searches = isinstance(net.lam, str) and not recipe.sized and penalty_at(net, 1.0).lam > 0
     fits = FITS if searches else (1, 1)
+    tests = _tests(sample) if searches and make_criterion(net) is None else {}
     cards, space = sample.cards, domain.space(domain.variables, False)
     return CostEstimate(
         method=recipe.name,
@@ -171,7 +174,7 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
         states=(int(cards.min()), int(cards.max())),
         pairs=space.size,
         parameters=int(cards.sum()) + domain.count_entries(space),
-        memory=_memory(table, domain, objective_of(sample), timing),
+        memory=_memory(table, domain, objective_of(sample), timing) | tests,
         timing=timing,
         networks=networks,
         fits=fits,
@@ -236,6 +239,13 @@ def _prepared(net: Any, table: Table, *, missing: bool) -> Sample:
         merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
     keep = bool(net.penalize_unary)
     return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=net.n_jobs)
+
+
+def _tests(sample: Sample) -> dict[str, int]:
+    """Return the bytes of testing all pairs: spreads and moments of states in each row, twice."""
+    free = sample.cards - 1
+    numbers = sample.n_rows * int((free * (free + 1)).sum())
+    return {"tests of edges": 2 * 8 * min(numbers, 2 * TILE)}
 
 
 def _memory(
