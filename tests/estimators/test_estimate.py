@@ -14,7 +14,9 @@ from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimat
 from graftwork.grafting import PairDomain, PairFactors
 from graftwork.inference import JunctionTree
 from graftwork.objectives import PseudoLikelihood
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.parameters import gather
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
 from graftwork.tuning import timing
 
 
@@ -74,7 +76,7 @@ def test_the_rule_is_the_same_for_all_methods() -> None:
     ]
     assert cost.seconds == pytest.approx(wanted)
     for settings in ({"method": "chow-liu"}, {"penalty": "none"}):  # nothing to choose
-        assert gw.MarkovNetwork(**settings).estimate(rows()).fits == (1, 1)
+        assert gw.MarkovNetwork(**gather(settings)).estimate(rows()).fits == (1, 1)
 
 
 @pytest.mark.parametrize("method", RECIPES)
@@ -93,7 +95,9 @@ def test_a_recipe_without_a_known_name_has_an_estimate() -> None:
 
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
 def test_every_penalty_has_an_estimate(penalty: str) -> None:
-    check(gw.MarkovNetwork(penalty=penalty, lam=0.02, l2=0.01).estimate(rows()))
+    check(
+        gw.MarkovNetwork(penalty=penalty, lam=0.02, penalty_options={"l2": 0.01}).estimate(rows())
+    )
 
 
 @pytest.mark.parametrize("inference", ["auto", "exact", "bp", "trw"])
@@ -207,16 +211,18 @@ def test_rows_without_weight_do_not_count() -> None:
 
 def test_prior_knowledge_counts() -> None:
     forbidden = [("x0", "x1"), ("x2", "x3")]
-    cost = gw.MarkovNetwork(lam=0.02, forbidden=forbidden).estimate(rows())
+    cost = gw.MarkovNetwork(lam=0.02, knowledge={"forbidden": forbidden}).estimate(rows())
     check(cost)
     assert (cost.pairs, cost.parameters, cost.timing.edges) == (13, 13 * 9 + 18, 13)
     candidates = [("x0", "x1"), ("x4", "x5")]
-    net = gw.MarkovNetwork(lam=0.02, candidates=candidates, required=candidates[:1])
+    net = gw.MarkovNetwork(
+        lam=0.02, knowledge={"candidates": candidates, "required": candidates[:1]}
+    )
     cost = net.estimate(rows())
     check(cost)
     assert (cost.pairs, cost.timing.edges, cost.treewidth) == (2, 2, 1)
     with pytest.raises(ValueError, match="both required and forbidden"):
-        gw.MarkovNetwork(required=forbidden, forbidden=forbidden).estimate(rows())
+        gw.MarkovNetwork(knowledge={"required": forbidden, "forbidden": forbidden}).estimate(rows())
 
 
 def test_nothing_is_fitted_and_no_random_number_drawn() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,10 @@ from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
 from graftwork.errors import DataWarning
 from graftwork.estimators.base import in_report
-from graftwork.estimators.checks import loop_options, quickest
-from graftwork.estimators.course import arriving_variables
-from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.imputing import STAGES, completed
-from graftwork.estimators.knowledge import make_domain
-from graftwork.estimators.learning import penalty_at
+from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
-from graftwork.estimators.parts import make_objective
+from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import PairDomain
 from graftwork.kernels.counts import MOST_BITSET_CELLS
@@ -133,37 +128,25 @@ class CostEstimate:
         )
 
 
-def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
-    """Return what ``net.fit(X, sample_weight=sample_weight)`` would cost; data are refused alike.
-
-    Parameters
-    ----------
-    net : MarkovNetwork
-        It is not changed.
-    """
-    twin = copy.copy(net)
-    if isinstance(net.random_state, np.random.RandomState | np.random.Generator):
-        twin.random_state = 0  # nothing is drawn from the user's
-    recipe = loop_options(twin)["recipe"]
+def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstimate:
+    """Return what ``fit(spec, X, sample_weight)`` would cost; data are refused alike."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # fit warns
-        table, found = _read(twin, X, sample_weight)
-        table, sample, networks = _completed(twin, table)
-        recipe = quickest(net, recipe, table.n_variables)
-        domain = make_domain(net, table, sample, recipe)
-    if net.start is not None:
-        make_start(net.start, table, sample)
-    arriving_variables(net.arrivals, table.names)
-    objective_of = make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)
-    timing = time_loss(domain, objective_of, net.max_edges)
-    searches = isinstance(net.lam, str) and not recipe.sized and penalty_at(net, 1.0).lam > 0
-    fits = FITS if searches else (1, 1)
-    tests = _tests(sample) if searches and make_criterion(net) is None else {}
+        spec, table, found = _read(spec, X, sample_weight)
+        table, sample, networks = _completed(spec, table)
+        recipe = spec.recipe_for(table.n_variables)
+        domain = spec.knowledge.domain(table, sample, recipe, spec.budget.max_edges)
+    if spec.start is not None:
+        make_start(spec.start, table, sample)
+    arriving_variables(spec.arrivals, table.names)
+    timing = time_loss(domain, spec.objective_of, spec.budget.max_edges)
+    fits = FITS if spec.chooses else (1, 1)
+    tests = _tests(sample) if spec.chooses and spec.criterion is None else {}
     cards, space = sample.cards, domain.space(domain.variables, False)
     return CostEstimate(
         method=recipe.name,
-        loss=net.loss,
-        missing=twin.missing,
+        loss=spec.loss,
+        missing=spec.missing,
         rows=int(sample.counts.codes.shape[1]),
         merged_rows=sample.n_rows,
         total_weight=sample.total_weight,
@@ -174,12 +157,12 @@ def estimate_cost(net: Any, X: Any, sample_weight: Any = None) -> CostEstimate:
         states=(int(cards.min()), int(cards.max())),
         pairs=space.size,
         parameters=int(cards.sum()) + domain.count_entries(space),
-        memory=_memory(table, domain, objective_of(sample), timing) | tests,
+        memory=_memory(table, domain, spec.objective_of(sample), timing) | tests,
         timing=timing,
         networks=networks,
         fits=fits,
-        seconds=_seconds(timing, networks, fits, net.max_seconds),
-        threads=count_threads(net.n_jobs),
+        seconds=_seconds(timing, networks, fits, spec.budget.max_seconds),
+        threads=count_threads(spec.n_jobs),
     )
 
 
@@ -194,33 +177,32 @@ def _seconds(
     return (low, high) if limit is None else (min(low, float(limit)), min(high, float(limit)))
 
 
-def _read(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+def _read(spec: FitSpec, X: Any, weights: Any) -> tuple[FitSpec, Table, MissingCells]:
     """Return the rows to learn from, and what is missing in them.
 
-    Where missing cells would be an error, ``net`` gets the policy that is recommended.
+    Where missing cells would be an error, the policy that is recommended takes its place.
     """
-    if net.missing == "error" and not isinstance(X, Table):
-        net.missing = "state"
-        X, _ = read_cells(net, X, weights)
-        advice = recommended(X, net.loss)
-        net.missing = "error" if advice is None else advice.policy
-        net.states, weights = None, None  # the table has them
-    return read_rows(net, X, weights)
+    if spec.missing == "error" and not isinstance(X, Table):
+        X, _ = read_cells(replace(spec, missing="state"), X, weights)
+        advice = recommended(X, spec.loss)
+        policy = spec.missing if advice is None else advice.policy
+        spec, weights = replace(spec, missing=policy, states=None), None  # the table has them
+    return spec, *read_rows(spec, X, weights)
 
 
-def _completed(net: Any, table: Table) -> tuple[Table, Sample, int]:
+def _completed(spec: FitSpec, table: Table) -> tuple[Table, Sample, int]:
     """Return the rows, prepared, and how many networks are learned to draw their missing cells.
 
     Here the cells are drawn from the frequencies of their columns.
     """
-    draws = net.missing in ("available-case", "impute")
-    sample = _prepared(net, table, missing=draws)
+    draws = spec.missing in ("available-case", "impute")
+    sample = _prepared(spec, table, missing=draws)
     if sample.complete:
         return table, sample, 1
     drawn = sample.with_drawn(_by_chance(sample))
-    if net.missing == "impute":
+    if spec.missing == "impute":
         table = completed(table, drawn)
-        drawn = _prepared(net, table, missing=False)
+        drawn = _prepared(spec, table, missing=False)
     return table, drawn, STAGES + 1
 
 
@@ -231,14 +213,14 @@ def _by_chance(sample: Sample) -> Any:
     return np.stack([rng.choice(len(p), count, p=p) for p in np.split(sample.frequencies, cuts)])
 
 
-def _prepared(net: Any, table: Table, *, missing: bool) -> Sample:
+def _prepared(spec: FitSpec, table: Table, *, missing: bool) -> Sample:
     """Return the data as fit would; in large ones equal rows are not looked for in vain."""
     merge = True
     if table.codes.size > MANY_CODES:
         rows = np.unique(np.linspace(0, table.n_rows - 1, LOOKED_AT).astype(np.int64))
         merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
-    keep = bool(net.penalize_unary)
-    return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=net.n_jobs)
+    keep = bool(spec.unary)
+    return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=spec.n_jobs)
 
 
 def _tests(sample: Sample) -> dict[str, int]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from graftwork.data import Table
 from graftwork.estimators.base import Estimator, check_is_fitted, in_report
 from graftwork.estimators.bootstrap import Bootstrap
-from graftwork.estimators.cost import CostEstimate
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
+from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.learned_from import LearnedFrom
@@ -277,9 +277,7 @@ class MarkovNetwork(Estimator):
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
         """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
-        from graftwork.estimators.estimate import estimate_cost
-
-        return estimate_cost(self, X, sample_weight)
+        return estimate_cost(self.spec(), X, sample_weight)
 
     @property
     def graph_(self) -> nx.Graph:

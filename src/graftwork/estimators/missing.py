@@ -24,6 +24,7 @@ from graftwork.estimators.imputing import copies_of_rows
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.models.gaps import Gaps
+from graftwork.parameters import MissingPolicy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ class Advice:
     found : MissingCells
     """
 
-    policy: str
+    policy: MissingPolicy
     why: str
     found: MissingCells
 

@@ -66,7 +66,7 @@ class FitSpec:
     states : mapping or None
     missing : str
     seed
-        What numpy's generators take.
+        What numpy's generators take, or scikit-learn's RandomState.
     n_jobs : int or None
     observer : Observer
     """
@@ -145,8 +145,11 @@ class FitSpec:
         return self.lam is None and self.penalty != "none" and not self.recipe.sized
 
     def rng(self) -> np.random.Generator:
-        """Return the generator a fit begins with."""
-        return np.random.default_rng(self.seed)
+        """Return the generator a fit begins with; one of scikit-learn's gives it a seed."""
+        seed = self.seed
+        if isinstance(seed, np.random.RandomState):
+            seed = int(seed.randint(2**31))
+        return np.random.default_rng(seed)
 
     def with_seconds(self, seconds: float | None) -> FitSpec:
         """Return the same with another limit on time."""
@@ -267,11 +270,11 @@ def _annealing(value: Any) -> int | tuple[float, ...] | None:
 
 
 def _seed(random_state: Any) -> Any:
-    """Return what numpy's generators take: scikit-learn's RandomState becomes a seed."""
+    """Return what a generator is made from, or refuse what is no seed."""
     if random_state is None:  # two plain fits are the same
         return 0
     if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
+        return random_state
     try:
         np.random.default_rng(random_state)
     except (TypeError, ValueError):
