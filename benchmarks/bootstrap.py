@@ -24,7 +24,8 @@ from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import strengths, with_pairs
+from graftwork.grafting.networks import strengths
+from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1

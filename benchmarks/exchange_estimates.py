@@ -15,10 +15,9 @@ from scipy.stats import spearmanr
 import graftwork as gw
 from graftwork.data.compact import prepare
 from graftwork.grafting import Budget, Problem, graft
-from graftwork.grafting.bench import LOOK_STEPS, Bench
-from graftwork.grafting.ledger import Ledger
-from graftwork.grafting.support import Network
-from graftwork.grafting.trace import Silence
+from graftwork.grafting.exchange import LOOK_STEPS, ExchangeContext
+from graftwork.grafting.problem import Network
+from graftwork.grafting.trace import RunLog, Silence
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes.forced_pruning import forced_pruning
@@ -39,29 +38,29 @@ def main(chosen: argparse.Namespace) -> None:
         budget = Budget(max_edges=SIZES[name])
         found = graft(problem, forced_pruning(exchange=10, rounds=5), budget=budget).potentials
         network = Network(problem.solution(found), np.ones(found.layout.size, dtype=bool))
-        ledger = Ledger(budget, Silence())
-        bench = Bench(problem, problem.space, ProximalQuasiNewton(), ledger, SIZES[name])
-        without = [bench.without(network, key[None]) for key in network.active(problem.space)]
+        log = RunLog(budget, Silence())
+        context = ExchangeContext(problem, problem.space, ProximalQuasiNewton(), log, SIZES[name])
+        without = [context.without(network, key[None]) for key in network.active(problem.space)]
         estimates = {
             "w'Hw/2": network.solution.point.edge_spreads() / 2,
-            "removal, nothing following": bench.costs(network),
+            "removal, nothing following": context.costs(network),
         }
-        compare(f"{name} deletions", bench, without, estimates, 1.0)
-        keys = bench.absent(network)
-        gains = bench.gains(network, keys)
+        compare(f"{name} deletions", context, without, estimates, 1.0)
+        keys = context.absent(network)
+        gains = context.gains(network, keys)
         top = np.argsort(-gains, kind="stable")[:MOST_PAIRS]
         grown = [network.grow(problem, problem.space, key[None]) for key in keys[top]]
         rough = network.solution.point.pair_gains(problem.space.pairs(keys[top])) / 2
         estimates = {"quadratic gain": rough, "one-block gain": gains[top]}
-        compare(f"{name} additions", bench, grown, estimates, -1.0)
+        compare(f"{name} additions", context, grown, estimates, -1.0)
 
 
 def compare(
-    label: str, bench: Bench, networks: list[Network], estimates: dict, sign: float
+    label: str, context: ExchangeContext, networks: list[Network], estimates: dict, sign: float
 ) -> None:
     """Print how each estimate ranks, and a short look, against the objective after a refit."""
-    refitted = [sign * bench.solve(each, 1e-5).solution.objective for each in networks]
-    looked = [sign * bench.solve(each, 0.0, LOOK_STEPS).solution.objective for each in networks]
+    refitted = [sign * context.solve(each, 1e-5).solution.objective for each in networks]
+    looked = [sign * context.solve(each, 0.0, LOOK_STEPS).solution.objective for each in networks]
     ranked = {**estimates, f"{LOOK_STEPS} steps of all weights": looked}
     told = (f"{what} {spearmanr(value, refitted)[0]:.3f}" for what, value in ranked.items())
     print(f"{label} ({len(networks)}): {', '.join(told)}", flush=True)

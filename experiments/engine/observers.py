@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from graftwork.grafting import Recipe
-from graftwork.grafting.selection import Choice, Selection, Selector, View
-from graftwork.grafting.space import Space
+from graftwork.grafting.selectors import Choice, Selection, Selector, View
+from graftwork.grafting.spaces import Space
 from graftwork.grafting.trace import Observer, PassOn, Round
 from graftwork.inference.layout import Ints, Potentials
 

@@ -7,7 +7,7 @@ import pytest
 from chain_brute import Enumerated, everything, random_chains
 
 from graftwork.grafting import Budget, Problem, graft
-from graftwork.grafting.features import FeatureDomain
+from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.penalties import L1, GroupL1
@@ -53,7 +53,7 @@ def dense(features, potentials):
 def test_the_l1_optimum_is_that_of_another_solver(setting, recipe):
     data, features, seen, brute, (best, w) = setting
     objective = ChainLikelihood(data, features, seen, 1)
-    problem = Problem(objective, L1(LAM, 0.001), FeatureDomain(features, True))
+    problem = Problem(objective, L1(LAM, 0.001), ChainFamily(features, True))
     outcome = graft(problem, recipe, tolerance=1e-8)
     assert outcome.certificate.converged, outcome.certificate.words()
     assert outcome.certificate.exact
@@ -75,7 +75,7 @@ def grouped(request):
 def test_the_group_optimum_is_that_of_another_solver(grouped, recipe):
     data, features, seen, (best, w) = grouped
     objective = ChainLikelihood(data, features, seen, 1)
-    problem = Problem(objective, GroupL1(GROUP_LAM), FeatureDomain(features, False))
+    problem = Problem(objective, GroupL1(GROUP_LAM), ChainFamily(features, False))
     outcome = graft(problem, recipe, tolerance=1e-8)
     assert outcome.certificate.converged, outcome.certificate.words()
     assert outcome.solution.objective == pytest.approx(best, abs=1e-8)
@@ -88,7 +88,7 @@ def test_the_group_optimum_is_that_of_another_solver(grouped, recipe):
 def test_grafting_light_goes_on_from_any_start():
     data, features, seen = chains(1, True)
     objective = ChainLikelihood(data, features, seen, 1)
-    problem = Problem(objective, L1(LAM), FeatureDomain(features, True))
+    problem = Problem(objective, L1(LAM), ChainFamily(features, True))
     fresh = graft(problem, grafting_light(5), tolerance=1e-8)
     rng = np.random.default_rng(0)
     some = rng.choice(features.size, 12, replace=False)
@@ -104,7 +104,7 @@ def test_grafting_light_goes_on_from_any_start():
 
 def test_a_run_that_ends_on_a_budget_still_looks_at_everything():
     data, features, seen = chains(1, True)
-    loss, domain = ChainLikelihood(data, features, seen, 1), FeatureDomain(features, True)
+    loss, domain = ChainLikelihood(data, features, seen, 1), ChainFamily(features, True)
     problem = Problem(loss, L1(0.001), domain)
     outcome = graft(problem, grafting_light(1), budget=Budget(max_edges=4), tolerance=1e-6)
     certificate = outcome.certificate
@@ -121,7 +121,7 @@ def test_a_run_that_ends_on_a_budget_still_looks_at_everything():
 def test_the_trace_counts_features_and_evaluations():
     data, features, seen = chains(1, True)
     objective = ChainLikelihood(data, features, seen, 1)
-    problem = Problem(objective, L1(LAM), FeatureDomain(features, True))
+    problem = Problem(objective, L1(LAM), ChainFamily(features, True))
     outcome = graft(problem, grafting_light(2), tolerance=1e-6)
     last = outcome.trace[-1]
     assert last.evaluations == objective.evaluations

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from graftwork.data import as_sequences
 from graftwork.grafting import Problem
-from graftwork.grafting.features import FeatureDomain
+from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.kernels.chain_logs import NEVER, fill_states, pass_in_logs
@@ -117,7 +117,7 @@ def test_gradients_of_inactive_features_are_those_after_activation(order):
     rng = np.random.default_rng(0)
     some = rng.choice(features.size, 9, replace=False)
     point = objective.at(FeatureWeights(FeatureLayout.of(starts, some), rng.normal(size=9)))
-    domain = FeatureDomain(features, True)
+    domain = ChainFamily(features, True)
     space = domain.space(np.zeros(0, int), True)
     rest = np.setdiff1d(np.arange(features.size), some)
     before, _, exact = space.gradients(point, rest)
@@ -313,9 +313,9 @@ def test_gains_are_exact_where_positions_are_independent(weighted):
 def test_gains_of_moves_are_finite_and_rank_what_is_wanted():
     data = random_chains(12, 2, 2, lengths=(6,) * 40)
     features, seen = everything(data)
-    loss, domain = ChainLikelihood(data, features, seen), FeatureDomain(features, True)
+    loss, domain = ChainLikelihood(data, features, seen), ChainFamily(features, True)
     problem = Problem(loss, L1(0.001), domain)
-    point = problem.solution(problem.domain.empty()).point
+    point = problem.solution(problem.family.empty()).point
     moves = np.arange(features.n_votes, features.size)
     gains = feature_gains(point, 0.001, 0.0, moves)
     wanted = np.abs(point.gradients[moves]) > 0.001

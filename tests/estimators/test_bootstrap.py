@@ -21,7 +21,8 @@ from graftwork.estimators.bootstrap import (
 from graftwork.estimators.fit import Fit
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import strengths, with_pairs
+from graftwork.grafting.networks import strengths
+from graftwork.grafting.starts import with_pairs
 from graftwork.grafting.trace import Silence
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials

@@ -11,7 +11,7 @@ import graftwork as gw
 from graftwork.data.compact import prepare
 from graftwork.estimators.criteria import GOALS
 from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimate
-from graftwork.grafting import PairDomain, PairFactors
+from graftwork.grafting import NetworkFamily, PairFactors
 from graftwork.inference import JunctionTree
 from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
@@ -246,7 +246,7 @@ def test_large_data_are_timed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "MOST_WORK", 12 * 150)
     sample = prepare(gw.as_table(rows(2000)), merge=False)
     forbidden = PairFactors.of(6, [(0, 1), (2, 3), (4, 5), (0, 5)], np.inf)
-    part = timing.take_part(PairDomain(sample, forbidden))
+    part = timing.take_part(NetworkFamily(sample, forbidden))
     assert part.sample.codes.shape == (4, 150)
     assert part.sample.total_weight == 150.0
     tables, _ = part.sample.counts.tables(np.array([[0, 1]]))
@@ -255,7 +255,7 @@ def test_large_data_are_timed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
         int(((first == a) & (second == b)).sum()) for a in range(3) for b in range(3)
     ]
     assert part.space(part.variables, False).size < 6
-    timed = timing.time_loss(PairDomain(sample), PseudoLikelihood)
+    timed = timing.time_loss(NetworkFamily(sample), PseudoLikelihood)
     assert (timed.variables, timed.rows, timed.edges) == (4, 150, 6)
     assert timed.parameters == round((6 * 9 + 4 * 3) * 6 / 4)
     check(gw.MarkovNetwork(lam=0.02).estimate(rows(2000)))
@@ -273,6 +273,6 @@ def test_what_is_timed_is_the_tree_and_the_best_pairs() -> None:
     chain = rng.integers(0, 2, (3000, 12))
     for j in range(1, 12):
         chain[:, j] = np.where(rng.random(3000) < 0.9, chain[:, j - 1], chain[:, j])
-    timed = timing.time_loss(PairDomain(prepare(gw.as_table(chain))), PseudoLikelihood, 11)
+    timed = timing.time_loss(NetworkFamily(prepare(gw.as_table(chain))), PseudoLikelihood, 11)
     assert (timed.edges, timed.inference.width) == (11, 1)
     assert timed.parameters == 11 * 4 + 12 * 2

@@ -18,11 +18,10 @@ from graftwork.grafting import (
     Tally,
     graft,
 )
-from graftwork.grafting.bench import Bench
-from graftwork.grafting.ledger import Ledger
-from graftwork.grafting.metropolis import Chain
-from graftwork.grafting.support import Network
-from graftwork.grafting.trace import Silence
+from graftwork.grafting.exchange import ExchangeContext
+from graftwork.grafting.exchange_rules import Chain
+from graftwork.grafting.problem import Network
+from graftwork.grafting.trace import RunLog, Silence
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
@@ -42,9 +41,9 @@ def problem_of(table, loss="pseudo", penalty=RIDGE, n_jobs=1):
     return Problem(objective, penalty)
 
 
-def bench_of(problem, most):
-    ledger = Ledger(Budget(max_edges=most), Silence())
-    return Bench(problem, problem.space, ProximalQuasiNewton(), ledger, most)
+def context_of(problem, most):
+    log = RunLog(Budget(max_edges=most), Silence())
+    return ExchangeContext(problem, problem.space, ProximalQuasiNewton(), log, most)
 
 
 def fitted(problem, keys, accuracy=1e-9):
@@ -54,7 +53,7 @@ def fitted(problem, keys, accuracy=1e-9):
     weights = layout.zeros()
     weights[: layout.n_unary] = independent_potentials(problem.objective.sample).weights
     network = Network(problem.solution(Potentials(layout, weights)), np.ones(layout.size, bool))
-    return bench_of(problem, len(pairs)).solve(network, accuracy)
+    return context_of(problem, len(pairs)).solve(network, accuracy)
 
 
 def every_objective(problem, most):
@@ -190,37 +189,38 @@ def test_costs_are_what_removal_costs_before_other_weights_follow():
     for penalty in (RIDGE, GroupL1(0.01, 0.002), L1(0.01), L1(0.0)):
         problem = problem_of(random_table(10, n=5, rows=200, most=3), penalty=penalty)
         network = fitted(problem, [0, 3, 4, 7])
-        bench = bench_of(problem, 4)
+        context = context_of(problem, 4)
         rises = [
-            bench.without(network, np.array([key])).solution.objective - network.solution.objective
+            context.without(network, np.array([key])).solution.objective
+            - network.solution.objective
             for key in network.active(problem.space)
         ]
-        assert np.allclose(bench.costs(network), rises, atol=1e-8)
+        assert np.allclose(context.costs(network), rises, atol=1e-8)
 
 
 def test_cheapest_and_best_agree_with_solving_every_candidate():
     problem = problem_of(random_table(11, n=6, rows=300, most=3))
     network = fitted(problem, [0, 2, 4, 6, 8, 11])
-    bench, active = bench_of(problem, 6), [0, 2, 4, 6, 8, 11]
+    context, active = context_of(problem, 6), [0, 2, 4, 6, 8, 11]
     without = {k: fitted(problem, [j for j in active if j != k]).solution.objective for k in active}
     joined = {
         k: fitted(problem, [*active, k]).solution.objective for k in range(15) if k not in active
     }
-    assert bench.cheapest(network, 3)[:3].tolist() == sorted(without, key=without.get)[:3]
+    assert context.cheapest(network, 3)[:3].tolist() == sorted(without, key=without.get)[:3]
     none = np.zeros(0, dtype=np.int64)
-    assert bench.best(network, 3, none).tolist() == sorted(joined, key=joined.get)[:3]
+    assert context.best(network, 3, none).tolist() == sorted(joined, key=joined.get)[:3]
     top = sorted(joined, key=joined.get)
-    assert bench.best(network, 2, np.array([top[0]])).tolist() == top[1:3]
+    assert context.best(network, 2, np.array([top[0]])).tolist() == top[1:3]
 
 
 def test_rejection_draws_in_proportion_to_the_likelihood_without_the_edges():
     problem = problem_of(random_table(12, n=5, rows=80, most=2))
     network = fitted(problem, [0, 3, 4, 7])
-    bench, tally = bench_of(problem, 4), Tally()
-    sampling = Rejection(2).begin(bench, np.random.default_rng(3), tally)
+    context, tally = context_of(problem, 4), Tally()
+    sampling = Rejection(2).begin(context, np.random.default_rng(3), tally)
     pairs = list(combinations(network.active(problem.space).tolist(), 2))
     chances = np.array(
-        [np.exp(-bench.without(network, np.array(pair)).solution.point.value) for pair in pairs]
+        [np.exp(-context.without(network, np.array(pair)).solution.point.value) for pair in pairs]
     )
     draws = 1500
     found = dict.fromkeys(pairs, 0)
@@ -247,10 +247,10 @@ def test_rejection_gives_up_clearly():
 def test_the_chain_is_in_detailed_balance(temperature):
     """Of every exchange between networks: p(S) q(S, S') a(S, S') = p(S') q(S', S) a(S', S)."""
     problem = problem_of(random_table(14, n=4, rows=25, most=2))
-    bench = bench_of(problem, 2)
+    context = context_of(problem, 2)
     rows = problem.objective.sample.total_weight
     networks = {s: fitted(problem, s) for s in combinations(range(6), 2)}
-    chain = Chain(bench, Tally(), 1, temperature, np.random.default_rng(0))
+    chain = Chain(context, Tally(), 1, temperature, np.random.default_rng(0))
     checked = 0
     for source, network in networks.items():
         moves = chain.moves(network)
@@ -281,7 +281,7 @@ def test_the_chain_visits_networks_in_proportion():
     }
     total = sum(weights.values())
     chain = Metropolis(1, temperature).begin(
-        bench_of(problem, 2), np.random.default_rng(5), Tally()
+        context_of(problem, 2), np.random.default_rng(5), Tally()
     )
     network, found = fitted(problem, (0, 1)), dict.fromkeys(values, 0)
     for _ in range(steps):
@@ -397,15 +397,15 @@ def test_options_that_mean_nothing_are_refused(options, said):
 
 
 def test_pairs_of_a_large_space_are_chosen_by_the_quadratic_model(monkeypatch):
-    from graftwork.grafting import bench as module
+    from graftwork.grafting import exchange as module
 
     problem = problem_of(random_table(22, n=8, rows=300, most=3))
     network = fitted(problem, [0, 5, 9])
-    bench = bench_of(problem, 4)
-    keys = bench.absent(network)
-    full = bench.gains(network, keys)
+    context = context_of(problem, 4)
+    keys = context.absent(network)
+    full = context.gains(network, keys)
     monkeypatch.setattr(module, "MOST_SOLVED", 6)
-    few = bench.gains(network, keys)
+    few = context.gains(network, keys)
     assert np.count_nonzero(few) == 6
     assert (few[few > 0] == full[few > 0]).all()
     assert np.argmax(few) == np.argmax(full)

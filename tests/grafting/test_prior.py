@@ -12,7 +12,7 @@ from graftwork.data.compact import prepare
 from graftwork.grafting import (
     Budget,
     CellSpace,
-    PairDomain,
+    NetworkFamily,
     PairFactors,
     PairSpace,
     Problem,
@@ -22,7 +22,7 @@ from graftwork.grafting import (
     graft,
 )
 from graftwork.grafting.chow_liu import pair_information
-from graftwork.grafting.sieve import Sieve
+from graftwork.grafting.spaces import IndexMap
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, Blocks, GroupL1, residual
@@ -47,7 +47,7 @@ def made(penalty, loss="pseudo", prior=FACTORS, lam=LAM, l2=0.01):
     table = random_table(21, n=N, rows=150, most=3)
     sample = prepare(table)
     objective = PseudoLikelihood(sample) if loss == "pseudo" else Likelihood(sample, JunctionTree())
-    return table, Problem(objective, PENALTIES[penalty](lam, l2), PairDomain(sample, prior))
+    return table, Problem(objective, PENALTIES[penalty](lam, l2), NetworkFamily(sample, prior))
 
 
 def edges_of(outcome):
@@ -151,7 +151,7 @@ def test_a_required_edge_stays_though_its_weights_are_zero(path):
     table = type(table)(("a", "b", "c"), ((0, 1),) * 3, codes)
     sample = prepare(table)
     prior = PairFactors.of(3, [(0, 2)], np.inf).requiring([(0, 1)])
-    problem = Problem(PseudoLikelihood(sample), L1(0.1), PairDomain(sample, prior))
+    problem = Problem(PseudoLikelihood(sample), L1(0.1), NetworkFamily(sample, prior))
     outcome = graft(problem, PATHS[path])
     assert edges_of(outcome) == {(0, 1)}
     assert outcome.certificate.converged
@@ -221,7 +221,7 @@ def test_the_tree_is_the_best_that_has_and_avoids_these_edges(seed):
     assert np.isclose(information.sum(), best)
     assert set(map(tuple, edges[:2].tolist())) == {(0, 4), (1, 4)}
     outcome = graft(
-        Problem(PseudoLikelihood(sample), L1(0.0, 0.01), PairDomain(sample, prior)), chow_liu()
+        Problem(PseudoLikelihood(sample), L1(0.0, 0.01), NetworkFamily(sample, prior)), chow_liu()
     )
     assert edges_of(outcome) == set(map(tuple, edges.tolist()))
 
@@ -259,11 +259,14 @@ def test_a_sieve_numbers_what_it_keeps(data):
     dropped = np.array(sorted(d for d in dropped if d < total), dtype=np.int64)
     kept = np.setdiff1d(np.arange(total), dropped)
     one = np.ones_like
-    for sieve in (Sieve.dropping(dropped, one(dropped), total), Sieve.keeping(kept, one(kept))):
-        assert sieve.size == len(kept)
-        assert np.array_equal(sieve.numbers(np.arange(sieve.size)), kept)
-        assert np.array_equal(sieve.keys(kept), np.arange(len(kept)))
-        assert (sieve.keys(dropped) == -1).all()
+    for index_map in (
+        IndexMap.dropping(dropped, one(dropped), total),
+        IndexMap.keeping(kept, one(kept)),
+    ):
+        assert index_map.size == len(kept)
+        assert np.array_equal(index_map.numbers(np.arange(index_map.size)), kept)
+        assert np.array_equal(index_map.keys(kept), np.arange(len(kept)))
+        assert (index_map.keys(dropped) == -1).all()
 
 
 @settings(deadline=None)
@@ -271,7 +274,7 @@ def test_a_sieve_numbers_what_it_keeps(data):
 def test_sifted_spaces_hold_the_pairs_that_may_be_edges(listed, keep):
     sample = made("l1")[1].objective.sample
     prior = PairFactors.of(N, listed, *((1.0, np.inf) if keep else (np.inf,)))
-    domain = PairDomain(sample, prior)
+    domain = NetworkFamily(sample, prior)
     allowed = [p for p in map(tuple, PAIRS.tolist()) if (p in listed) == keep]
     pairs, cells = (domain.space(np.arange(N), features) for features in (False, True))
     assert isinstance(pairs, PairSpace)

@@ -14,7 +14,7 @@ from graftwork.grafting import (
     Exhaustive,
     Gain,
     MutualInformation,
-    PairDomain,
+    NetworkFamily,
     PairSpace,
     View,
     Violation,
@@ -72,7 +72,7 @@ class Setting:
         active = np.array(active, dtype=np.int64)
         return View(
             score, self.penalty.lam, threshold, active, np.zeros(N, np.int64), 10**9,
-            lambda: False, self.point, self.penalty, PairDomain(self.sample),
+            lambda: False, self.point, self.penalty, NetworkFamily(self.sample),
         )  # fmt: skip
 
     def keys(self, space):
@@ -234,7 +234,7 @@ def test_the_scale_of_a_table_counts_declared_states():
             View(
                 None, 0.02, 0.0, view.active, view.degrees, 1, view.halted,
                 Likelihood(sample, JunctionTree()).at(setting.potentials), setting.penalty,
-                PairDomain(sample),
+                NetworkFamily(sample),
             ),
             keys,
             np.zeros(len(keys)),
@@ -267,7 +267,7 @@ def test_mutual_information_of_weighted_rows_is_that_of_repeated_rows():
     heavy = type(table)(table.names, table.states, table.codes, weights.astype(float))
     view = View(
         None, 0.0, 0.0, np.zeros(0, np.int64), np.zeros(N, np.int64), 1, None, None, None,
-        PairDomain(prepare(heavy)),
+        NetworkFamily(prepare(heavy)),
     )  # fmt: skip
     space = PairSpace(np.arange(N))
     keys = np.arange(space.size)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.grafting import growth
+from graftwork.grafting import NetworkFamily
 from graftwork.inference.sampling import gibbs_sample
 
 
@@ -18,7 +18,7 @@ def rows():
 @pytest.mark.parametrize("lam", [0.03, 0.012])
 def test_the_network_is_that_of_scoring_everything(rows, method, lam, monkeypatch):
     screened = gw.MarkovNetwork(method, lam=lam, random_state=0).fit(rows)
-    monkeypatch.setattr(growth, "screen_for", lambda *given: None)
+    monkeypatch.setattr(NetworkFamily, "screen", lambda *given: None)
     plain = gw.MarkovNetwork(method, lam=lam, random_state=0).fit(rows)
     assert set(screened.graph_.edges) == set(plain.graph_.edges)
     assert screened.objective_ == pytest.approx(plain.objective_, rel=1e-9)

@@ -11,8 +11,9 @@ from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 from graftwork.data.compact import prepare
 from graftwork.grafting import CellSpace, Problem
-from graftwork.grafting.space import PairSpace, RandomOrder, pairs_only
-from graftwork.grafting.support import Network
+from graftwork.grafting.problem import Network
+from graftwork.grafting.spaces import PairSpace, pairs_only
+from graftwork.grafting.stream import RandomOrder
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials

@@ -63,7 +63,7 @@ def test_the_gap_is_zero_exactly_when_prox_stays(penalty, seed, size):
     weights = penalty.prox(b, rng.normal(0, 1, LAYOUT.size), np.ones(len(b.scale)))
     slope, smooth = penalty.slope(b, weights)
     gradient = np.where(smooth, -slope, size * rng.normal(0, 1, LAYOUT.size) * 0.3)
-    gaps = b.largest(penalty.gaps(b, weights, gradient))
+    gaps = b.largest(penalty.kkt_residuals(b, weights, gradient))
     moved = penalty.prox(b, weights - gradient, np.ones(len(b.scale)))
     stays = b.largest(moved - weights) < 1e-12
     assert np.array_equal(stays, gaps < 1e-12)
@@ -86,7 +86,9 @@ def test_score_exceeds_lam_exactly_when_the_idle_block_violates(penalty):
     b = BLOCKS
     for _ in range(50):
         gradient = rng.normal(0, 0.4, LAYOUT.size) * rng.random()
-        gaps = b.largest(penalty.gaps(b, np.zeros(LAYOUT.size), gradient))[LAYOUT.n_variables :]
+        gaps = b.largest(penalty.kkt_residuals(b, np.zeros(LAYOUT.size), gradient))[
+            LAYOUT.n_variables :
+        ]
         tail = gradient[LAYOUT.n_unary :]
         offsets = LAYOUT.edge_offsets - LAYOUT.n_unary
         scores = penalty.scores(tail, offsets, pair_scales(DECLARED, LAYOUT.edges))

@@ -11,7 +11,7 @@ from problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, r
 from graftwork.data.compact import prepare
 from graftwork.datasets import make_scale_free
 from graftwork.grafting import PairSpace, Problem, graft
-from graftwork.grafting.support import Network
+from graftwork.grafting.problem import Network
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
@@ -146,7 +146,7 @@ def test_what_may_not_move_stays(solver, loss, name):
     assert np.array_equal(after[held], weights[held])
     assert end.residual <= 1e-7
     assert (after[~held] != weights[~held]).any()
-    gaps = problem.penalty.gaps(blocks, after, end.point.gradient)
+    gaps = problem.penalty.kkt_residuals(blocks, after, end.point.gradient)
     assert gaps[~held].max() <= 1e-7
     assert gaps[held].max() > 1e-3
 

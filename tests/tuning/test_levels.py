@@ -5,7 +5,7 @@ from problems import dense_pseudo, random_table
 
 from graftwork.data import Table
 from graftwork.data.compact import prepare
-from graftwork.grafting import PairDomain, PairFactors, Problem, graft
+from graftwork.grafting import NetworkFamily, PairFactors, Problem, graft
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
@@ -74,7 +74,7 @@ def test_factors_move_the_noise_level_and_free_pairs_do_not_count():
     levels = []
     for factor in (1.0, 2.0, 0.0):
         prior = PairFactors.of(6, [(0, 1)], factor, default=1.0 if factor else 0.0)
-        problem = Problem(PseudoLikelihood(sample), GroupL1(1.0), PairDomain(sample, prior))
+        problem = Problem(PseudoLikelihood(sample), GroupL1(1.0), NetworkFamily(sample, prior))
         levels.append(noise_level(problem))
     assert levels[1] < levels[0]
     assert levels[2] == 0.0

@@ -8,7 +8,7 @@ from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.datasets import make_scale_free, scale_free_network
 from graftwork.estimators import MarkovNetwork
-from graftwork.grafting import Budget, PairDomain, PairFactors, Problem
+from graftwork.grafting import Budget, NetworkFamily, PairFactors, Problem
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
@@ -23,7 +23,7 @@ def learn(table, prior=None, loss=None, n_jobs=None, **options):
     sample = prepare(table)
     pseudo = PseudoLikelihood(sample, n_jobs)
     objective = pseudo if loss is None else loss(sample)
-    domain = PairDomain(sample, prior)
+    domain = NetworkFamily(sample, prior)
     return learn_structure(lambda lam: Problem(objective, GroupL1(lam), domain), pseudo, **options)
 
 
@@ -268,6 +268,6 @@ def test_an_interrupt_before_there_is_any_network_goes_on(monkeypatch):
     def begin(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graftwork.grafting.growth.Growth.begin", begin)
+    monkeypatch.setattr("graftwork.grafting.state.RunState.begin", begin)
     with pytest.raises(KeyboardInterrupt):
         MarkovNetwork().fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])

@@ -12,6 +12,7 @@ from graftwork.data.encode import Coded, small
 from graftwork.data.table import Table
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
+from graftwork.parameters import MissingPolicy
 
 #: What a missing cell is called where it is a state.
 MISSING_STATE = "(missing)"
@@ -41,7 +42,7 @@ def check_missing(missing: str) -> None:
         )
 
 
-def recommend(gaps: Mapping[Hashable, int], n_rows: int) -> tuple[str, str]:
+def recommend(gaps: Mapping[Hashable, int], n_rows: int) -> tuple[MissingPolicy, str]:
     """Return what MarkovNetwork is best told about missing cells, and why, in a clause.
 
     Examples

@@ -22,7 +22,7 @@ from graftwork.grafting import (
     Reservoir,
     WorkingSet,
 )
-from graftwork.grafting.features import FeatureDomain
+from graftwork.grafting.chains import ChainFamily
 from graftwork.objectives.chain import ChainLikelihood
 from graftwork.parameters import check_jobs, known, number
 from graftwork.penalties import PENALTIES
@@ -104,7 +104,7 @@ def _needs_edges(recipe: Recipe) -> bool:
 def chain_problem(crf: ChainCRF, objective: ChainLikelihood, lam: float) -> Problem:
     """Return the problem: single features, or rows of them with a group penalty."""
     penalty = make_penalty(crf.penalty, lam, float(crf.l2), False)
-    return Problem(objective, penalty, FeatureDomain(objective.features, penalty.separable))
+    return Problem(objective, penalty, ChainFamily(objective.features, penalty.separable))
 
 
 def chain_options(crf: ChainCRF, lam: float) -> dict[str, Any]:

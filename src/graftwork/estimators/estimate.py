@@ -17,7 +17,7 @@ from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
-from graftwork.grafting import PairDomain
+from graftwork.grafting import NetworkFamily
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective
@@ -231,7 +231,7 @@ def _tests(sample: Sample) -> dict[str, int]:
 
 
 def _memory(
-    table: Table, domain: PairDomain, objective: Objective, timing: Timing
+    table: Table, domain: NetworkFamily, objective: Objective, timing: Timing
 ) -> dict[str, int]:
     """Return the bytes of what is held at once, from the sizes of arrays."""
     sample, space = domain.sample, domain.space(domain.variables, False)

@@ -15,7 +15,7 @@ from graftwork.data.compact import Sample
 from graftwork.errors import DataWarning, ParameterError
 from graftwork.estimators.named_pairs import find_pairs, pairs_where
 from graftwork.estimators.pair_weights import read_weights
-from graftwork.grafting import ChowLiu, GivenEdges, PairDomain, PairFactors, Recipe
+from graftwork.grafting import ChowLiu, GivenEdges, NetworkFamily, PairFactors, Recipe
 from graftwork.inference.layout import Ints
 from graftwork.models.graphs import is_graph
 from graftwork.parameters import known
@@ -72,10 +72,10 @@ class PriorKnowledge:
 
     def domain(
         self, table: Table, sample: Sample, recipe: Recipe, max_edges: int | None = None
-    ) -> PairDomain:
+    ) -> NetworkFamily:
         """Return the pairs that may become edges, with what is known about them."""
         if self.empty:
-            return PairDomain(sample)
+            return NetworkFamily(sample)
         names = table.names
         barred = self._barred(names)
         required = self._find("required", names)
@@ -87,9 +87,9 @@ class PriorKnowledge:
         required = _varying(required, names, sample)
         _check_room(max_edges, recipe, required, names)
         factors = factors.requiring(required)
-        return PairDomain(sample, None if factors.trivial else factors)
+        return NetworkFamily(sample, None if factors.trivial else factors)
 
-    def counts(self, domain: PairDomain) -> dict[str, int] | None:
+    def counts(self, domain: NetworkFamily) -> dict[str, int] | None:
         """Return in numbers what was known about edges; None for nothing.
 
         Of pairs of columns that vary: how many are required, how many may not be edges, and for how
@@ -97,7 +97,7 @@ class PriorKnowledge:
         """
         if self.empty:
             return None
-        everything = PairDomain(domain.sample).space(domain.variables, False).size
+        everything = NetworkFamily(domain.sample).space(domain.variables, False).size
         allowed = domain.space(domain.variables, False)
         prior = domain.prior
         weighted = 0

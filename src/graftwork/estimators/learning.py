@@ -15,7 +15,7 @@ from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
 from graftwork.estimators.spec import FitSpec
-from graftwork.grafting import Budget, Outcome, PairDomain, PairFactors, Problem, Recipe, graft
+from graftwork.grafting import Budget, Outcome, NetworkFamily, PairFactors, Problem, Recipe, graft
 from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives import pseudo_likelihood
@@ -128,7 +128,7 @@ class Learning:
         The method, with its start.
     table : Table
     sample : Sample
-    domain : PairDomain
+    domain : NetworkFamily
     budget : Budget
     rng : numpy.random.Generator
     drawn_from : DrawnFrom, optional
@@ -141,7 +141,7 @@ class Learning:
     recipe: Recipe
     table: Table
     sample: Sample
-    domain: PairDomain
+    domain: NetworkFamily
     budget: Budget
     rng: np.random.Generator
     drawn_from: DrawnFrom | None = None
@@ -348,9 +348,9 @@ def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
     return [entry] if alone else list(entry)
 
 
-def _domain_of(sample: Sample, prior: PairFactors | None) -> PairDomain:
+def _domain_of(sample: Sample, prior: PairFactors | None) -> NetworkFamily:
     """Return the pairs of a sample; edges of columns that are constant in it are not required."""
     if prior is None:
-        return PairDomain(sample)
+        return NetworkFamily(sample)
     possible = (sample.cards[prior.required] > 1).all(axis=1)
-    return PairDomain(sample, replace(prior, required=prior.required[possible]))
+    return NetworkFamily(sample, replace(prior, required=prior.required[possible]))

@@ -1,27 +1,34 @@
 """The loop that grafts edges onto a network, and its parts."""
 
-from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
-from graftwork.grafting.deletions import Greedy, Rejection
-from graftwork.grafting.domain import Domain, PairDomain
-from graftwork.grafting.everything import Everything
 from graftwork.grafting.exchange import Exchange, ExchangeRule, Tally
-from graftwork.grafting.exhaustive import Exhaustive
+from graftwork.grafting.exchange_rules import Greedy, Metropolis, Rejection
 from graftwork.grafting.factors import PairFactors
-from graftwork.grafting.given import GivenEdges
+from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.loop import Outcome, graft
-from graftwork.grafting.metropolis import Metropolis
+from graftwork.grafting.networks import NetworkFamily
 from graftwork.grafting.priority import PriorityQueue
-from graftwork.grafting.problem import Budget, Problem, Recipe, Start
-from graftwork.grafting.pruning import AtTheEnd, Pruner, Zeros
+from graftwork.grafting.problem import Problem
+from graftwork.grafting.recipe import AtTheEnd, Budget, Pruner, Recipe, Start, Zeros
 from graftwork.grafting.reservoir import Reservoir
-from graftwork.grafting.scorers import Gain, MutualInformation, Scorer, Violation
-from graftwork.grafting.selection import Choice, Selection, Selector, View
-from graftwork.grafting.space import PairSpace, Space
+from graftwork.grafting.selectors import (
+    Choice,
+    Everything,
+    Exhaustive,
+    Gain,
+    GivenEdges,
+    MutualInformation,
+    Scorer,
+    Selection,
+    Selector,
+    View,
+    Violation,
+    WorkingSet,
+)
+from graftwork.grafting.spaces import CellSpace, PairSpace, Space
 from graftwork.grafting.starts import ChowLiu, Given
 from graftwork.grafting.trace import Observer, Round
-from graftwork.grafting.working_set import WorkingSet
 
 __all__ = [
     "AtTheEnd",
@@ -30,7 +37,6 @@ __all__ = [
     "Certificate",
     "Choice",
     "ChowLiu",
-    "Domain",
     "Everything",
     "Exchange",
     "ExchangeRule",
@@ -40,10 +46,11 @@ __all__ = [
     "GivenEdges",
     "Greedy",
     "Metropolis",
+    "ModelFamily",
     "MutualInformation",
+    "NetworkFamily",
     "Observer",
     "Outcome",
-    "PairDomain",
     "PairFactors",
     "PairSpace",
     "PriorityQueue",

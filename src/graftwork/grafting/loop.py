@@ -1,7 +1,7 @@
 """THE loop: score, choose, improve, prune, until a stop rule speaks.
 
 It never knows which published algorithm it is running: that is a choice of parts, a ``Recipe``. Nor
-does it know what a block is: that is the ``Space``'s business.
+does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` to say.
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from graftwork.grafting.admission import count_barred
-from graftwork.grafting.bench import ACCURACY, Bench
 from graftwork.grafting.certificate import STOPS, Certificate
-from graftwork.grafting.exchange import Tally
-from graftwork.grafting.growth import NOTHING_SEEN, Growth
-from graftwork.grafting.ledger import Ledger, violation_of
-from graftwork.grafting.problem import Budget, Problem, Recipe
-from graftwork.grafting.selection import Choice
-from graftwork.grafting.space import PairSpace
-from graftwork.grafting.trace import Observer, Round, Silence
+from graftwork.grafting.exchange import ACCURACY, Tally
+from graftwork.grafting.problem import Problem
+from graftwork.grafting.recipe import Budget, Recipe
+from graftwork.grafting.selectors import Choice
+from graftwork.grafting.state import NOTHING_SEEN, RunState
+from graftwork.grafting.trace import Observer, Round, RunLog, Silence, violation_of
 from graftwork.inference.layout import Ints
 from graftwork.solvers import Solution
 
@@ -87,10 +84,10 @@ def graft(
         before every later round. Default: all from the start. The run goes on, with the weights and
         the solver's memory it has, until nothing more is wanted and no group is left.
     """
-    ledger = Ledger(budget or Budget(), Silence() if observer is None else observer)
-    growth = Growth(problem, recipe, ledger, rng or np.random.default_rng(0))
-    growth.begin(start or growth.first_network(), arrivals)
-    run = _Run(growth, tolerance, budget.max_edges if budget else None)
+    log = RunLog(budget or Budget(), Silence() if observer is None else observer)
+    state = RunState(problem, recipe, log, rng or np.random.default_rng(0))
+    state.begin(start or state.first_network(), arrivals)
+    run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with threadpool_limits(limits=1, user_api="blas"):
         try:
@@ -103,25 +100,25 @@ def graft(
 class _Run:
     """One run of the loop: when to go on, and how it ends."""
 
-    def __init__(self, growth: Growth, tolerance: float, wanted: int | None) -> None:
-        self.growth, self.tolerance = growth, tolerance
+    def __init__(self, state: RunState, tolerance: float, wanted: int | None) -> None:
+        self.state, self.tolerance = state, tolerance
         self.stop: str | None = None
-        self.tally = Tally(wanted) if growth.recipe.exchange else None
+        self.tally = Tally(wanted) if state.recipe.exchange else None
 
     def grow(self, schedule: Sequence[float]) -> None:
         """Go through the lambdas of a schedule, then solve at the problem's own."""
-        growth = self.growth
-        final = growth.problem
+        state = self.state
+        final = state.problem
         for lam in schedule:
-            growth.change(final.at(lam))
+            state.change(final.at(lam))
             self._grow(ANNEALING_ACCURACY * lam)
             if self.stop not in (None, "stalled"):
                 break
             self.stop = None  # a stall on the way is not the end
-        growth.change(final)
+        state.change(final)
         if self.stop is None:
             self._finish()
-        if self.stop == "edges" and growth.recipe.exchange is None:
+        if self.stop == "edges" and state.recipe.exchange is None:
             self._fill_up()
         elif self.stop == "edges":
             self._exchange()
@@ -131,118 +128,117 @@ class _Run:
 
     def interrupt(self) -> None:
         """Leave the network as the last finished step left it."""
-        growth = self.growth
+        state = self.state
         self.stop = "interrupted"
-        growth.choice = NOTHING_SEEN
-        growth.prune(final=True)
+        state.choice = NOTHING_SEEN
+        state.prune(final=True)
 
     def outcome(self) -> Outcome:
         """Return the network, its certificate and the trace."""
-        growth = self.growth
-        point, lam = growth.solution.point, growth.problem.penalty.lam
-        violation = violation_of(growth.choice.worst, lam)
-        n_inactive = growth.space.size - len(growth.network.active(growth.space))
+        state = self.state
+        point, lam = state.solution.point, state.problem.penalty.lam
+        violation = violation_of(state.choice.worst, lam)
+        n_inactive = state.space.size - len(state.network.active(state.space))
         converged = (  # whatever budget was touched on the way: everything was tested and holds
-            growth.choice.complete
+            state.choice.complete
             and self.stop not in ("interrupted", "stalled", "pruned")
             and point.trusted
             and violation <= self.tolerance
-            and growth.solution.residual <= self.tolerance
+            and state.solution.residual <= self.tolerance
         )
         certificate = Certificate(
             max_violation=violation,
-            stationarity=growth.solution.residual,
+            stationarity=state.solution.residual,
             tolerance=self.tolerance,
-            objective=growth.solution.objective,
+            objective=state.solution.objective,
             loss=point.value,
             lam=lam,
-            n_edges=growth.network.layout.n_edges,
+            n_edges=state.network.layout.n_edges,
             n_inactive=n_inactive,
-            n_tested=min(growth.choice.tested, n_inactive),
-            exact=point.exact and growth.ledger.scores_exact,
+            n_tested=min(state.choice.tested, n_inactive),
+            exact=point.exact and state.log.scores_exact,
             converged=converged,
-            stop="optimal" if converged else self.stop or ("edges" if growth.full() else "stalled"),
+            stop="optimal" if converged else self.stop or ("edges" if state.full() else "stalled"),
             trusted=point.trusted,
-            n_untrusted=sum(not record.trusted for record in growth.ledger.trace),
-            method=growth.problem.objective.describe(),
-            unit=growth.space.unit,
-            n_absent=len(growth.problem.variables) - len(growth.space.variables),
-            noun=growth.problem.domain.noun,
-            n_barred=count_barred(growth.problem, growth.space.variables),
+            n_untrusted=sum(not record.trusted for record in state.log.trace),
+            method=state.problem.objective.describe(),
+            unit=state.space.unit,
+            n_absent=len(state.problem.variables) - len(state.space.variables),
+            noun=state.problem.family.noun,
+            n_barred=state.problem.family.count_barred(state.space.variables),
         )
         self._close_tally(certificate)
-        return Outcome(growth.solution, certificate, tuple(growth.ledger.trace), self.tally)
+        return Outcome(state.solution, certificate, tuple(state.log.trace), self.tally)
 
     def _grow(self, target: float) -> None:
         """Run rounds until nothing violates at the target accuracy, or a stop rule speaks."""
-        growth = self.growth
-        growth.accuracy = growth.recipe.schedule.begin(growth.problem.penalty.lam, target)
-        if growth.network.layout.n_edges:  # what is solved already is not solved loosely first
-            growth.accuracy = max(target, min(growth.accuracy, growth.solution.residual))
-        chosen, tries, growth.futile = _EMPTY, 0, _EMPTY
+        state = self.state
+        state.accuracy = state.recipe.schedule.begin(state.problem.penalty.lam, target)
+        if state.network.layout.n_edges:  # what is solved already is not solved loosely first
+            state.accuracy = max(target, min(state.accuracy, state.solution.residual))
+        chosen, tries, state.futile = _EMPTY, 0, _EMPTY
         while True:
-            growth.activate(chosen)
-            before = growth.solution.objective
-            accuracy, steps = growth.accuracy, None
+            state.activate(chosen)
+            before = state.solution.objective
+            accuracy, steps = state.accuracy, None
             if len(chosen) and not tries:
-                accuracy, steps = growth.recipe.schedule.plan(accuracy, growth.solution.residual)
-            growth.improve(accuracy, steps)
-            growth.record(len(chosen), len(growth.prune()))
-            self.stop = growth.spent()
+                accuracy, steps = state.recipe.schedule.plan(accuracy, state.solution.residual)
+            state.improve(accuracy, steps)
+            state.record(len(chosen), len(state.prune()))
+            self.stop = state.spent()
             if self.stop is not None:
                 return
             tries = self._note_futile(chosen, tries, before)
-            arrived = growth.arrive()
-            growth.choice = growth.choose()
-            chosen = growth.choice.keys
+            arrived = state.arrive()
+            state.choice = state.choose()
+            chosen = state.choice.keys
             if len(chosen) and tries < MOST_FUTILE:
                 continue
-            if not len(chosen) and not growth.choice.complete:  # the search itself was cut short
-                self.stop = growth.spent() or growth.choice.stop or "stalled"
+            if not len(chosen) and not state.choice.complete:  # the search itself was cut short
+                self.stop = state.spent() or state.choice.stop or "stalled"
                 return
-            unsolved = growth.solution.residual > growth.accuracy and not growth.solution.stalled
+            unsolved = state.solution.residual > state.accuracy and not state.solution.stalled
             if arrived or unsolved:  # solved in a hurry so far, or by a few steps
                 continue
-            if growth.accuracy <= target:
+            if state.accuracy <= target:
                 self.stop = "stalled" if len(chosen) else None
                 return
-            growth.accuracy = max(target, growth.accuracy / 10.0)
+            state.accuracy = max(target, state.accuracy / 10.0)
 
     def _fill_up(self) -> None:
         """Grow again where tables of the full network went to zero when it was solved."""
-        growth = self.growth
+        state = self.state
         for _ in range(MOST_ENDINGS):
-            growth.accuracy = self.tolerance
-            growth.improve(self.tolerance, None)
+            state.accuracy = self.tolerance
+            state.improve(self.tolerance, None)
             _, gone = self._clear_up()
-            if not gone or growth.full() or growth.ledger.spent(0) is not None:
+            if not gone or state.full() or state.log.spent(0) is not None:
                 return
-            growth.record(0, gone)
+            state.record(0, gone)
             self._finish()
             if self.stop != "edges":
                 return
 
     def _exchange(self) -> None:
         """Exchange edges of the full network, if the recipe does; keep the best one seen."""
-        growth, tally = self.growth, self.tally
-        space, exchange = growth.space, growth.recipe.exchange
-        if exchange is None or tally is None or not isinstance(space, PairSpace):
+        state, tally = self.state, self.tally
+        exchange = state.recipe.exchange
+        if exchange is None or tally is None:
             return
-        edges = growth.network.layout.n_edges
-        bench = Bench(growth.problem, space, growth.recipe.solver, growth.ledger, edges)
-        search = exchange.begin(bench, growth.network, growth.rng, tally)
-        growth.accuracy, growth.choice, self.stop = ACCURACY, NOTHING_SEEN, "searched"
-        while (spent := growth.ledger.spent(0)) is None:
+        parts = state.problem, state.space, state.recipe.solver, state.log
+        search = exchange.begin(*parts, state.network, state.rng, tally)
+        state.accuracy, state.choice, self.stop = ACCURACY, NOTHING_SEEN, "searched"
+        while (spent := state.log.spent(0)) is None:
             step = search.step()
             if step is None:
                 break
-            growth.network = search.best
-            growth.record(step.came, step.gone, step.network)
+            state.network = search.best
+            state.record(step.came, step.gone, step.network)
         if search.current is not search.best:
-            growth.record(0, 0)
+            state.record(0, 0)
         if spent is not None:
             self.stop, tally.ended = spent, STOPS[spent]
-        elif not growth.full():  # a table went to zero on the way: there is room again
+        elif not state.full():  # a table went to zero on the way: there is room again
             self._grow(self.tolerance)
             self.stop = "searched" if self.stop == "edges" else self.stop
 
@@ -267,30 +263,30 @@ class _Run:
         What violates by less than rounding, or by a rule that the loss does not share (inactive
         pairs under belief propagation), would come back for ever.
         """
-        growth = self.growth
-        violated = len(chosen) > 0 and growth.choice.worst > growth.problem.penalty.lam
-        improved = before - growth.solution.objective > ROUNDING * max(1.0, abs(before))
+        state = self.state
+        violated = len(chosen) > 0 and state.choice.worst > state.problem.penalty.lam
+        improved = before - state.solution.objective > ROUNDING * max(1.0, abs(before))
         if violated and not improved:
-            growth.futile = np.union1d(growth.futile, chosen)
+            state.futile = np.union1d(state.futile, chosen)
             return tries + 1
         if improved:
-            growth.futile = _EMPTY
+            state.futile = _EMPTY
         return 0
 
     def _finish(self) -> None:
         """Grow to the tolerance, and drop what the pruner wants gone at the end."""
-        growth = self.growth
+        state = self.state
         for _ in range(MOST_ENDINGS):
             self._grow(self.tolerance)
             if self.stop not in (None, "stalled"):
                 return
             small, gone = self._clear_up()
-            growth.evaluate()
+            state.evaluate()
             if not gone:
                 return
-            growth.record(0, gone)
-            growth.choice = growth.choose()
-            if not len(growth.choice.keys):
+            state.record(0, gone)
+            state.choice = state.choose()
+            if not len(state.choice.keys):
                 return
             if small:
                 self.stop = "pruned"
@@ -301,46 +297,46 @@ class _Run:
 
         Return whether any weight was not zero, and how many blocks went.
         """
-        growth = self.growth
+        state = self.state
         small, count = False, 0
         while True:
-            before = growth.network
-            gone = growth.prune(final=True)
+            before = state.network
+            gone = state.prune(final=True)
             if not len(gone):
                 return small, count
-            small |= bool(before.largest(growth.space, gone).any())
+            small |= bool(before.largest(state.space, gone).any())
             count += len(gone)
-            growth.evaluate()
-            growth.improve(self.tolerance, None)
+            state.evaluate()
+            state.improve(self.tolerance, None)
 
     def _stop_early(self) -> None:
         """Solve what is active to the tolerance, and look again at pairs that cost little.
 
         When the time is up there is none for either.
         """
-        growth = self.growth
-        growth.accuracy = self.tolerance
-        unsolved = growth.solution.residual > self.tolerance
+        state = self.state
+        state.accuracy = self.tolerance
+        unsolved = state.solution.residual > self.tolerance
         if unsolved:
-            growth.improve(self.tolerance, None)
+            state.improve(self.tolerance, None)
         _, gone = self._clear_up()
-        growth.evaluate()
+        state.evaluate()
         if unsolved or gone:
-            growth.record(0, gone)
-        growth.choice = NOTHING_SEEN
-        active = growth.network.active(growth.space)
-        if len(active) == growth.space.size:
-            growth.choice = Choice(_EMPTY, 0.0, 0, complete=True)
-        elif growth.problem.domain.scored or self.stop in ("edges", "rounds", "searched"):
-            known = growth.problem.domain.known(growth.space, MOST_LAST_LOOKS)
+            state.record(0, gone)
+        state.choice = NOTHING_SEEN
+        active = state.network.active(state.space)
+        if len(active) == state.space.size:
+            state.choice = Choice(_EMPTY, 0.0, 0, complete=True)
+        elif state.problem.family.scored or self.stop in ("edges", "rounds", "searched"):
+            known = state.problem.family.known(state.space, MOST_LAST_LOOKS)
             keys = np.setdiff1d(known, active)
             if len(keys):
-                worst = float(growth.score(keys).max())
-                everything = len(keys) == growth.space.size - len(active)
-                growth.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
+                worst = float(state.score(keys).max())
+                everything = len(keys) == state.space.size - len(active)
+                state.choice = Choice(_EMPTY, worst, len(keys), complete=everything)
 
     def _close(self) -> None:
         """Record what the last look cost, if there was one since the last round."""
-        growth = self.growth
-        if growth.ledger.scored_since_round:
-            growth.record(0, 0)
+        state = self.state
+        if state.log.scored_since_round:
+            state.record(0, 0)

@@ -1,147 +1,64 @@
-"""What is minimised, and how: a loss plus a penalty, and a choice of parts."""
+"""What is minimised, and a network on the way: blocks come, blocks go, weights improve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from graftwork.grafting.domain import Domain, PairDomain
-from graftwork.grafting.pruning import Pruner, Zeros
-from graftwork.grafting.selection import Selector
-from graftwork.grafting.space import PairSpace, Space
-from graftwork.inference.layout import Ints, Potentials
+from graftwork.grafting.family import ModelFamily
+from graftwork.grafting.networks import NetworkFamily
+from graftwork.grafting.recipe import Recipe
+from graftwork.grafting.spaces import PairSpace, Space
+from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers import (
-    Lazy,
     Memory,
-    ProximalQuasiNewton,
-    Schedule,
     Solution,
     Solver,
     measure,
 )
-
-if TYPE_CHECKING:
-    from graftwork.grafting.exchange import Exchange
-
-
-class Start(Protocol):
-    """Makes the network that a run begins with."""
-
-    def begin(
-        self,
-        problem: Problem,
-        budget: Budget,
-        rng: np.random.Generator,
-        halted: Callable[[], bool],
-    ) -> Potentials:
-        """Return a network over all variables of the problem's sample.
-
-        ``halted`` says when there is no time left: what is there by then must do.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A published algorithm as a choice of parts.
-
-    Attributes
-    ----------
-    name : str
-    selector : Selector
-        What chooses the blocks to activate.
-    solver : Solver
-        What improves the weights of everything active.
-    schedule : Schedule
-        How far a round is solved.
-    pruner : Pruner
-        What drops blocks that are no longer wanted.
-    features : bool
-        Activate single table cells where the penalty allows it (where it is separable); otherwise,
-        and by default, whole tables.
-    start : Start, optional
-        The network to begin with; by default one without edges.
-    sized : bool
-        The number of edges is given (by the start, or by ``max_edges``): nothing has to be found
-        out by a penalty, so lam="auto" means no sparsity penalty.
-    exchange : Exchange, optional
-        What becomes of a network with as many edges as it may have: edges are exchanged for better
-        ones. Without ``max_edges`` it may have as many as it starts with.
-    """
-
-    name: str
-    selector: Selector
-    solver: Solver = field(default_factory=ProximalQuasiNewton)
-    schedule: Schedule = field(default_factory=Lazy)
-    pruner: Pruner = field(default_factory=Zeros)
-    features: bool = False
-    start: Start | None = None
-    sized: bool = False
-    exchange: Exchange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop before nothing more is wanted; None is no limit."""
-
-    max_edges: int | None = None
-    max_rounds: int | None = None
-    max_tests: int | None = None
-    max_seconds: float | None = None
-
-    def after(self, seconds: float) -> Budget:
-        """Return what is left when so much time is spent.
-
-        Examples
-        --------
-        >>> Budget(max_seconds=5).after(3).max_seconds
-        2
-        """
-        if self.max_seconds is None:
-            return self
-        return replace(self, max_seconds=max(0, self.max_seconds - seconds))
+from graftwork.solvers.solution import never
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is minimised: a loss plus a penalty, over what a domain may activate.
+    """What is minimised: a loss plus a penalty, over what a family may activate.
 
     Attributes
     ----------
     objective : Loss
         An ``Objective`` for networks.
     penalty : Penalty
-    domain : Domain
+    family : ModelFamily
         What blocks are; by default edges between the variables of the objective's sample.
     """
 
     objective: Any
     penalty: Penalty
-    domain: Domain = None  # type: ignore[assignment]
+    family: ModelFamily = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.domain is None:
-            object.__setattr__(self, "domain", PairDomain(self.objective.sample))
+        if self.family is None:
+            object.__setattr__(self, "family", NetworkFamily(self.objective.sample))
 
     @property
     def variables(self) -> Ints:
         """The variables between which there may be edges."""
-        return self.domain.variables
+        return self.family.variables
 
     @property
     def space(self) -> PairSpace:
         """All pairs of variables that vary and may be edges."""
-        space = self.domain.space(self.variables, False)
+        space = self.family.space(self.variables, False)
         return space if isinstance(space, PairSpace) else PairSpace(self.variables)
 
     def space_for(self, recipe: Recipe, variables: Ints) -> Space:
         """Return the blocks a recipe may activate among some of the variables."""
-        return self.domain.space(variables, recipe.features and self.penalty.separable)
+        return self.family.space(variables, recipe.features and self.penalty.separable)
 
     def at(self, lam: float) -> Problem:
         """Return the same problem with another lambda on the tables."""
@@ -149,7 +66,7 @@ class Problem:
 
     def blocks(self, layout: Any, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout, with what may move."""
-        return self.domain.blocks(layout, free)
+        return self.family.blocks(layout, free)
 
     def solution(
         self,
@@ -161,3 +78,110 @@ class Problem:
         """Return these potentials, evaluated."""
         point = self.objective.at(potentials, near.point if near else None)
         return measure(point, self.penalty, self.blocks(potentials.layout, free), 0, memory)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A solution and which of its entries may move. A value: every change gives a new one."""
+
+    solution: Solution
+    free: Bools
+
+    @property
+    def potentials(self) -> Any:
+        """Layout and weights."""
+        return self.solution.point.potentials
+
+    @property
+    def layout(self) -> Any:
+        """Where the weights lie: the family's own kind of layout."""
+        return self.potentials.layout
+
+    @property
+    def weights(self) -> Floats:
+        """The weights."""
+        weights: Floats = self.potentials.weights
+        return weights
+
+    def active(self, space: Space) -> Ints:
+        """Return the keys of the active blocks."""
+        return space.active(self.layout, self.free)
+
+    def largest(self, space: Space, keys: Ints) -> Floats:
+        """Return the largest absolute weight of each of these active blocks."""
+        if not len(keys):
+            return np.zeros(0)
+        entries, starts = space.entries(self.layout, keys)
+        largest: Floats = np.maximum.reduceat(np.abs(self.weights[entries]), starts[:-1])
+        return largest
+
+    def grow(self, problem: Problem, space: Space, keys: Ints) -> Network:
+        """Return the network with these blocks active; their weights are zero."""
+        layout = problem.family.grown(self.layout, space, keys)
+        free = np.zeros(layout.size, dtype=bool)
+        free[: len(self.free)] = self.free
+        free[space.entries(layout, keys)[0]] = True
+        return self._moved(problem, layout, free)
+
+    def shrink(self, problem: Problem, space: Space, keys: Ints) -> Network:
+        """Return the network without these blocks; tables without any entry left go.
+
+        What they added to their variables on average stays, in unaries that are free.
+        """
+        places = space.entries(self.layout, keys)[0]
+        dropped = self.weights[places].any()
+        free = self.free.copy()
+        free[places] = False
+        layout, entries = problem.family.kept(self.layout, free)
+        if not dropped:
+            return self._moved(problem, layout, free[entries])
+        # weights that were not zero: another network, evaluated anew
+        compensate = not (problem.penalty.unary_lam or problem.penalty.unary_l2)
+        weights = problem.family.without(self.layout, self.weights, places, compensate)
+        memory = self.solution.memory.move(entries, layout.size, np.arange(layout.size))
+        potentials = replace(self.potentials, layout=layout, weights=weights[entries])
+        solution = problem.solution(potentials, memory, self.solution, free[entries])
+        return Network(solution, free[entries])
+
+    def solved(
+        self,
+        problem: Problem,
+        solver: Solver,
+        accuracy: float,
+        steps: int | None = None,
+        halted: Callable[[], bool] = never,
+    ) -> Network:
+        """Return the network with better weights: to the accuracy, or so many steps."""
+        solution = solver.improve(
+            problem.objective,
+            problem.penalty,
+            problem.blocks(self.layout, self.free),
+            replace(self.solution, evaluations=0, stalled=False),
+            accuracy,
+            steps,
+            halted,
+        )
+        return replace(self, solution=solution)
+
+    def under(self, problem: Problem) -> Network:
+        """Return the same network measured by another problem's penalty."""
+        return self._moved(problem, self.layout, self.free)
+
+    def _moved(self, problem: Problem, layout: Any, free: Bools) -> Network:
+        """Return the same weights in another layout, without an evaluation where possible."""
+        point, memory = self.solution.point, self.solution.memory
+        shared = problem.family.carried(self.layout, layout)
+        if shared is not None:
+            sources, targets = shared
+            weights = np.zeros(layout.size)
+            weights[targets] = self.weights[sources]
+            potentials = replace(self.potentials, layout=layout, weights=weights)
+            point = (
+                problem.family.reshaped(point, potentials)
+                if problem.objective.ignores_empty_tables
+                else problem.objective.at(potentials, point)
+            )
+            memory = memory.move(sources, layout.size, targets)
+        blocks = problem.blocks(layout, free)
+        measured = measure(point, problem.penalty, blocks, 0, memory)
+        return Network(replace(measured, stalled=self.solution.stalled), free)

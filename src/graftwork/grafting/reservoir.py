@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.space import PairSpace, Space, pairs_only
+from graftwork.grafting.selectors import Choice, View
+from graftwork.grafting.spaces import PairSpace, Space, pairs_only
 from graftwork.grafting.stream import PairStream
 from graftwork.inference.layout import Floats, Ints
 from graftwork.settings import check_whole

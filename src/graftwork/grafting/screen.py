@@ -8,11 +8,10 @@ this is exact, and makes most full passes cheap, the last one above all.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 
-from graftwork.grafting.space import PairSpace, Space
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.reshaped import evaluated
 
@@ -27,8 +26,8 @@ DOUBTFUL = 0.08
 class Screen:
     """The scores of all pairs of a space at one point, for one kind of penalty."""
 
-    def __init__(self, space: PairSpace, scales: Floats) -> None:
-        self._pairs, self._scales = space.pairs(np.arange(space.size)), scales
+    def __init__(self, pairs: Ints, scales: Floats) -> None:
+        self._pairs, self._scales = pairs, scales
         self._snapshot: Any = None
         self._asked: tuple[Any, float, Ints | None] | None = None  # the last question and answer
         self.scores: Floats = np.zeros(0)
@@ -54,27 +53,3 @@ class Screen:
         """Take the scores of all pairs at this point; infinite ones are not known."""
         here: Any = evaluated(point)
         self._snapshot, self.scores, self._asked = here.snapshot(), scores, None
-
-
-_SCREENS: WeakKeyDictionary[Any, dict[Any, Screen]] = WeakKeyDictionary()
-
-
-def screen_for(objective: Any, penalty: Any, domain: Any, space: Space) -> Screen | None:
-    """Return the screen of a loss and a space, the same one whatever lambda; None if it has none.
-
-    Blocks must be whole tables, all with the same lambda.
-    """
-    if not isinstance(space, PairSpace) or not hasattr(objective, "known_conditionals"):
-        return None
-    if (
-        not FEWEST_PAIRS <= space.size <= MOST_PAIRS
-        or space.sieve is not None
-        or domain.prior is not None
-    ):
-        return None
-    screens = _SCREENS.setdefault(objective, {})
-    name = type(penalty), space.variables.tobytes()
-    if name not in screens:
-        scales = domain.scales(space, np.arange(space.size)) if penalty.centres else np.ones(1)
-        screens[name] = Screen(space, scales)
-    return screens[name]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
-from graftwork.grafting.problem import Budget, Problem
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.kernels.tables import centre_tables
+from graftwork.grafting.networks import only, strengths
+from graftwork.grafting.problem import Problem
+from graftwork.grafting.recipe import Budget
+from graftwork.inference.layout import Ints, Layout, Potentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ChowLiu:
     ) -> Potentials:
         """Return the tree, or as much of it as there was time and room for."""
         sample = problem.objective.sample
-        edges, _ = chow_liu_edges(sample, halted, getattr(problem.domain, "prior", None))
+        edges, _ = chow_liu_edges(sample, halted, getattr(problem.family, "prior", None))
         tree = tree_potentials(sample, edges[: budget.max_edges])
         if not self.fill or budget.max_edges is None:
             return tree
@@ -87,24 +87,6 @@ def strongest(potentials: Potentials, most: int | None) -> Potentials:
     return only(potentials, kept)
 
 
-def strengths(potentials: Potentials) -> Floats:
-    """Return the squared norm of each edge's table less row and column means, shape (m,).
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> strengths(Potentials(layout, np.r_[np.zeros(4), 2, 0, 0, 2]))
-    array([4.])
-    """
-    layout, centred = potentials.layout, potentials.weights.copy()
-    if not layout.n_edges:
-        return np.zeros(0)
-    centre_tables(centred, layout.cards, layout.edges, layout.edge_offsets)
-    starts = layout.edge_offsets[:-1] - layout.n_unary
-    squares: Floats = np.add.reduceat(centred[layout.n_unary :] ** 2, starts)
-    return squares
-
-
 def with_pairs(potentials: Potentials, pairs: Ints) -> Potentials:
     """Return the network with these pairs as further edges, whose tables are zero.
 
@@ -133,17 +115,3 @@ def draw_pairs(problem: Problem, layout: Layout, count: int, rng: np.random.Gene
     ranks = rng.choice(absent, min(max(0, count), absent), replace=False)
     before = np.searchsorted(present - np.arange(len(present)), ranks, side="right")
     return space.pairs(ranks + before)
-
-
-def only(potentials: Potentials, kept: NDArray[np.bool_]) -> Potentials:
-    """Return a network with some of its edges alone.
-
-    Examples
-    --------
-    >>> three = Potentials(Layout.of([1, 1, 1], [(0, 1), (1, 2)]), np.arange(5.0))
-    >>> only(three, np.array([False, True])).weights
-    array([0., 1., 2., 4.])
-    """
-    layout = potentials.layout
-    entries = np.concatenate([np.arange(layout.n_unary), layout.entries(np.flatnonzero(kept))])
-    return Potentials(Layout.of(layout.cards, layout.edges[kept]), potentials.weights[entries])

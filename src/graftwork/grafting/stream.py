@@ -12,12 +12,79 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.grafting.space import PairSpace, RandomOrder
+from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 
 UNSEEN = 0.0
 AT_HUB = -1.0
 _NONE = np.zeros(0, dtype=np.int64)
+
+
+class RandomOrder:
+    """A random permutation of ``range(size)``, computed in pieces as it is read.
+
+    A four-round Feistel network on just enough bits, with values past the end skipped: no memory,
+    no rejection of repeats, every number exactly once.
+
+    Examples
+    --------
+    >>> order = RandomOrder(10, np.random.default_rng(0))
+    >>> sorted(np.concatenate([order.take(6), order.take(6)]).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+
+    def __init__(self, size: int, rng: np.random.Generator) -> None:
+        self._size = size
+        self._half_bits = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
+        self._mask = np.uint64(2**self._half_bits - 1)
+        self._round_keys = rng.integers(0, 2**63, size=4, dtype=np.uint64)
+        self._next = 0
+
+    def take(self, count: int) -> Ints:
+        """Return the next (at most) ``count`` numbers of the permutation."""
+        parts: list[Ints] = []
+        end = 4**self._half_bits
+        while count > 0 and self._next < end:
+            stop = min(end, self._next + max(64, 2 * count))
+            values = self._permute(np.arange(self._next, stop, dtype=np.uint64))
+            inside = np.flatnonzero(values < self._size)[:count]
+            used = stop if len(inside) < count else self._next + int(inside[-1]) + 1
+            parts.append(values[inside].astype(np.int64))
+            count -= len(inside)
+            self._next = used
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    def taken(self, numbers: Ints) -> NDArray[np.bool_]:
+        """Return which of these numbers were already read."""
+        return self._places(numbers.astype(np.uint64)) < self._next
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every number was read (or nearly so: the rest holds none)."""
+        return bool(self._next >= 4**self._half_bits)
+
+    def _permute(self, places: np.ndarray) -> np.ndarray:
+        shift = np.uint64(self._half_bits)
+        left, right = places >> shift, places & self._mask
+        for key in self._round_keys:
+            left, right = right, left ^ (_scramble(right ^ key) & self._mask)
+        return (left << shift) | right
+
+    def _places(self, values: np.ndarray) -> np.ndarray:
+        """Return where in the order each number stands: the permutation run backwards."""
+        shift = np.uint64(self._half_bits)
+        left, right = values >> shift, values & self._mask
+        for key in self._round_keys[::-1]:
+            left, right = right ^ (_scramble(left ^ key) & self._mask), left
+        return (left << shift) | right
+
+
+def _scramble(values: np.ndarray) -> np.ndarray:
+    """Return well mixed 64-bit words (the finaliser of splitmix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = values ^ (values >> np.uint64(31))
+    return mixed
 
 
 class Waiting:

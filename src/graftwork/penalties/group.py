@@ -53,7 +53,7 @@ class GroupL1:
         pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-300), 0.0) + 2.0 * l2
         return weights * blocks.spread(pull), blocks.spread((lam == 0) | (norms > 0))
 
-    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+    def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return ||gradient + slope|| / d_g of each block, or its violation where w = 0."""
         slope, smooth = self.slope(blocks, weights)
         left = blocks.norms(gradient + slope) / blocks.scale

@@ -50,7 +50,7 @@ class L1:
         lam, l2 = self._strengths(blocks)
         return lam * np.sign(weights) + 2.0 * l2 * weights, (lam == 0) | (weights != 0)
 
-    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+    def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return each entry's distance to optimality."""
         slope, smooth = self.slope(blocks, weights)
         lam, _ = self._strengths(blocks)

@@ -59,7 +59,7 @@ class Penalty(Protocol):
         """
         ...
 
-    def gaps(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
+    def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return how far each entry, or its block, is from optimal, in units of lam (0: optimal).
 
         Where a penalty ties a block's entries together, each has the block's number.
@@ -73,4 +73,4 @@ class Penalty(Protocol):
 
 def residual(penalty: Penalty, blocks: Blocks, weights: Floats, gradient: Floats) -> float:
     """Return the largest distance to optimality over the entries that may move."""
-    return float(penalty.gaps(blocks, weights, gradient)[blocks.free].max(initial=0.0))
+    return float(penalty.kkt_residuals(blocks, weights, gradient)[blocks.free].max(initial=0.0))

@@ -1,7 +1,5 @@
-"""Forced pruning: the best network with so many edges, by exchanging edges.
+"""Forced pruning: the best network with a given number of edges, by exchanging edges.
 
-References
-----------
 Abdelatty, Sahoo and Roy, Structure learning using forced pruning.
 """
 
@@ -10,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
-from graftwork.grafting.deletions import Greedy, Rejection
-from graftwork.grafting.metropolis import Metropolis
+from graftwork.grafting.exchange_rules import Greedy, Metropolis, Rejection
 from graftwork.registry import register
 from graftwork.solvers import Loose
 

@@ -72,10 +72,11 @@ class GaussSeidel:
 
     def _furthest(self, penalty: Penalty, blocks: Blocks, current: Solution) -> Bools:
         """Return the unaries and the ``count`` furthest features (or tables) as what may move."""
-        gaps = penalty.gaps(blocks, current.point.potentials.weights, current.point.gradient)
-        unary = np.arange(len(gaps)) < blocks.layout.n_unary
-        gaps = np.where(blocks.free & ~unary, gaps, 0.0)
-        per_feature = gaps if penalty.separable else blocks.largest(gaps)
+        point = current.point
+        residuals = penalty.kkt_residuals(blocks, point.potentials.weights, point.gradient)
+        unary = np.arange(len(residuals)) < blocks.layout.n_unary
+        residuals = np.where(blocks.free & ~unary, residuals, 0.0)
+        per_feature = residuals if penalty.separable else blocks.largest(residuals)
         chosen = np.zeros(len(per_feature), dtype=bool)
         chosen[np.argsort(-per_feature, kind="stable")[: self.count]] = True
         entries = chosen if penalty.separable else blocks.spread(chosen)

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaincc
 
-from graftwork.grafting import PairDomain, Problem
-from graftwork.grafting.space import BATCH, RandomOrder
+from graftwork.grafting import NetworkFamily, Problem
+from graftwork.grafting.spaces import BATCH
 from graftwork.grafting.starts import with_pairs
+from graftwork.grafting.stream import RandomOrder
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import independent_potentials
@@ -200,7 +201,7 @@ def _batches(problem: Problem) -> Iterator[Ints]:
 def _factors(problem: Problem, pairs: Ints) -> Floats:
     """Return what lambda is multiplied by for each pair."""
     space = problem.space
-    factors = problem.domain.factors_of(space, space.keys(pairs))
+    factors = problem.family.factors_of(space, space.keys(pairs))
     return np.ones(len(pairs)) if factors is None else factors
 
 
@@ -215,8 +216,8 @@ def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) ->
 
 def _first_network(problem: Problem) -> Potentials:
     """Return the network at an endless lambda: that of the pairs listed as not penalised."""
-    alone, domain = independent_potentials(problem.objective.sample), problem.domain
-    prior = domain.prior if isinstance(domain, PairDomain) else None
+    alone, domain = independent_potentials(problem.objective.sample), problem.family
+    prior = domain.prior if isinstance(domain, NetworkFamily) else None
     if prior is None or not (prior.values == 0).any():
         return alone
     pairs = prior.pairs[prior.values == 0]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import chdtri
 
-from graftwork.grafting.space import PairSpace
+from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import Expectations, Point

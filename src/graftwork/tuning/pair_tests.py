@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import gammainc
 
 from graftwork.grafting import Problem
-from graftwork.grafting.space import PairSpace
+from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.tuning import pair_screen

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 from threadpoolctl import threadpool_limits
 
-from graftwork.grafting import Budget, Observer, Outcome, PairDomain, Problem, Recipe
+from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem, Recipe
 from graftwork.grafting.certificate import STOPS
-from graftwork.grafting.starts import only, with_pairs
+from graftwork.grafting.networks import only
+from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import Objective
@@ -148,7 +149,7 @@ class _Search:
         self._walk, self._recipe, self._fdr, self._tolerance = walk, recipe, fdr, tolerance
         problem = walk.problem_at(1.0)
         self._own = problem.objective is pseudo
-        self._problem = Problem(pseudo, problem.penalty, problem.domain)
+        self._problem = Problem(pseudo, problem.penalty, problem.family)
         self._contrasts = frequent_states(pseudo.sample)
         self._outcome: Outcome | None = None
         self._fitted: Solution | None = None
@@ -219,7 +220,7 @@ class _Search:
             for fit in walk.fits
         )  # fmt: skip
         evidence = self._evidence if self._final is not None else None
-        domain = cast(PairDomain, self._problem.domain)
+        domain = cast(NetworkFamily, self._problem.family)
         words = _words(outcome, evidence, levels, len(domain.required))
         most = walk.budget.max_edges
         if evidence is not None and most is not None and len(evidence.edges.pairs) == most:
@@ -306,7 +307,7 @@ class _Search:
 
     def _choose(self, evidence: Evidence) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first."""
-        required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
+        required = cast(NetworkFamily, self._problem.family).requires(evidence.edges.pairs)
         return evidence.choose(required)
 
     def _settle(self) -> None:
@@ -342,7 +343,7 @@ class _Search:
         assert evidence is not None
         if most is None or self._layout.n_edges <= most:
             return
-        required = cast(PairDomain, self._problem.domain).requires(evidence.edges.pairs)
+        required = cast(NetworkFamily, self._problem.family).requires(evidence.edges.pairs)
         surest = np.argsort(np.where(required, -np.inf, evidence.edges.log_p), kind="stable")
         kept = _among(self._layout.edges, evidence.edges.pairs[surest[:most]])
         self._fit(only(self._fitted.point.potentials, kept))

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from graftwork.data.compact import Sample
 from graftwork.data.counts import PairCounts
 from graftwork.errors import TooLargeError
-from graftwork.grafting import PairDomain, PairFactors
+from graftwork.grafting import NetworkFamily, PairFactors
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.inference.elimination import Cost, estimate
 from graftwork.inference.layout import Ints, Layout, Potentials
@@ -66,7 +66,7 @@ class Timing:
 
 
 def time_loss(
-    domain: PairDomain, objective_of: Callable[[Sample], Objective], max_edges: int | None = None
+    domain: NetworkFamily, objective_of: Callable[[Sample], Objective], max_edges: int | None = None
 ) -> Timing:
     """Return how long the loss of a sample takes.
 
@@ -75,7 +75,7 @@ def time_loss(
 
     Parameters
     ----------
-    domain : PairDomain
+    domain : NetworkFamily
         The sample, and which pairs may be edges.
     objective_of : function
         The loss of a sample.
@@ -89,7 +89,7 @@ def time_loss(
     >>> from graftwork.objectives import PseudoLikelihood
     >>> codes = [[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 1, 1, 1] * 9]
     >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, codes))
-    >>> timing = time_loss(PairDomain(sample), PseudoLikelihood)
+    >>> timing = time_loss(NetworkFamily(sample), PseudoLikelihood)
     >>> timing.edges, timing.pairs, timing.parameters, timing.inference.width
     (3, 1, 18, 2)
     """
@@ -128,7 +128,7 @@ def time_loss(
     )
 
 
-def take_part(domain: PairDomain) -> PairDomain:
+def take_part(domain: NetworkFamily) -> NetworkFamily:
     """Return the variables that vary and all rows, or some of them where all would take long.
 
     Examples
@@ -136,7 +136,7 @@ def take_part(domain: PairDomain) -> PairDomain:
     >>> from graftwork.data import Table
     >>> from graftwork.data.compact import prepare
     >>> sample = prepare(Table(("a", "b"), ((0, 1), (0,)), [[0, 1], [0, 0]]))
-    >>> take_part(PairDomain(sample)).sample.codes
+    >>> take_part(NetworkFamily(sample)).sample.codes
     array([[0, 1]], dtype=uint8)
     """
     sample = domain.sample
@@ -154,7 +154,7 @@ def take_part(domain: PairDomain) -> PairDomain:
         space = domain.space(chosen, False)
         allowed = np.searchsorted(chosen, space.pairs(np.arange(space.size)))
         prior = PairFactors.of(len(chosen), allowed, 1.0, default=np.inf)
-    return PairDomain(_cut(sample, chosen, rows), prior)
+    return NetworkFamily(_cut(sample, chosen, rows), prior)
 
 
 def _cut(sample: Sample, variables: Ints, rows: Ints) -> Sample:

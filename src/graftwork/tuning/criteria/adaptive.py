@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.grafting import Outcome, PairFactors, Problem
-from graftwork.grafting.starts import strengths
+from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Potentials
 from graftwork.registry import register
 from graftwork.tuning.criteria import Judge

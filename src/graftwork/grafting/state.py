@@ -1,4 +1,4 @@
-"""A network while it grows: what it is now, and the steps that change it."""
+"""A run's state: the network so far, and the steps that change it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.grafting.admission import admitted
-from graftwork.grafting.ledger import Ledger
-from graftwork.grafting.problem import Problem, Recipe
-from graftwork.grafting.screen import Screen, screen_for
-from graftwork.grafting.selection import Choice, View
-from graftwork.grafting.support import Network
+from graftwork.grafting.problem import Network, Problem
+from graftwork.grafting.recipe import Recipe
+from graftwork.grafting.screen import Screen
+from graftwork.grafting.selectors import Choice, View
+from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
-from graftwork.solvers.coordinates import searchable
 
 _EMPTY = np.zeros(0, dtype=np.int64)
 # From so many blocks on it is asked first which of them may violate.
@@ -25,13 +23,13 @@ MANY = 512
 NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
 
 
-class Growth:
+class RunState:
     """The network so far, the selection's memory, the books. Every step changes it in place."""
 
     def __init__(
-        self, problem: Problem, recipe: Recipe, ledger: Ledger, rng: np.random.Generator
+        self, problem: Problem, recipe: Recipe, log: RunLog, rng: np.random.Generator
     ) -> None:
-        self.problem, self.recipe, self.rng, self.ledger = problem, recipe, rng, ledger
+        self.problem, self.recipe, self.rng, self.log = problem, recipe, rng, log
         self.accuracy = 0.0
         self.futile, self._worst_barred = _EMPTY, 0.0
         self._arrivals: Iterator[Sequence[int]] = iter(())
@@ -39,15 +37,15 @@ class Growth:
 
     def first_network(self) -> Any:
         """Return what the recipe starts from: a network without edges, unless it says more."""
-        problem, ledger = self.problem, self.ledger
+        problem, log = self.problem, self.log
         if self.recipe.start is None:
-            return problem.domain.empty()
+            return problem.family.empty()
         total = problem.space.size
 
         def halted() -> bool:
-            return ledger.pause(problem.domain.tables_counted, total)
+            return log.pause(problem.family.tables_counted, total)
 
-        return self.recipe.start.begin(problem, ledger.budget, self.rng, halted)
+        return self.recipe.start.begin(problem, log.budget, self.rng, halted)
 
     def begin(self, start: Any, arrivals: Iterable[Sequence[int]] | None) -> None:
         """Evaluate the start, and open the space of the variables that are there."""
@@ -56,15 +54,15 @@ class Growth:
             self._arrivals = iter(arrivals)
             first = np.asarray(next(self._arrivals, ()), dtype=np.int64)
             variables = np.union1d(first, start.layout.edges)
-        start = admitted(self.problem, start, self.ledger.budget.max_edges)
-        start = searchable(self.problem.penalty, start)
+        limit = self.log.budget.max_edges
+        start = self.problem.family.admitted(start, self.problem.penalty, limit)
         self.space = self.problem.space_for(self.recipe, variables)
         free = self.space.free(start.layout, start.weights)
         network = Network(self.problem.solution(start, free=free), free)
         self.network = network.shrink(self.problem, self.space, _EMPTY)  # tables of zeros go
         self._open()
         if self.recipe.exchange:
-            self.ledger.limit_edges(max(start.layout.n_edges, self.network.layout.n_edges))
+            self.log.limit_edges(max(start.layout.n_edges, self.network.layout.n_edges))
 
     @property
     def solution(self) -> Solution:
@@ -75,7 +73,7 @@ class Growth:
         """Begin to select from the space as it is now; what must be there is."""
         active, self.needed = (
             self.network.active(self.space),
-            self.problem.domain.needed(self.space),
+            self.problem.family.needed(self.space),
         )
         self.activate(np.setdiff1d(self.needed, active))
         active = self.network.active(self.space)
@@ -105,7 +103,7 @@ class Growth:
     def improve(self, accuracy: float, steps: int | None) -> None:
         """Make the weights better: to the accuracy, or so many steps."""
         self.network = self.network.solved(
-            self.problem, self.recipe.solver, accuracy, steps, self.ledger.step
+            self.problem, self.recipe.solver, accuracy, steps, self.log.step
         )
 
     def prune(self, final: bool = False) -> Ints:
@@ -132,7 +130,7 @@ class Growth:
     def choose(self) -> Choice:
         """Return what the selector finds at this network."""
         layout, lam = self.network.layout, self.problem.penalty.lam
-        limit = self.ledger.budget.max_edges
+        limit = self.log.budget.max_edges
         room = self.space.size  # also of a full network: it takes cells of its own edges
         if limit is not None and not self.full():
             room = limit - layout.n_edges
@@ -142,12 +140,12 @@ class Growth:
             lam=lam,
             threshold=lam + self.accuracy,
             active=self.network.active(self.space),
-            degrees=self.problem.domain.degrees(layout),
+            degrees=self.problem.family.degrees(layout),
             most=room,
             halted=lambda: self.spent() is not None,
             point=self.solution.point,
             penalty=self.problem.penalty,
-            domain=self.problem.domain,
+            family=self.problem.family,
             screen=self._screen(),
         )
         choice = self.selection.choose(view)
@@ -158,7 +156,7 @@ class Growth:
         problem = self.problem
         if len(self.futile) or self.full():
             return None
-        return screen_for(problem.objective, problem.penalty, problem.domain, self.space)
+        return problem.family.screen(problem.objective, problem.penalty, self.space)
 
     def _score_choosable(self, keys: Ints) -> Floats:
         """Return the scores; blocks that must not be chosen do not seem to violate.
@@ -168,7 +166,7 @@ class Growth:
         """
         scores, barred = self.score(keys), np.isin(keys, self.futile)
         if self.full():
-            barred |= self.problem.domain.absent(self.network.layout, self.space, keys)
+            barred |= self.problem.family.absent(self.network.layout, self.space, keys)
         if barred.any():
             self._worst_barred = max(self._worst_barred, float(scores[barred].max()))
             scores = np.where(barred, np.minimum(scores, self.problem.penalty.lam), scores)
@@ -194,10 +192,10 @@ class Growth:
         if not len(keys):
             return np.zeros(0)
         gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
-        self.ledger.count_scores(len(keys), exact, self.space.size)
-        domain, penalty = self.problem.domain, self.problem.penalty
-        scores = penalty.scores(gradients, offsets, domain.scales(self.space, keys))
-        factors = domain.factors_of(self.space, keys)
+        self.log.count_scores(len(keys), exact, self.space.size)
+        family, penalty = self.problem.family, self.problem.penalty
+        scores = penalty.scores(gradients, offsets, family.scales(self.space, keys))
+        factors = family.factors_of(self.space, keys)
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)
 
@@ -206,16 +204,16 @@ class Growth:
 
         Edges are a reason to stop where blocks are whole tables; cells of those there may follow.
         """
-        return self.ledger.spent(self.network.layout.n_edges if self.space.whole else 0)
+        return self.log.spent(self.network.layout.n_edges if self.space.whole else 0)
 
     def full(self) -> bool:
         """Return whether there are as many edges as may be."""
-        limit = self.ledger.budget.max_edges
+        limit = self.log.budget.max_edges
         return limit is not None and self.network.layout.n_edges >= limit
 
     def record(self, activated: int, pruned: int, network: Network | None = None) -> None:
         """Write down a round: of this network, or of another one looked at."""
-        self.ledger.record(
+        self.log.record(
             self.problem,
             self.space,
             network or self.network,

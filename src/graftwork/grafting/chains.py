@@ -1,4 +1,4 @@
-"""Chains as something the loop can learn: features come and go, alone or by rows."""
+"""Chains as a family of models: features come and go, alone or by rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.grafting.family import ModelFamily
 from graftwork.inference.features import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
@@ -77,14 +78,12 @@ class FeatureSpace:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeatureDomain:
+class ChainFamily(ModelFamily):
     """Chains: features of sequences, or rows of them (an attribute with all outputs)."""
 
     features: ChainFeatures
     single: bool
-    tables_counted = 0
     scored = True
-    variables = _EMPTY
 
     @property
     def noun(self) -> str:
@@ -154,13 +153,6 @@ class FeatureDomain:
         roots: Floats = np.sqrt(space.starts[keys + 1] - space.starts[keys])
         return roots
 
-    def factors_of(self, space: FeatureSpace, keys: Ints) -> None:
-        """Return None: lam is the same for all."""
-
-    def needed(self, space: FeatureSpace) -> Ints:
-        """Return nothing: any feature may leave."""
-        return _EMPTY
-
     def gains(self, space: FeatureSpace, point: ChainPoint, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised, about."""
         some = FeatureLayout.of(space.starts, keys)
@@ -172,10 +164,6 @@ class FeatureDomain:
     def count_entries(self, space: FeatureSpace) -> int:
         """Return the number of features."""
         return self.features.size
-
-    def degrees(self, layout: FeatureLayout) -> Ints:
-        """Return nothing: features have no variables."""
-        return _EMPTY
 
     def absent(self, layout: FeatureLayout, space: FeatureSpace, keys: Ints) -> Bools:
         """Return that every one of these would be new."""

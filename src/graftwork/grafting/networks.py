@@ -1,127 +1,38 @@
-"""What a problem is about: which blocks there are, and what coming and going means for weights.
-
-The loop is the same for networks, whose blocks are tables of pairs of variables or cells of them,
-and for chains, whose blocks are features of sequences. All it does not know is in a domain.
-"""
+"""Networks as a family of models: edges between variables, or cells of their tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from graftwork.data.compact import Sample
-from graftwork.grafting.cells import CellSpace
 from graftwork.grafting.factors import PairFactors
-from graftwork.grafting.gains import block_gains
-from graftwork.grafting.sieve import Sieve
-from graftwork.grafting.space import PairSpace, Space, TableSpace, tables_at_once
+from graftwork.grafting.family import ModelFamily
+from graftwork.grafting.screen import FEWEST_PAIRS, MOST_PAIRS, Screen
+from graftwork.grafting.spaces import (
+    CellSpace,
+    IndexMap,
+    PairSpace,
+    TableSpace,
+    tables_at_once,
+)
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
-from graftwork.kernels.tables import add_mean_rows
+from graftwork.kernels.gains import cell_gains, table_gains
+from graftwork.kernels.tables import add_mean_rows, centre_tables
+from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.protocol import Point, independent_potentials
 from graftwork.objectives.reshaped import reshape
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
-
-
-class Domain(Protocol):
-    """Which blocks there are, and how a layout changes when they come and go.
-
-    Layouts and potentials are the domain's own; to the loop they are values that it hands around.
-    """
-
-    @property
-    def noun(self) -> str:
-        """What is kept in the end, in a word: an edge, a feature."""
-        ...
-
-    @property
-    def scored(self) -> bool:
-        """Whether an evaluation scores every block, so that looking costs nothing."""
-        ...
-
-    @property
-    def variables(self) -> Ints:
-        """The variables between which there may be edges; none where blocks are not edges."""
-        ...
-
-    @property
-    def tables_counted(self) -> int:
-        """How many pair tables were computed so far."""
-        ...
-
-    def empty(self) -> Any:
-        """Return the potentials without any block."""
-        ...
-
-    def space(self, variables: Ints, features: bool) -> Space:
-        """Return the blocks among some variables; ``features`` asks for single entries."""
-        ...
-
-    def blocks(self, layout: Any, free: Bools | None = None) -> Blocks:
-        """Return the blocks of a layout, with what may move."""
-        ...
-
-    def grown(self, layout: Any, space: Any, keys: Ints) -> Any:
-        """Return the layout that has these blocks too."""
-        ...
-
-    def kept(self, layout: Any, free: Bools) -> tuple[Any, Ints]:
-        """Return the layout of blocks with entries that may move, and the entries that stay."""
-        ...
-
-    def carried(self, old: Any, new: Any) -> tuple[Ints, Ints] | None:
-        """Return which entries of an old layout are which of a new one; None if they are equal."""
-        ...
-
-    def without(self, layout: Any, weights: Floats, places: Ints, compensate: bool) -> Floats:
-        """Return the weights with these entries zero.
-
-        To ``compensate`` is to let weights that are not penalised take over what they did.
-        """
-        ...
-
-    def reshaped(self, point: Any, potentials: Any) -> Any:
-        """Return a point for potentials that differ from its own by blocks of zeros only."""
-        ...
-
-    def scales(self, space: Any, keys: Ints) -> Floats:
-        """Return d_g of each block."""
-        ...
-
-    def factors_of(self, space: Any, keys: Ints) -> Floats | None:
-        """Return what lam is multiplied by for each block; None where that is 1 for all."""
-        ...
-
-    def needed(self, space: Any) -> Ints:
-        """Return the keys of the blocks that are active from the start and never leave."""
-        ...
-
-    def gains(self, space: Any, point: Any, penalty: Penalty, keys: Ints) -> Floats:
-        """Return by how much the objective would fall if each block alone were optimised."""
-        ...
-
-    def count_entries(self, space: Any) -> int:
-        """Return how many entries all blocks together have."""
-        ...
-
-    def degrees(self, layout: Any) -> Ints:
-        """Return the number of edges of each variable."""
-        ...
-
-    def absent(self, layout: Any, space: Any, keys: Ints) -> Bools:
-        """Return which of these blocks would bring something new to the layout, if it is full."""
-        ...
-
-    def known(self, space: Any, most: int) -> Ints:
-        """Return keys that cost little to score: at most about so many where each costs."""
-        ...
+from graftwork.solvers.coordinates import searchable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairDomain:
+class NetworkFamily(ModelFamily):
     """Networks: edges between the variables of a sample, or cells of their tables.
 
     Attributes
@@ -136,18 +47,20 @@ class PairDomain:
     >>> from graftwork.data import Table
     >>> from graftwork.data.compact import prepare
     >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, [[0, 1], [0, 1], [1, 0]]))
-    >>> domain = PairDomain(sample, PairFactors.of(3, [(0, 1)], np.inf).requiring([(1, 2)]))
-    >>> domain.factors(np.array([[0, 1], [0, 2], [1, 2]])), domain.required.tolist()
+    >>> family = NetworkFamily(sample, PairFactors.of(3, [(0, 1)], np.inf).requiring([(1, 2)]))
+    >>> family.factors(np.array([[0, 1], [0, 2], [1, 2]])), family.required.tolist()
     (array([inf,  1.,  0.]), [[1, 2]])
-    >>> domain.space(domain.variables, False).size
+    >>> family.space(family.variables, False).size
     2
     """
 
     sample: Sample
     prior: PairFactors | None = None
     _spaces: dict[Any, PairSpace | CellSpace] = field(default_factory=dict, repr=False)
+    _screens: WeakKeyDictionary[Any, dict[Any, Screen]] = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
     noun = "edge"
-    scored = False
 
     def factors(self, pairs: Ints) -> Floats:
         """Return what lam is multiplied by for each pair: 1 unless something else is known."""
@@ -187,6 +100,42 @@ class PairDomain:
             self._spaces[known] = self._sifted(some, features)
         return self._spaces[known]
 
+    def admitted(self, start: Potentials, penalty: Penalty, most: int | None) -> Potentials:
+        """Return a network without edges that may not be, where a solver can begin.
+
+        With prior knowledge and at most ``most`` edges, the required ones stay, and those of the
+        strongest tables. What tables that leave added to their variables on average goes into
+        unaries that are free.
+        """
+        if self.prior is not None:
+            start = self._allowed(self.prior, start, penalty, most)
+        return searchable(penalty, start)
+
+    def _allowed(
+        self, prior: PairFactors, start: Potentials, penalty: Penalty, most: int | None
+    ) -> Potentials:
+        layout = start.layout
+        value = np.where(prior.requires(layout.edges), np.inf, strengths(start))
+        order = np.argsort(-value, kind="stable")
+        order = order[np.isfinite(prior.at(layout.edges[order]))]
+        if most is not None:
+            missing = len(prior.required) - int((value[order] == np.inf).sum())
+            order = order[: max(0, most - missing)]
+        kept = np.zeros(layout.n_edges, dtype=bool)
+        kept[order] = True
+        if kept.all():
+            return start
+        gone = layout.entries(np.flatnonzero(~kept))
+        compensate = not (penalty.unary_lam or penalty.unary_l2)
+        weights = self.without(layout, start.weights, gone, compensate)
+        return only(Potentials(layout, weights), kept)
+
+    def count_barred(self, variables: Ints) -> int:
+        """Return how many pairs of these variables may not be edges."""
+        if self.prior is None:
+            return 0
+        return PairSpace(variables).size - self.space(variables, False).size
+
     def _whole(self, variables: Ints, features: bool) -> PairSpace | CellSpace:
         cards = self.sample.cards
         if features:
@@ -202,8 +151,12 @@ class PairDomain:
         pairs = prior.pairs[endless if np.isfinite(prior.default) else ~endless]
         spans = whole.spans(pairs[np.isin(pairs, variables).all(axis=1)])
         if np.isinf(prior.default):
-            return replace(whole, sieve=Sieve.keeping(*spans))
-        return replace(whole, sieve=Sieve.dropping(*spans, whole.size)) if len(spans[0]) else whole
+            return replace(whole, index_map=IndexMap.keeping(*spans))
+        return (
+            replace(whole, index_map=IndexMap.dropping(*spans, whole.size))
+            if len(spans[0])
+            else whole
+        )
 
     def blocks(self, layout: Layout, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout: variables, then edges."""
@@ -271,6 +224,22 @@ class PairDomain:
         """Return the keys of the required pairs, or of all their cells."""
         return space.keys(self.required[np.isin(self.required, space.variables).all(axis=1)])
 
+    def screen(self, objective: Any, penalty: Penalty, space: TableSpace) -> Screen | None:
+        """Return the screen of a loss and a space, the same one whatever lambda.
+
+        Blocks must be whole tables, neither too few nor too many, all with the same lambda.
+        """
+        screenable = isinstance(space, PairSpace) and hasattr(objective, "known_conditionals")
+        if not screenable or self.prior or not FEWEST_PAIRS <= space.size <= MOST_PAIRS:
+            return None
+        screens = self._screens.setdefault(objective, {})
+        name = type(penalty), space.variables.tobytes()
+        if name not in screens:
+            keys = np.arange(space.size)
+            scales = self.scales(space, keys) if penalty.centres else np.ones(1)
+            screens[name] = Screen(space.pairs(keys), scales)
+        return screens[name]
+
     def gains(self, space: TableSpace, point: Point, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised."""
         factors = self.factors_of(space, keys)
@@ -296,3 +265,84 @@ class PairDomain:
         pairs = self.sample.counts.known_pairs(most)
         keys = space.keys(pairs[np.isin(pairs, space.variables).all(axis=1)])
         return keys[keys >= 0]
+
+
+def block_gains(
+    space: TableSpace,
+    point: Point,
+    penalty: Penalty,
+    sample: Sample,
+    keys: Ints,
+    factors: Floats | None = None,
+) -> Floats:
+    """Return by how much the objective would fall if each block alone were optimised.
+
+    ``factors`` multiply lam; None is 1 for every block.
+    """
+    cards = sample.cards
+    tolls = np.full(len(keys), penalty.lam) if factors is None else penalty.lam * factors
+    pairs, which = distinct_pairs(space.pairs(keys), len(cards))
+    expected = point.pair_expectations(pairs)
+    first, second = cards[pairs[:, 0]], cards[pairs[:, 1]]
+    given, offsets = np.asarray(expected.given), expected.offsets
+    if isinstance(space, CellSpace):
+        of_cells: Floats = cell_gains(
+            which, space.cells(keys), second, offsets, expected.model, given, expected.data,
+            tolls, penalty.l2,
+        )  # fmt: skip
+        return of_cells
+    solve = np.argsort(which)  # tables in the order of `pairs`
+    if not penalty.separable:
+        tolls = tolls * space.scales(sample.declared, keys)
+    tolls = tolls[solve]
+
+    def run(part: slice) -> Floats:
+        some: Floats = table_gains(
+            first[part], second[part], offsets[part], expected.model, given, expected.data,
+            tolls[part], penalty.l2, penalty.separable,
+        )  # fmt: skip
+        return some
+
+    threads = sample.counts.n_threads
+    chunks = cut_evenly((first * second).astype(np.float64), threads)
+    gains = np.empty(len(keys))
+    gains[solve] = np.concatenate([np.zeros(0), *run_chunks(run, chunks, threads)])
+    return gains
+
+
+def distinct_pairs(pairs: Ints, n: int) -> tuple[Ints, Ints]:
+    """Return the distinct pairs in order, and which of them each one is."""
+    numbers, which = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
+    return np.stack(np.divmod(numbers, n), axis=1), which
+
+
+def strengths(potentials: Potentials) -> Floats:
+    """Return the squared norm of each edge's table less row and column means, shape (m,).
+
+    Examples
+    --------
+    >>> layout = Layout.of([2, 2], [(0, 1)])
+    >>> strengths(Potentials(layout, np.r_[np.zeros(4), 2, 0, 0, 2]))
+    array([4.])
+    """
+    layout, centred = potentials.layout, potentials.weights.copy()
+    if not layout.n_edges:
+        return np.zeros(0)
+    centre_tables(centred, layout.cards, layout.edges, layout.edge_offsets)
+    starts = layout.edge_offsets[:-1] - layout.n_unary
+    squares: Floats = np.add.reduceat(centred[layout.n_unary :] ** 2, starts)
+    return squares
+
+
+def only(potentials: Potentials, kept: Bools) -> Potentials:
+    """Return a network with some of its edges alone.
+
+    Examples
+    --------
+    >>> three = Potentials(Layout.of([1, 1, 1], [(0, 1), (1, 2)]), np.arange(5.0))
+    >>> only(three, np.array([False, True])).weights
+    array([0., 1., 2., 4.])
+    """
+    layout = potentials.layout
+    entries = np.concatenate([np.arange(layout.n_unary), layout.entries(np.flatnonzero(kept))])
+    return Potentials(Layout.of(layout.cards, layout.edges[kept]), potentials.weights[entries])

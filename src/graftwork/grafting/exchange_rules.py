@@ -1,0 +1,327 @@
+"""Rules for exchanges: delete and then add what gains most, or a Markov chain over networks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graftwork.grafting.exchange import (
+    ExchangeContext,
+    Tally,
+    counted,
+    improves,
+    same_edges,
+    size_of_exchange,
+)
+from graftwork.grafting.problem import Network
+from graftwork.inference.layout import Floats, Ints
+from graftwork.settings import check_whole
+
+# An exchange stands if it lowers the objective by more than solving to ACCURACY leaves open.
+MARGIN = 1e-7
+# Single edges that are tried in vain before a network counts as a local optimum.
+PATIENCE = 8
+_EMPTY = np.zeros(0, dtype=np.int64)
+# This share of the proposals does not look at the estimates: no exchange is out of reach.
+EVEN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """Delete the edges whose removal costs least; keep the exchange if the objective fell.
+
+    When it did not, half as many edges are exchanged, down to one; then one edge after the other.
+    So no network comes twice: an exchange that would lead back is noticed before it is solved.
+
+    Parameters
+    ----------
+    count : int, optional
+        Edges exchanged at once at first; default a quarter of them.
+    """
+
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            check_whole("exchange", self.count, 1)
+
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Descent:
+        """Return the rule at work; it needs no chance."""
+        return _Descent(context, tally, size_of_exchange(self.count, context.most))
+
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges were tried, and how many stood."""
+        tried = tally.rounds - tally.cycles
+        return (
+            f"{counted(tried, 'exchange')} {'was' if tried == 1 else 'were'} tried and "
+            f"{tally.accepted:,} of them kept"
+        )
+
+
+@dataclass(slots=True, eq=False)
+class _Descent:
+    context: ExchangeContext
+    tally: Tally
+    size: int
+    ranked: tuple[Network, int, Ints] | None = None
+    failed: int = 0
+
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
+        """Return the exchanged network if it is better, else the same one."""
+        context = self.context
+        leaving = self._leaving(current)
+        if not self.size or not len(leaving):
+            self.tally.ended = f"exchanging none of its {PATIENCE} cheapest edges improved it"
+            return None
+        less = context.solve(context.without(current, leaving))
+        entering = context.best(less, context.most - less.layout.n_edges, _EMPTY)
+        if same_edges(leaving, entering):
+            self.tally.cycles += 1
+        else:
+            trial = context.joined(less, entering)
+            if improves(trial, current, MARGIN):
+                self.tally.accepted += 1
+                self.failed = 0
+                return trial
+        if self.size > 1:
+            self.size //= 2
+        else:
+            self.failed += 1
+        return current
+
+    def _leaving(self, current: Network) -> Ints:
+        """Return the edges to try without: the cheapest, or the next one after failures."""
+        if self.failed >= PATIENCE:
+            return _EMPTY
+        if self.ranked is None or self.ranked[0] is not current or self.ranked[1] != self.size:
+            self.ranked = current, self.size, self.context.cheapest(current, self.size)
+        return self.ranked[2][self.failed : self.failed + self.size]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Delete edges drawn at random: likelier, the better the rest of the network is without them.
+
+    A set of edges is drawn evenly and accepted with the network's mean likelihood of a row without
+    them (the geometric mean; of all rows together it would never accept). No deletion can be better
+    than the fitted network, so most draws are rejected, and counted, without evaluating the loss:
+    the numbers are those of drawing one after the other. Every exchange stands.
+
+    Parameters
+    ----------
+    count : int, optional
+        Edges exchanged at once; default a quarter of them.
+    proposals : int
+        Draws for one exchange before it gives up.
+
+    References
+    ----------
+    Abdelatty, Sahoo and Roy, section "Our approach": M g(x) = 1.
+    """
+
+    count: int | None = None
+    proposals: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            check_whole("exchange", self.count, 1)
+        check_whole("proposals", self.proposals, 1)
+
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Sampling:
+        """Return the rule at work."""
+        size = size_of_exchange(self.count, context.most)
+        return _Sampling(context, tally, size, self.proposals, rng)
+
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges were made, and how many deletions were drawn for them."""
+        made, drawn = counted(tally.accepted, "exchange"), counted(tally.proposals, "deletion")
+        return (
+            f"{made} {'was' if tally.accepted == 1 else 'were'} made, for which {drawn} were drawn"
+        )
+
+
+@dataclass(slots=True, eq=False)
+class _Sampling:
+    context: ExchangeContext
+    tally: Tally
+    size: int
+    most: int
+    rng: np.random.Generator
+    seen: set[bytes] = field(default_factory=set)
+
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
+        """Return the exchanged network, better or not; None when no deletion was accepted."""
+        context = self.context
+        leaving = self._draw(current)
+        if leaving is None:
+            return None
+        self.seen.add(_fingerprint(current.active(context.space)))
+        less = context.solve(context.without(current, leaving))
+        room = context.most - less.layout.n_edges
+        entering = context.best(less, room, _EMPTY)
+        kept = less.active(context.space)
+        if _fingerprint(np.concatenate([kept, entering])) in self.seen:
+            self.tally.cycles += 1
+            entering = context.best(less, room, leaving)  # others instead of those just deleted
+        self.tally.accepted += 1
+        return context.joined(less, entering)
+
+    def _draw(self, current: Network) -> Ints | None:
+        """Return the edges of the first draw accepted; None when too many were rejected."""
+        keys, loss = current.active(self.context.space), current.solution.point.value
+        keys = keys[self.context.loose(current)]
+        size, spent = min(self.size, len(keys)), 0
+        while size and not self.context.log.late():
+            spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))
+            if spent > self.most:
+                self.tally.proposals += self.most
+                self.tally.ended = (
+                    f"none of {self.most:,} deletions drawn at random was accepted: the mean "
+                    f"likelihood of a row is only exp({-loss:.3g})"
+                )
+                return None
+            leaving = self.rng.choice(keys, size, replace=False)
+            rise = self.context.without(current, leaving).solution.point.value - loss
+            if self.rng.random() < np.exp(-max(0.0, rise)):
+                self.tally.proposals += spent
+                return leaving
+        return None
+
+
+def _fingerprint(keys: Ints) -> bytes:
+    """Return what tells sets of keys apart."""
+    return np.sort(keys).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Metropolis:
+    """Metropolis-Hastings over edge sets S of a given size, p(S) ~ exp(-N objective(S) / T).
+
+    The objective is that of S with its weights fitted, N the total weight of the rows. A proposal
+    exchanges one edge: cheap ones leave and pairs of large gain enter with probabilities from their
+    estimates, e^(-N cost / 2T) and e^(N gain / 2T) (a locally informed proposal), and a share of
+    both is drawn evenly. What the estimates get wrong, the acceptance makes up for.
+
+    Parameters
+    ----------
+    count : int, optional
+        Proposals in a round; default a quarter of the edges.
+    temperature : float
+        T: larger wanders farther.
+
+    References
+    ----------
+    The future work of Abdelatty, Sahoo and Roy; Zanella (2020), Informed proposals for local MCMC
+    in discrete spaces.
+    """
+
+    count: int | None = None
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            check_whole("exchange", self.count, 1)
+        if not self.temperature > 0 or not math.isfinite(self.temperature):
+            raise ValueError(f"temperature must be a number above 0, got {self.temperature!r}")
+
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> Chain:
+        """Return the chain."""
+        return Chain(
+            context, tally, size_of_exchange(self.count, context.most), self.temperature, rng
+        )
+
+    def tell(self, tally: Tally) -> str:
+        """Return how many exchanges of one edge were proposed, and how many accepted."""
+        proposed = counted(tally.proposals, "exchange")
+        return f"{proposed} of one edge were proposed and {tally.accepted:,} of them accepted"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """What may be exchanged at a network: edges and pairs, and the chances of each."""
+
+    edges: Ints
+    out: Floats
+    pairs: Ints
+    into: Floats
+
+    def chance(self, leaving: int, entering: int) -> float:
+        """Return the probability of proposing this exchange."""
+        out = self.out[np.flatnonzero(self.edges == leaving)[0]]
+        return float(out * self.into[np.flatnonzero(self.pairs == entering)[0]])
+
+
+@dataclass(slots=True, eq=False)
+class Chain:
+    """The chain at work."""
+
+    context: ExchangeContext
+    tally: Tally
+    count: int
+    temperature: float
+    rng: np.random.Generator
+    known: tuple[Network, Moves] | None = None
+
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
+        """Return where the chain stands after a round of proposals."""
+        full = current.layout.n_edges == self.context.space.size
+        if full or not self.context.loose(current).any():
+            self.tally.ended = "there is nothing to exchange"
+            return None
+        for _ in range(self.count):
+            if self.context.log.late():
+                break
+            current = self._propose(current)
+            seen(current)
+        return current
+
+    def moves(self, network: Network) -> Moves:
+        """Return the exchanges that may be proposed there."""
+        if self.known is None or self.known[0] is not network:
+            context = self.context
+            loose, pairs = context.loose(network), context.absent(network)
+            edges = network.active(context.space)[loose]
+            sharp = context.problem.objective.sample.total_weight / (2.0 * self.temperature)
+            out = _chances(-sharp * context.costs(network)[loose])
+            into = _chances(sharp * context.gains(network, pairs))
+            self.known = network, Moves(edges, out, pairs, into)
+        return self.known[1]
+
+    def exchanged(self, network: Network, leaving: int, entering: int) -> Network:
+        """Return the network with one edge exchanged and all weights fitted; of the same size."""
+        context = self.context
+        less = context.without(network, np.array([leaving]))
+        return context.solve(less.grow(context.problem, context.space, np.array([entering])))
+
+    def log_acceptance(self, moves: Moves, there: Network, leaving: int, entering: int,
+                       fall: float) -> float:  # fmt: skip
+        """Return the log of the Metropolis-Hastings ratio of an exchange."""
+        rows = float(self.context.problem.objective.sample.total_weight)
+        back = self.moves(there).chance(entering, leaving)
+        ahead = moves.chance(leaving, entering)
+        return rows * fall / self.temperature + float(np.log(back) - np.log(ahead))
+
+    def _propose(self, current: Network) -> Network:
+        moves = self.moves(current)
+        leaving = int(self.rng.choice(moves.edges, p=moves.out))
+        entering = int(self.rng.choice(moves.pairs, p=moves.into))
+        there = self.exchanged(current, leaving, entering)
+        fall = current.solution.objective - there.solution.objective
+        ratio = self.log_acceptance(moves, there, leaving, entering, fall)
+        self.tally.proposals += 1
+        if np.log(self.rng.random()) < ratio:
+            self.tally.accepted += 1
+            return there
+        self.known = current, moves
+        return current
+
+
+def _chances(log_weights: Floats) -> Floats:
+    """Return probabilities in proportion to the weights, mixed with even ones."""
+    raised = np.exp(log_weights - log_weights.max())
+    mixed = (1.0 - EVEN) * raised / raised.sum() + EVEN / len(raised)
+    chances: Floats = mixed / mixed.sum()
+    return chances

@@ -1,0 +1,146 @@
+"""A learner as a choice of parts, and when it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from graftwork.grafting.selectors import Selector
+from graftwork.inference.layout import Floats, Potentials
+from graftwork.penalties.blocks import Bools
+from graftwork.settings import check_amount
+from graftwork.solvers import (
+    Lazy,
+    ProximalQuasiNewton,
+    Schedule,
+    Solver,
+)
+
+if TYPE_CHECKING:
+    from graftwork.grafting.exchange import Exchange
+    from graftwork.grafting.problem import Problem
+
+
+class Pruner(Protocol):
+    """Says which active blocks leave."""
+
+    def leaving(self, largest: Floats, final: bool) -> Bools:
+        """Return which blocks leave, from the largest absolute weight of each.
+
+        ``final`` is True once, when everything has converged.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Zeros:
+    """Blocks of zeros leave every round; at the end also those with no weight of ``epsilon``.
+
+    Our solvers give exact zeros, so nothing but zeros need leave: a larger ``epsilon`` is for those
+    who want the published pruning, and its certificate says what was dropped.
+
+    References
+    ----------
+    Chaabene and Huang (2016), Priority grafting, Algorithm 2 (the pruning threshold).
+    """
+
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_amount("epsilon", self.epsilon)
+
+    def leaving(self, largest: Floats, final: bool) -> Bools:
+        """Return the blocks of zeros, at the end also the small ones."""
+        small: Bools = (largest == 0) | (largest < self.epsilon * final)
+        return small
+
+
+@dataclass(frozen=True, slots=True)
+class AtTheEnd:
+    """Blocks of zeros leave only at the end: everything stays in play until then."""
+
+    def leaving(self, largest: Floats, final: bool) -> Bools:
+        """Return the blocks of zeros at the end, and none before."""
+        zero: Bools = (largest == 0) & final
+        return zero
+
+
+class Start(Protocol):
+    """Makes the network that a run begins with."""
+
+    def begin(
+        self,
+        problem: Problem,
+        budget: Budget,
+        rng: np.random.Generator,
+        halted: Callable[[], bool],
+    ) -> Potentials:
+        """Return a network over all variables of the problem's sample.
+
+        ``halted`` says when there is no time left: what is there by then must do.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A published algorithm as a choice of parts.
+
+    Attributes
+    ----------
+    name : str
+    selector : Selector
+        What chooses the blocks to activate.
+    solver : Solver
+        What improves the weights of everything active.
+    schedule : Schedule
+        How far a round is solved.
+    pruner : Pruner
+        What drops blocks that are no longer wanted.
+    features : bool
+        Activate single table cells where the penalty allows it (where it is separable); otherwise,
+        and by default, whole tables.
+    start : Start, optional
+        The network to begin with; by default one without edges.
+    sized : bool
+        The number of edges is given (by the start, or by ``max_edges``): nothing has to be found
+        out by a penalty, so lam="auto" means no sparsity penalty.
+    exchange : Exchange, optional
+        What becomes of a network with as many edges as it may have: edges are exchanged for better
+        ones. Without ``max_edges`` it may have as many as it starts with.
+    """
+
+    name: str
+    selector: Selector
+    solver: Solver = field(default_factory=ProximalQuasiNewton)
+    schedule: Schedule = field(default_factory=Lazy)
+    pruner: Pruner = field(default_factory=Zeros)
+    features: bool = False
+    start: Start | None = None
+    sized: bool = False
+    exchange: Exchange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop before nothing more is wanted; None is no limit."""
+
+    max_edges: int | None = None
+    max_rounds: int | None = None
+    max_tests: int | None = None
+    max_seconds: float | None = None
+
+    def after(self, seconds: float) -> Budget:
+        """Return what is left when so much time is spent.
+
+        Examples
+        --------
+        >>> Budget(max_seconds=5).after(3).max_seconds
+        2
+        """
+        if self.max_seconds is None:
+            return self
+        return replace(self, max_seconds=max(0, self.max_seconds - seconds))

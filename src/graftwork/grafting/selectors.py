@@ -1,0 +1,380 @@
+"""How blocks are chosen: what a selector sees and answers; those that look at every block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from graftwork.errors import TooLargeError
+from graftwork.grafting.chow_liu import table_information
+from graftwork.grafting.family import ModelFamily
+from graftwork.grafting.networks import NetworkFamily, distinct_pairs
+from graftwork.grafting.screen import Screen
+from graftwork.grafting.spaces import Space, TableSpace
+from graftwork.inference.layout import Floats, Ints
+from graftwork.penalties.protocol import Penalty
+from graftwork.settings import check_whole
+
+# A solver keeps some twenty vectors of this length.
+MOST_ENTRIES = 2**25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The network at one point, as far as a selector may look.
+
+    Attributes
+    ----------
+    score : function
+        Scores of an array of keys at this point; the batch is scored at once. Where a block has a
+        factor of its own, its score is shifted so that the same lam is the limit for all.
+    lam : float
+        A block whose score exceeds lam wants to be active.
+    threshold : float
+        The same plus the accuracy the point was solved to: only a larger score counts as violation.
+    active : (m,) int64
+        Keys of the active blocks.
+    degrees : (n,) int64
+        Number of active edges of each variable.
+    most : int
+        Most blocks that may be activated now.
+    halted : function
+        True when a budget ran out: stop looking.
+    point : Evaluated
+        The loss at this point, for scorers that look deeper than the gradient.
+    penalty : Penalty
+        What weighs on blocks.
+    family : ModelFamily
+        What blocks are, for scorers that look at more than numbers.
+    screen : Screen, optional
+        What is known of all scores from earlier points, where that says something.
+    """
+
+    score: Callable[[Ints], Floats]
+    lam: float
+    threshold: float
+    active: Ints
+    degrees: Ints
+    most: int
+    halted: Callable[[], bool]
+    point: Any
+    penalty: Penalty
+    family: ModelFamily
+    screen: Screen | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What a selector found.
+
+    Attributes
+    ----------
+    keys : (k,) int64
+        Blocks to activate; none when nothing violates (or the search was cut short).
+    worst : float
+        Largest score seen at this point.
+    tested : int
+        How many different inactive blocks were scored at this point.
+    complete : bool
+        Whether that was every inactive block.
+    stop : str, optional
+        Why a search that is not complete will not go on: a key of ``certificate.STOPS``.
+    """
+
+    keys: Ints
+    worst: float
+    tested: int
+    complete: bool
+    stop: str | None = None
+
+
+class Selection(Protocol):
+    """A selector at work: it may remember what it saw."""
+
+    def choose(self, view: View) -> Choice:
+        """Return the blocks to activate at this point."""
+        ...
+
+    def release(self, keys: Ints) -> None:
+        """Take note that these blocks are inactive again."""
+        ...
+
+
+class Selector(Protocol):
+    """Configuration of a way to choose blocks."""
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
+        """Return a fresh selection over a space in which some blocks are already active."""
+        ...
+
+
+class Scorer(Protocol):
+    """Ranks violators; the highest is activated first."""
+
+    def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
+        """Return a number for each of these violators, given their scores."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """By how much a block violates: the gradient, as in grafting."""
+
+    def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
+        """Return the scores."""
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """By how much the objective would fall if the block alone were optimised.
+
+    For a single cell under the likelihood that is a closed form (a few Newton steps with l2); for
+    a table a small problem is solved. Under the pseudo-likelihood both are lower bounds of the
+    gain, exact where the conditionals are the same in every row (at the empty network).
+
+    References
+    ----------
+    Della Pietra, Della Pietra and Lafferty (1997), Inducing features of random fields; Lee,
+    Ganapathi and Koller (2006), with the L1 term.
+    """
+
+    def rank(self, space: Space, view: View, keys: Ints, scores: Floats) -> Floats:
+        """Return the gains."""
+        return view.family.gains(space, view.point, view.penalty, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class MutualInformation:
+    """The mutual information of the block's two variables in the data: the similarity baseline.
+
+    It is the same at every point. Cells of one table are told apart by their violation.
+
+    References
+    ----------
+    Lee, Ganapathi and Koller (2006), the baseline "simple".
+    """
+
+    def rank(self, space: Any, view: View, keys: Ints, scores: Floats) -> Floats:
+        """Return the mutual information, in nats."""
+        if not isinstance(view.family, NetworkFamily):
+            raise ValueError("mutual information is of pairs of variables: features have none")
+        sample = view.family.sample
+        pairs, which = distinct_pairs(space.pairs(keys), len(sample.cards))
+        counts, starts = sample.counts.tables(pairs)
+        return table_information(sample, pairs, counts, starts)[which]
+
+
+def score_all(space: Space, view: View) -> Iterator[tuple[Ints, Floats]]:
+    """Yield every inactive block with its score, batch by batch, until the view is halted.
+
+    Of pairs that cannot violate it may be a score of an earlier point, no larger than lam.
+    """
+    inactive = np.ones(space.size, dtype=bool)
+    inactive[view.active] = False
+    screen = view.screen
+    if screen is None:
+        yield from _score(space, view, np.flatnonzero(inactive))
+        return
+    doubtful = screen.doubtful(view.point, view.lam)
+    if doubtful is not None:
+        sure = inactive.copy()
+        sure[doubtful] = False
+        keys = np.flatnonzero(sure)
+        yield keys, screen.scores[keys]
+        yield from _score(space, view, doubtful[inactive[doubtful]])
+        return
+    known = np.full(space.size, np.inf)
+    for keys, scores in _score(space, view, np.flatnonzero(inactive)):
+        known[keys] = scores
+        yield keys, scores
+    if not view.halted():
+        screen.renew(view.point, known)
+
+
+def _score(space: Space, view: View, keys: Ints) -> Iterator[tuple[Ints, Floats]]:
+    for start in range(0, len(keys), space.batch):
+        if view.halted():
+            return
+        some = keys[start : start + space.batch]
+        yield some, view.score(some)
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustive:
+    """Score all inactive blocks at every point and activate the best violators.
+
+    Parameters
+    ----------
+    count : int, optional
+        Blocks activated a round; None is every violator.
+    scorer : Scorer
+        What makes a violator good; default its violation. Only violators are ever activated, so
+        the certificate means the same whatever the scorer.
+
+    References
+    ----------
+    Perkins, Lacker and Theiler (2003), Grafting. Chaabene and Huang, Best-choice edge grafting,
+    Algorithm 1.
+    """
+
+    count: int | None = 1
+    scorer: Scorer = field(default_factory=Violation)
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            check_whole("count", self.count, 1)
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
+        """Return a fresh selection; it remembers nothing between points."""
+        return _ExhaustiveSearch(self, space)
+
+
+class _ExhaustiveSearch:
+    def __init__(self, settings: Exhaustive, space: Space) -> None:
+        self._settings, self._space = settings, space
+
+    def choose(self, view: View) -> Choice:
+        """Return the best violators of all."""
+        best, ranks, scores = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+        worst, tested = 0.0, 0
+        count = self._space.size if self._settings.count is None else self._settings.count
+        for keys, found in score_all(self._space, view):
+            worst, tested = max(worst, found.max(initial=0.0)), tested + len(keys)
+            keys, found = keys[found > view.threshold], found[found > view.threshold]
+            if not len(keys):
+                continue
+            best, scores = np.concatenate([best, keys]), np.concatenate([scores, found])
+            ranks = np.concatenate(
+                [ranks, self._settings.scorer.rank(self._space, view, keys, found)]
+            )
+            order = np.lexsort((-scores, -ranks))[: min(count, view.most)]
+            best, ranks, scores = best[order], ranks[order], scores[order]
+        complete = tested == self._space.size - len(view.active)
+        return Choice(best, worst, tested, complete)
+
+    def release(self, keys: Ints) -> None:
+        """Nothing to note: every block is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """Activate every block at the first point; later all violators.
+
+    Where a budget leaves no room for everything, only violators are activated.
+    """
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _EverythingSearch:
+        """Return a fresh selection."""
+        return _EverythingSearch(space, Exhaustive(None).begin(space, active, rng))
+
+
+class _EverythingSearch:
+    def __init__(self, space: Space, later: Selection) -> None:
+        self._space, self._later, self._first = space, later, True
+
+    def choose(self, view: View) -> Choice:
+        """Return everything, the first time."""
+        first, self._first = self._first, False
+        if not first or self._space.size - len(view.active) > view.most:
+            return self._later.choose(view)
+        entries = view.family.count_entries(self._space)
+        if entries > MOST_ENTRIES:
+            raise TooLargeError(
+                f"full optimisation holds all {entries:,} weights at once, which is too many; use "
+                'method="best-choice" (networks) or "grafting-light" (chains), which start with '
+                "none."
+            )
+        keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
+        return Choice(keys, view.lam, 0, complete=not len(keys))
+
+    def release(self, keys: Ints) -> None:
+        """Nothing to note: later searches look at everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenEdges:
+    """Activate nothing: the weights of the edges there are get fitted, and no pair is looked at."""
+
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _NoSearch:
+        """Return a selection that never adds."""
+        return _NoSearch(space)
+
+
+class _NoSearch:
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def choose(self, view: View) -> Choice:
+        """Return nothing, and that nothing was looked at."""
+        complete = len(view.active) == self._space.size
+        worst = 0.0 if complete else float("nan")
+        return Choice(np.zeros(0, dtype=np.int64), worst, 0, complete, stop="given")
+
+    def release(self, keys: Ints) -> None:
+        """Nothing to note: what leaves does not come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingSet:
+    """Activate the best violators of every variable at once; the quickest way to the optimum.
+
+    A violator is taken if it is among the best of one of its two variables: a hub gets an edge from
+    each of many others in the same round, while no variable brings in more than a few of its own.
+
+    Parameters
+    ----------
+    per_variable : int
+        Most new edges one variable brings in in one round.
+    """
+
+    per_variable: int = 2
+
+    def __post_init__(self) -> None:
+        check_whole("per_variable", self.per_variable, 1)
+
+    def begin(self, space: Any, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
+        """Return a fresh selection."""
+        return _WorkingSetSearch(self, space)
+
+
+class _WorkingSetSearch:
+    def __init__(self, settings: WorkingSet, space: TableSpace) -> None:
+        self._settings = settings
+        self._space = space
+
+    def choose(self, view: View) -> Choice:
+        """Return violators from a full pass."""
+        keys, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        worst, tested = 0.0, 0
+        for batch, scores in score_all(self._space, view):
+            violating = scores > view.threshold
+            keys.append(batch[violating])
+            found.append(scores[violating])
+            worst, tested = max(worst, scores.max(initial=0.0)), tested + len(batch)
+        complete = tested >= self._space.size - len(view.active)
+        if not complete:  # cut short
+            return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
+        picked = self._pick(view, np.concatenate(keys), np.concatenate(found))
+        return Choice(picked, worst, tested, complete=True)
+
+    def release(self, keys: Ints) -> None:
+        """Nothing is remembered."""
+
+    def _pick(self, view: View, keys: Ints, scores: Floats) -> Ints:
+        """Return violators in falling order of score, a few for each variable."""
+        order = np.argsort(-scores, kind="stable")
+        used: dict[int, int] = {}
+        taken: list[int] = []
+        for place, pair in zip(
+            order.tolist(), self._space.pairs(keys[order]).tolist(), strict=True
+        ):
+            wanted = any(used.get(v, 0) < self._settings.per_variable for v in pair)
+            if wanted and len(taken) < view.most:
+                taken.append(place)
+                for v in pair:
+                    used[v] = used.get(v, 0) + 1
+        return keys[taken]
