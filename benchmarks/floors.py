@@ -26,8 +26,7 @@ from graftwork.data.chains import Sequences
 from graftwork.data.compact import Sample, prepare
 from graftwork.data.counts import PairCounts
 from graftwork.inference import LoopyBP
-from graftwork.inference.chains import ChainShape
-from graftwork.inference.features import FeatureLayout, FeatureWeights
+from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Potentials
 from graftwork.inference.sampling import gibbs_sample
 from graftwork.objectives import PseudoLikelihood

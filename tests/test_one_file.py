@@ -54,7 +54,7 @@ PARTS = {
 
         import numpy as np
 
-        from graftwork.inference.beliefs import Beliefs
+        from graftwork.inference.engines import Beliefs
         from graftwork.inference.pairs import check_pairs
         from graftwork.registry import register
 

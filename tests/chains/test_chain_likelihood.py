@@ -12,8 +12,7 @@ from scipy.optimize import minimize_scalar
 from graftwork.data import as_sequences
 from graftwork.grafting import Problem
 from graftwork.grafting.chains import ChainFamily
-from graftwork.inference.chains import ChainShape
-from graftwork.inference.features import FeatureLayout, FeatureWeights
+from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
 from graftwork.kernels.chain_logs import NEVER, fill_states, pass_in_logs
 from graftwork.models.chain import ChainModel
 from graftwork.objectives.chain import ChainLikelihood, Rows, cut_chains

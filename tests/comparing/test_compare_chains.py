@@ -17,8 +17,8 @@ from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Silence
-from graftwork.inference.features import FeatureLayout, FeatureWeights
-from graftwork.recipes import grafting_light
+from graftwork.inference.chains import FeatureLayout, FeatureWeights
+from graftwork.recipes.grafting_light import grafting_light
 
 LAM = 0.1
 CRITERIA = ("nll", "test_error", "features", "selected", "seconds", "evaluations")

@@ -22,7 +22,7 @@ from graftwork.estimators.missing import read_rows
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
 from graftwork.grafting.trace import Silence
-from graftwork.inference.impute import impute
+from graftwork.inference.incomplete import impute
 from graftwork.objectives import AvailableCase
 
 

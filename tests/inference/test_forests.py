@@ -10,8 +10,8 @@ import pytest
 from brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 from graftwork.inference import Layout, Potentials
-from graftwork.inference.forests import LEAST_USES, spanning_forests
 from graftwork.inference.messages import ready
+from graftwork.inference.reweighted import LEAST_USES, spanning_forests
 from graftwork.inference.wiring import wire
 from graftwork.kernels.forests import forest_log_partitions, reorder, span
 

@@ -9,8 +9,15 @@ import pytest
 from brute import GRAPHS, complete, random_potentials
 
 from graftwork.inference import Layout, LoopyBP, Potentials
-from graftwork.inference.linear import linear_tables, propagate_numbers, read_numbers
-from graftwork.inference.messages import attempt, read, ready, settle
+from graftwork.inference.messages import (
+    attempt,
+    linear_tables,
+    propagate_numbers,
+    read,
+    read_numbers,
+    ready,
+    settle,
+)
 
 
 def both(potentials, sweeps=200, tol=1e-9, damping=0.0, seed=None):

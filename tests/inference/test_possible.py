@@ -9,9 +9,8 @@ import pytest
 
 from graftwork.errors import TooLargeError
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.possible import possible_state
 from graftwork.inference.sampling import log_weights
-from graftwork.inference.search import search_mode
+from graftwork.inference.search import possible_state, search_mode
 
 
 def weight(potentials, codes):

@@ -7,9 +7,8 @@ import pytest
 from brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
-from graftwork.inference.forests import spanning_forests
 from graftwork.inference.messages import attempt, ready, warm_messages
-from graftwork.inference.reweighted import upper_bound
+from graftwork.inference.reweighted import spanning_forests, upper_bound
 from graftwork.inference.wiring import wire
 
 LOOPS = [name for name in GRAPHS if name not in FORESTS]

@@ -17,8 +17,7 @@ from graftwork.errors import (
     TooLargeError,
 )
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
-from graftwork.inference.possible import possible_state
-from graftwork.inference.search import search_mode
+from graftwork.inference.search import possible_state, search_mode
 from graftwork.models import PairwiseMRF, engine_for
 
 STATES = {

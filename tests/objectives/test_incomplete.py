@@ -10,7 +10,7 @@ from problems import all_pairs, dense_available, random_table, with_holes
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.soft import soft_log_conditionals
+from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood, pseudo_likelihood
 
 EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])

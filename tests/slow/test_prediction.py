@@ -13,7 +13,7 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import find_levels
 from graftwork.tuning.choice import FURTHEST, RATIO
-from graftwork.tuning.walk import Walk
+from graftwork.tuning.path import LambdaPath
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ def best_along_the_path(train, test):
     table = as_table(train)
     sample = prepare(table)
     objective, rng = PseudoLikelihood(sample), np.random.default_rng(0)
-    walk = Walk(lambda lam: Problem(objective, GroupL1(lam)), rng=rng)
+    walk = LambdaPath(lambda lam: Problem(objective, GroupL1(lam)), rng=rng)
     levels = find_levels(walk.problem_at(1.0))
     lam, scores = 1.02 * levels.largest, []
     while lam >= FURTHEST * levels.noise and (

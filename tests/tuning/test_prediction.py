@@ -22,7 +22,7 @@ from graftwork.tuning.criteria import minimum, words_of_rises
 from graftwork.tuning.criteria.information import ebic
 from graftwork.tuning.criteria.stars import instability
 from graftwork.tuning.folds import count_observations, deal, draw
-from graftwork.tuning.walk import PATH_ACCURACY, PATH_RECIPE
+from graftwork.tuning.path import PATH_ACCURACY, PATH_RECIPE
 
 # "adaptive" has a path of other lambdas before: tests/tuning/test_structure.py
 CRITERIA = [

@@ -63,7 +63,7 @@ def path(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Walk lambda down on all rows of a table; show every value tried, and which was chosen.
+    """LambdaPath lambda down on all rows of a table; show every value tried, and which was chosen.
 
     Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
     """
@@ -77,7 +77,7 @@ def path(
 
 
 def run(plan: Plan, settings: dict[str, Any]) -> int:
-    """Walk the path, show it, write the files, and return the exit code."""
+    """LambdaPath the path, show it, write the files, and return the exit code."""
     from graftwork.report import path_table
     from graftwork.report.summary import wrap
 

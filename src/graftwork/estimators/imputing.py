@@ -15,7 +15,7 @@ from graftwork.data.missing import missing_cells
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
-from graftwork.inference.impute import impute
+from graftwork.inference.incomplete import impute
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import pseudo_likelihood
 from graftwork.penalties import GroupL1

@@ -13,7 +13,7 @@ import numpy as np
 from graftwork.errors import ParameterError
 from graftwork.grafting import Recipe
 from graftwork.inference import ENGINES, Engine, make_engine
-from graftwork.inference.rules import Rule
+from graftwork.inference.messages import Rule
 from graftwork.parameters import known
 from graftwork.penalties import PENALTIES, Penalty
 from graftwork.recipes import RECIPES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.grafting.family import ModelFamily
-from graftwork.inference.features import FeatureLayout, FeatureWeights
+from graftwork.inference.chains import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.chain import ChainPoint

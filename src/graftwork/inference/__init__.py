@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 
-from graftwork.inference.automatic import Automatic
-from graftwork.inference.beliefs import Beliefs
 from graftwork.inference.elimination import Cost, estimate
-from graftwork.inference.engines import Engine
+from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Layout, Potentials
-from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.loopy import Automatic, LoopyBP
+from graftwork.inference.messages import Rule
 from graftwork.inference.reweighted import TreeReweighted
-from graftwork.inference.rules import Rule
 from graftwork.registry import Registry
 
 #: Engines by name; where one takes a rule for inactive pairs, its parameter is ``rule``.

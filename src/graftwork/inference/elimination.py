@@ -14,12 +14,15 @@ import numpy as np
 from graftwork.inference.layout import Layout
 
 Key = tuple[float, float]
-
 #: Set operations spent on one greedy order before the rest is declared one clique.
 WORK = 8_000_000
-
 #: A first order over this many cells is hopeless, and the second is not tried.
 HOPELESS = 2**100
+#: What to try where exact inference does not fit.
+ADVICE = (
+    'Use inference="bp" (or "trw", an upper bound on log Z), a network with fewer edges, or '
+    "evidence on the best connected variables; or raise JunctionTree(limit_cells=...)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,8 @@ class Rule(NamedTuple):
 
 
 MIN_WEIGHT = Rule(clique_weight, neighbours_only)
+
+
 MIN_FILL = Rule(missing_links, common_neighbours)
 
 
@@ -270,3 +275,27 @@ def _with_tail(cost: Cost, cards: list[int]) -> Cost:
         if cells.bit_length() + 80 < largest.bit_length():
             break  # what is left is below every printed digit, and the integers are huge
     return Cost(max(cost.width, len(cards) - 1), largest, total)
+
+
+def refusal(cost: Cost, limit_cells: int, advice: str = ADVICE) -> str:
+    """Return the sentence that says why exact inference is refused and what to do instead.
+
+    Examples
+    --------
+    >>> refusal(Cost(30, 2**31, 2**32), 2**26)  # doctest: +ELLIPSIS
+    'Exact inference needs about 4,294,967,296 table cells (32 GiB; treewidth 30, largest clique ...
+    """
+    return (
+        f"Exact inference needs about {_count(cost.total_cells)} table cells "
+        f"({_gibibytes(cost.bytes)}; treewidth {cost.width}, largest clique "
+        f"{_count(cost.largest_clique_cells)} cells), over the limit of {limit_cells:,} cells "
+        f"({_gibibytes(8 * limit_cells)}). {advice}"
+    )
+
+
+def _count(cells: int) -> str:
+    return f"{cells:,}" if cells < 10**12 else f"10^{math.log10(cells):.1f}"
+
+
+def _gibibytes(size: int) -> str:
+    return f"{size / 2**30:.3g} GiB" if size < 2**70 else f"10^{math.log10(size / 2**30):.1f} GiB"

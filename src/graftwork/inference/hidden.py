@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.inference.evidence import observe
-from graftwork.inference.junction import JunctionTree
+from graftwork.inference.junction import JunctionTree, compile_plan
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.messages import SECOND_DAMPING, ready
 from graftwork.inference.pairs import Mask
-from graftwork.inference.plan import compile_plan
 from graftwork.inference.wiring import wire
 from graftwork.kernels.bp import log_beliefs_seen
 from graftwork.kernels.junction import log_marginals_seen, scale_tables

@@ -1,4 +1,4 @@
-"""Log-probabilities of the observed cells of rows, the missing ones summed out exactly.
+"""Rows with missing cells: their probability, the conditionals of what is observed, and draws.
 
 Given the observed cells of a row, its missing cells fall apart into groups that no edge joins, most
 of them of a single cell. A group's sum depends on its observed neighbours alone, so rows in which
@@ -7,6 +7,7 @@ the same variables make a group are looked at together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,19 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from graftwork.errors import TooLargeError
-from graftwork.inference.elimination import eliminate
+from graftwork.inference.elimination import eliminate, refusal
 from graftwork.inference.evidence import observe
 from graftwork.inference.hidden import unaries_given
-from graftwork.inference.junction import JunctionTree, refusal
+from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.sampling import log_weights
 
 Codes = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
-
 #: Table cells that are filled for one group of variables, over all its different rows, at most.
 MOST_CELLS = 2**32
-
 _ADVICE = "Leave out rows that lack many cells, or columns that are mostly empty."
+ROW_BLOCK = 4096
 
 
 def log_observed_weights(
@@ -132,3 +132,103 @@ def _summed_out(potentials: Potentials, variables: Ints, codes: Ints, most_cells
         for line in unaries
     ]
     return np.array(sums)[column.ravel()]
+
+
+def soft_log_conditionals(
+    potentials: Potentials,
+    codes: NDArray[np.unsignedinteger[Any]],
+    frequencies: Sequence[Floats],
+) -> Floats:
+    """Return sum_i log p(x_i | the others) over the variables observed in each column of ``codes``.
+
+    Parameters
+    ----------
+    codes : (n_variables, rows) integers
+        States, and ``cards[i]`` where variable ``i`` is missing.
+    frequencies : sequence of (cards[i],) float64
+        What a missing neighbour counts as: its table's average by these.
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.zeros(8))
+    >>> half = [np.array([0.5, 0.5])] * 2
+    >>> soft_log_conditionals(flat, np.array([[0, 0], [1, 2]]), half).round(4)
+    array([-1.3863, -0.6931])
+    """
+    layout, weights = potentials.layout, potentials.weights
+    halves: list[list[tuple[int, Floats]]] = [[] for _ in range(layout.n_variables)]
+    for e, (i, j) in enumerate(layout.edges.tolist()):
+        table = layout.table(weights, e)
+        halves[i].append((j, np.column_stack([table, _average(table, frequencies[j])])))
+        halves[j].append((i, np.column_stack([table.T, _average(table.T, frequencies[i])])))
+    out = np.zeros(codes.shape[1])
+    for start in range(0, codes.shape[1], ROW_BLOCK):
+        part = codes[:, start : start + ROW_BLOCK]
+        for i, neighbours in enumerate(halves):
+            rows = np.flatnonzero(part[i] < layout.cards[i])
+            logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
+            for j, half in neighbours:
+                logits += half[:, part[j, rows]]
+            own = logits[part[i, rows].astype(np.int64), np.arange(len(rows))]
+            out[start + rows] += own - logsumexp(logits, axis=0)
+    return out
+
+
+def _average(table: Floats, frequencies: Floats) -> Floats:
+    """Return the mean of a table's columns; what is never there may be impossible."""
+    seen = frequencies > 0
+    return np.asarray(table[:, seen] @ frequencies[seen])
+
+
+def impute(
+    potentials: Potentials,
+    codes: NDArray[Any],
+    rng: np.random.Generator,
+    sweeps: int = 20,
+) -> NDArray[Any]:
+    """Return the rows with their missing cells drawn from the network, by Gibbs sampling.
+
+    Parameters
+    ----------
+    codes : (n_variables, rows) integers
+        States, and codes from ``cards[i]`` on where variable ``i`` is missing.
+    sweeps : int
+        How often each missing cell is drawn anew, given all others of its row.
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> sure = Potentials(Layout.of([2, 2], [(0, 1)]), np.array([0, 0, 0, 0, 50, 0, 0, 50.0]))
+    >>> impute(sure, np.array([[0, 1, 2], [2, 2, 1]]), np.random.default_rng(0))
+    array([[0, 1, 1],
+           [0, 1, 1]])
+    """
+    layout, weights = potentials.layout, potentials.weights
+    gone = [np.flatnonzero(row >= s) for row, s in zip(codes, layout.cards, strict=True)]
+    neighbours: list[list[tuple[int, Floats]]] = [[] for _ in gone]
+    for e, (i, j) in enumerate(layout.edges.tolist()):
+        table = layout.table(weights, e)
+        neighbours[i].append((j, table))
+        neighbours[j].append((i, table.T))
+    drawn = np.array(codes)
+    for i, rows in enumerate(gone):  # to begin with, as if there were no edges
+        alone = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
+        drawn[i, rows] = _draw(alone, rng)
+    for _ in range(sweeps):
+        for i, rows in enumerate(gone):
+            if not len(rows):
+                continue
+            logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
+            for j, table in neighbours[i]:
+                logits += table[:, drawn[j, rows]]
+            drawn[i, rows] = _draw(logits, rng)
+    return drawn
+
+
+def _draw(logits: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a state for each column, with probabilities proportional to exp(logits)."""
+    if not logits.size:
+        return np.zeros(logits.shape[1], dtype=np.int64)
+    noise = rng.gumbel(size=logits.shape)
+    return np.asarray(np.argmax(logits + noise, axis=0))

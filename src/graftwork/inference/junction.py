@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.errors import TooLargeError
-from graftwork.inference.beliefs import Beliefs
-from graftwork.inference.elimination import Cost, eliminate, estimate
+from graftwork.inference.elimination import Cost, Elimination, eliminate, estimate, refusal
+from graftwork.inference.engines import Beliefs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import (
     check_pairs,
@@ -28,7 +29,7 @@ from graftwork.inference.pairs import (
     group_by_source,
     pair_offsets,
 )
-from graftwork.inference.plan import Plan, compile_plan
+from graftwork.inference.ragged import offsets
 from graftwork.inference.wiring import wire
 from graftwork.kernels.junction import distribute, eliminate_max, eliminate_sum, joint_tables
 from graftwork.registry import register
@@ -36,11 +37,205 @@ from graftwork.registry import register
 #: Rows drawn at a time, so that the uniforms of one variable stay in cache.
 SAMPLE_BLOCK = 1 << 16
 
-#: What to try where exact inference does not fit.
-ADVICE = (
-    'Use inference="bp" (or "trw", an upper bound on log Z), a network with fewer edges, or '
-    "evidence on the best connected variables; or raise JunctionTree(limit_cells=...)."
-)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EliminationPlan:
+    """One table per variable in elimination order (see `graftwork.kernels.junction`).
+
+    Attributes
+    ----------
+    cost : Cost
+    variable : (n,) int64
+        Which variable each step eliminates.
+    position : (n,) int64
+        The step of each variable.
+    steps, maps, rows, row_ptr : int64
+        What the kernels read; `rows` places each edge's table in the step that owns it.
+    sep_ptr : (n + 1,) int64
+    sep_variables, sep_strides : int64
+        The separator of each step, by elimination, and each variable's stride in its cells.
+
+    Examples
+    --------
+    >>> plan = compile_plan(Layout.of([2, 3], [(0, 1)]))
+    >>> plan.variable, plan.cost.total_cells
+    (array([0, 1]), 9)
+    """
+
+    cost: Cost
+    variable: Ints
+    position: Ints
+    steps: Ints
+    maps: Ints
+    rows: Ints
+    row_ptr: Ints
+    sep_ptr: Ints
+    sep_variables: Ints
+    sep_strides: Ints
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all tables together."""
+        return int((self.steps[:, 1] * self.steps[:, 2]).sum())
+
+    @property
+    def widest(self) -> int:
+        """Cells of the largest separator."""
+        return int(self.steps[:, 2].max(initial=1))
+
+    def place(self, pairs: Ints, starts: Ints, cards: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return where steps read or write the tables of pairs that share a clique.
+
+        Parameters
+        ----------
+        pairs : (k, 2) int64
+        starts : (k,) int64
+            Where each row-major ``s_i x s_j`` table starts.
+        cards : (n,) int64
+
+        Returns
+        -------
+        rows : (number found, 5) int64, by step
+        row_ptr : (n + 1,) int64
+        found : (k,) bool
+            Which pairs share a clique.
+        """
+        step_i, step_j = self.position[pairs[:, 0]], self.position[pairs[:, 1]]
+        first_owns = step_i < step_j
+        owner = np.where(first_owns, step_i, step_j)
+        own = np.where(first_owns, pairs[:, 0], pairs[:, 1])
+        other = np.where(first_owns, pairs[:, 1], pairs[:, 0])
+        slot, found = self._slot(owner, other)
+        own_stride = np.where(first_owns, cards[pairs[:, 1]], 1)
+        other_stride = np.where(first_owns, 1, cards[own])
+        stride = self.sep_strides[slot] if len(self.sep_strides) else slot
+        rows = np.stack([starts, own_stride, other_stride, stride, cards[other]], axis=1)
+        by_step = np.flatnonzero(found)[np.argsort(owner[found], kind="stable")]
+        counts = np.bincount(owner[found], minlength=len(self.variable))
+        return rows[by_step], offsets(counts), found
+
+    def _slot(self, steps: Ints, variables: Ints) -> tuple[Ints, Ints]:
+        """Return where each variable stands in the separator of its step, and whether it does."""
+        n = len(self.variable)
+        owners = np.repeat(np.arange(n), np.diff(self.sep_ptr))
+        # Separators lie by step and, within, by position: one sorted key finds them all.
+        keys = owners * n + self.position[self.sep_variables]
+        wanted = steps * n + self.position[variables]
+        slot = np.searchsorted(keys, wanted)
+        slot[slot == len(keys)] = 0
+        found = keys[slot] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
+        return slot, found
+
+
+def compile_plan(layout: Layout) -> EliminationPlan:
+    """Return the plan of a layout; the last few are remembered.
+
+    Examples
+    --------
+    >>> compile_plan(Layout.of([2, 2, 2])).steps[:, 4]
+    array([-1, -1, -1])
+    """
+    return _compile(layout.cards.tobytes(), layout.edges.tobytes())
+
+
+@lru_cache(maxsize=8)
+def _compile(cards_bytes: bytes, edges_bytes: bytes) -> EliminationPlan:
+    cards = np.frombuffer(cards_bytes, dtype=np.int64)
+    edges = np.frombuffer(edges_bytes, dtype=np.int64).reshape(-1, 2)
+    layout = Layout.of(cards, edges)
+    elimination = eliminate(layout)
+    variables, separators, position = _sorted_separators(elimination)
+    steps, maps, strides = _steps(layout, variables, separators, position)
+    plan = EliminationPlan(
+        cost=elimination.cost,
+        variable=np.array(variables, dtype=np.int64),
+        position=np.array(position, dtype=np.int64),
+        steps=steps,
+        maps=maps,
+        rows=np.zeros((0, 5), dtype=np.int64),
+        row_ptr=np.zeros(len(cards) + 1, dtype=np.int64),
+        sep_ptr=offsets(np.array([len(s) for s in separators], dtype=np.int64)),
+        sep_variables=np.array([v for s in separators for v in s], dtype=np.int64),
+        sep_strides=np.array(strides, dtype=np.int64),
+    )
+    rows, row_ptr, _ = plan.place(edges, layout.edge_offsets[:-1], cards)
+    return EliminationPlan(
+        plan.cost, plan.variable, plan.position, steps, maps, rows, row_ptr,
+        plan.sep_ptr, plan.sep_variables, plan.sep_strides,
+    )  # fmt: skip
+
+
+def _sorted_separators(
+    elimination: Elimination,
+) -> tuple[list[int], list[list[int]], list[int]]:
+    """Return the full order, each separator by elimination, and the position of each variable."""
+    tail = elimination.tail
+    variables = elimination.order + tail
+    position = [0] * len(variables)
+    for k, v in enumerate(variables):
+        position[v] = k
+    separators = [sorted(s, key=position.__getitem__) for s in elimination.separators]
+    separators += [tail[k + 1 :] for k in range(len(tail))]
+    return variables, separators, position
+
+
+def _steps(
+    layout: Layout, variables: list[int], separators: list[list[int]], position: list[int]
+) -> tuple[Ints, Ints, list[int]]:
+    """Return the step rows, the maps from parents' cells, and the separators' strides."""
+    cards, unary = layout.cards.tolist(), layout.unary_offsets.tolist()
+    maps: list[int] = []
+    rows: list[tuple[int, ...]] = []
+    all_strides: list[int] = []
+    cell = sep_cell = 0
+    for v, separator in zip(variables, separators, strict=True):
+        strides = _strides([cards[u] for u in separator])
+        all_strides += strides
+        cells = math.prod(cards[u] for u in separator)
+        parent, outer, inner = -1, [0], [0]
+        if separator:
+            parent = position[separator[0]]
+            axis = dict(zip(separator, strides, strict=True))
+            clique = [separator[0], *separators[parent]]
+            outer, inner = _split_map([(cards[u], axis.get(u, 0)) for u in clique])
+        at = len(maps)
+        maps += outer
+        maps += inner
+        split = (len(outer), len(inner), at, at + len(outer))
+        rows.append((unary[v], cards[v], cells, cell, parent, *split, sep_cell))
+        cell, sep_cell = cell + cards[v] * cells, sep_cell + cells
+    steps = np.array(rows, dtype=np.int64).reshape(-1, 10)
+    return steps, np.array(maps, dtype=np.int64), all_strides
+
+
+def _strides(cards: list[int]) -> list[int]:
+    """Return the row-major strides of these axes."""
+    out, stride = [], 1
+    for s in reversed(cards):
+        out.append(stride)
+        stride *= s
+    return out[::-1]
+
+
+def _split_map(axes: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Return two lists whose outer sum maps the cells of a table to those of a separator.
+
+    `axes` gives size and separator stride (0: not in it) of each axis. Two lists of about the
+    square root of the cells replace one list of all of them.
+    """
+    cells = math.prod(size for size, _ in axes)
+    cut, inner_cells = len(axes), 1
+    while cut and (inner_cells * axes[cut - 1][0]) ** 2 <= cells:
+        cut -= 1
+        inner_cells *= axes[cut][0]
+    return _cells_of(axes[:cut]), _cells_of(axes[cut:])
+
+
+def _cells_of(axes: list[tuple[int, int]]) -> list[int]:
+    cells = [0]
+    for size, stride in axes:
+        cells = [c + x * stride for c in cells for x in range(size)]
+    return cells
 
 
 @register("exact")
@@ -152,14 +347,20 @@ class JunctionTree:
             _draw(plan, table, codes[:, start : start + SAMPLE_BLOCK], rng)
         return codes
 
-    def _plan(self, layout: Layout) -> Plan:
+    def _plan(self, layout: Layout) -> EliminationPlan:
         cost = eliminate(layout).cost
         if cost.total_cells > self.limit_cells:
             raise TooLargeError(refusal(cost, self.limit_cells))
         return compile_plan(layout)
 
     def _fill_open(
-        self, plan: Plan, layout: Layout, table: Floats, pairs: Ints, starts: Ints, out: Floats
+        self,
+        plan: EliminationPlan,
+        layout: Layout,
+        table: Floats,
+        pairs: Ints,
+        starts: Ints,
+        out: Floats,
     ) -> None:
         """Write the tables of connected pairs that are not edges."""
         rows, row_ptr, shared = plan.place(pairs, starts + layout.n_unary, layout.cards)
@@ -196,31 +397,7 @@ def table_places(cards: Ints, pairs: Ints, starts: Ints, first: NDArray[np.bool_
     return np.stack([starts, np.where(first, s_j, 1), np.where(first, 1, s_j)], axis=1)
 
 
-def refusal(cost: Cost, limit_cells: int, advice: str = ADVICE) -> str:
-    """Return the sentence that says why exact inference is refused and what to do instead.
-
-    Examples
-    --------
-    >>> refusal(Cost(30, 2**31, 2**32), 2**26)  # doctest: +ELLIPSIS
-    'Exact inference needs about 4,294,967,296 table cells (32 GiB; treewidth 30, largest clique ...
-    """
-    return (
-        f"Exact inference needs about {_count(cost.total_cells)} table cells "
-        f"({_gibibytes(cost.bytes)}; treewidth {cost.width}, largest clique "
-        f"{_count(cost.largest_clique_cells)} cells), over the limit of {limit_cells:,} cells "
-        f"({_gibibytes(8 * limit_cells)}). {advice}"
-    )
-
-
-def _count(cells: int) -> str:
-    return f"{cells:,}" if cells < 10**12 else f"10^{math.log10(cells):.1f}"
-
-
-def _gibibytes(size: int) -> str:
-    return f"{size / 2**30:.3g} GiB" if size < 2**70 else f"10^{math.log10(size / 2**30):.1f} GiB"
-
-
-def _conditionals(plan: Plan, potentials: Potentials) -> tuple[Floats, float]:
+def _conditionals(plan: EliminationPlan, potentials: Potentials) -> tuple[Floats, float]:
     """Return p(variable | separator) of every step, flat, and log Z."""
     table = np.empty(plan.n_cells)
     # A copy, since a read-only array would make numba compile the kernel a second time.
@@ -232,7 +409,9 @@ def _conditionals(plan: Plan, potentials: Potentials) -> tuple[Floats, float]:
     return table, float(log_partition)
 
 
-def _draw(plan: Plan, table: Floats, codes: NDArray[np.uint16], rng: np.random.Generator) -> None:
+def _draw(
+    plan: EliminationPlan, table: Floats, codes: NDArray[np.uint16], rng: np.random.Generator
+) -> None:
     """Fill the columns of ``codes`` from the last eliminated variable to the first."""
     for k in range(len(plan.variable) - 1, -1, -1):
         _, states, sep, cell = plan.steps[k, :4]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graftwork.inference.beliefs import Beliefs
+from graftwork.inference.engines import Beliefs
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import grids, offsets
 

@@ -19,9 +19,9 @@ from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, DataWarning
+from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.inference.layout import Floats, Potentials
 from graftwork.inference.sampling import log_conditionals
-from graftwork.inference.soft import soft_log_conditionals
 
 #: What can be done about missing cells of rows to score.
 SCORING = ("error", "available-case", "drop-rows")

@@ -13,8 +13,7 @@ import numpy as np
 
 from graftwork.data.chains import Sequences
 from graftwork.errors import TooLargeError
-from graftwork.inference.chains import ChainShape, Codes
-from graftwork.inference.features import FeatureLayout, FeatureWeights
+from graftwork.inference.chains import ChainShape, Codes, FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chain_sums import (
     expected_features,

@@ -1,12 +1,11 @@
 """Improve the weights of everything active."""
 
-from graftwork.solvers.forgetful import Forgetful
 from graftwork.solvers.gauss_seidel import GaussSeidel
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.orthant import OrthantWise
 from graftwork.solvers.proximal import ProximalQuasiNewton
 from graftwork.solvers.schedules import Lazy, Loose, Schedule, Steps, ToConvergence
-from graftwork.solvers.solution import Solution, Solver, measure
+from graftwork.solvers.solution import Forgetful, Solution, Solver, measure
 
 __all__ = [
     "Forgetful",

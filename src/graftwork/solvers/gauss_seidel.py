@@ -19,8 +19,7 @@ from graftwork.penalties.protocol import Penalty
 from graftwork.settings import check_whole
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.orthant import OrthantWise
-from graftwork.solvers.solution import Solution, Solver, measure, never
-from graftwork.solvers.stepping import take_steps
+from graftwork.solvers.solution import Solution, Solver, measure, never, take_steps
 
 # A few features are optimised to this share of what the whole was away from its optimum.
 PART_ACCURACY = 0.1

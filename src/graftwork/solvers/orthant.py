@@ -20,8 +20,7 @@ from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, ProximalQuasiNewton
-from graftwork.solvers.solution import Solution, measure, never
-from graftwork.solvers.stepping import take_steps
+from graftwork.solvers.solution import Solution, measure, never, take_steps
 
 # A step must achieve this share of the decrease its slope promises.
 SUFFICIENT = 1e-4

@@ -19,8 +19,7 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, choose_coordinates
 from graftwork.solvers.memory import Hessian, Memory
-from graftwork.solvers.solution import Solution, measure, never
-from graftwork.solvers.stepping import take_steps
+from graftwork.solvers.solution import Solution, measure, never, take_steps
 
 # Objective values closer than this (relative) are equal up to rounding.
 ROUNDING = 1e-14

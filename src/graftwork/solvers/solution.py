@@ -1,9 +1,9 @@
-"""Where a solver stops, and what every solver does."""
+"""Where a solver stops, what every solver does, and how long it steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from graftwork.objectives.protocol import Evaluated, Loss
@@ -83,3 +83,45 @@ def measure(
         evaluations,
         memory or Memory(),
     )
+
+
+def take_steps(
+    step: Callable[[Solution], Solution],
+    solution: Solution,
+    tolerance: float,
+    steps: int | None,
+    max_evaluations: int,
+    halted: Callable[[], bool],
+) -> Solution:
+    """Return where stepping ends: at the tolerance, after ``steps``, when halted or stuck.
+
+    A solution that used all its evaluations without reaching the tolerance is marked stalled.
+    """
+    current, taken = solution, 0
+    while current.residual > tolerance and not current.stalled and taken != steps and not halted():
+        if current.evaluations - solution.evaluations >= max_evaluations:
+            return replace(current, stalled=True)
+        current = step(current)
+        taken += 1
+    return current
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetful:
+    """Another solver, but what it learned about curvature is forgotten between solves."""
+
+    solver: Solver
+
+    def improve(
+        self,
+        objective: Loss,
+        penalty: Penalty,
+        blocks: Blocks,
+        solution: Solution,
+        tolerance: float,
+        steps: int | None = None,
+        halted: Callable[[], bool] = never,
+    ) -> Solution:
+        """Return what the solver makes of the solution without its memory."""
+        blank = replace(solution, memory=Memory())
+        return self.solver.improve(objective, penalty, blocks, blank, tolerance, steps, halted)

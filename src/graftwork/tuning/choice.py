@@ -20,8 +20,7 @@ from graftwork.solvers import Solution
 from graftwork.tuning.criteria import RISES, Criterion, Judge
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.levels import Levels, find_levels, largest_score
-from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import GOES_ON, Walk, WalkEndedError
+from graftwork.tuning.path import GOES_ON, LambdaPath, PathEndedError, PathPoint
 
 # Each lambda of the path is this share of the one before: four in a factor of ten.
 RATIO = 10**-0.25
@@ -79,19 +78,19 @@ def choose_lambda(
     folder : Folder
         What makes parts of the rows, for criteria that need them.
     """
-    walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
-    walk.observer.on_stage("looking for the range of lambda", 0, 2)
+    fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
+    fits.observer.on_stage("looking for the range of lambda", 0, 2)
     levels = find_levels(problem_at(1.0))
-    judge = criterion.begin(walk, folder, rng)
-    search = _Search(walk, judge, recipe, criterion.refits, tolerance)
+    judge = criterion.begin(fits, folder, rng)
+    search = _Search(fits, judge, recipe, criterion.refits, tolerance)
     with threadpool_limits(limits=1, user_api="blas"):
         try:
             search.descend(levels)
             search.settle()
-        except WalkEndedError:
+        except PathEndedError:
             pass
         except KeyboardInterrupt:
-            walk.interrupted = True
+            fits.interrupted = True
         return search.result()
 
 
@@ -99,9 +98,9 @@ class _Search:
     """The way down, then the fit to all rows at the lambda chosen."""
 
     def __init__(
-        self, walk: Walk, judge: Judge | None, recipe: Recipe, refits: bool, tolerance: float
+        self, fits: LambdaPath, judge: Judge | None, recipe: Recipe, refits: bool, tolerance: float
     ) -> None:
-        self._walk, self._judge, self._recipe = walk, judge, recipe
+        self._fits, self._judge, self._recipe = fits, judge, recipe
         self._refits, self._tolerance = refits, tolerance
         self._path: list[PathPoint] = []
         self._top, self._planned = 1.0, 0
@@ -112,10 +111,10 @@ class _Search:
     def descend(self, levels: Levels) -> None:
         """Look at lambdas from large to small until the criterion has spoken."""
         judge = self._judge
-        largest, others = levels.largest, [] if judge is None else judge.walks
-        for walk in others:
-            if walk is not self._walk:
-                largest = max(largest, largest_score(walk.problem_at(1.0)))
+        largest, others = levels.largest, [] if judge is None else judge.paths
+        for fits in others:
+            if fits is not self._fits:
+                largest = max(largest, largest_score(fits.problem_at(1.0)))
         if largest > 0.0:
             self._top = 1.02 * largest
         if largest <= 0.0 or judge is None:
@@ -127,7 +126,7 @@ class _Search:
             place = len(self._path)
             lam = self._top * RATIO**place
             steps = max(self._planned, place + 1) + 2
-            self._walk.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
+            self._fits.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
             self._path.append(judge.look(lam))
             self._ending = judge.done(self._path)
             near = judge.best(self._path) > place - RISES
@@ -138,28 +137,28 @@ class _Search:
         """Fit all rows at the lambda chosen, to the tolerance; refit if that is wanted."""
         lam, start = self._best()
         steps = len(self._path) + 2
-        self._walk.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
-        self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
-        self._walk.check(self._outcome)
+        self._fits.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
+        self._outcome = self._fits.settle(self._recipe, lam, start, self._tolerance)
+        self._fits.check(self._outcome)
         if self._refits:
-            self._walk.check_time()
-            self._refitted = self._walk.refit(lam, self._outcome.potentials, FINAL_ACCURACY)
+            self._fits.check_time()
+            self._refitted = self._fits.refit(lam, self._outcome.potentials, FINAL_ACCURACY)
 
     def result(self) -> Chosen:
         """Return the best so far."""
-        walk, lam = self._walk, self._best()[0]
+        fits, lam = self._fits, self._best()[0]
         outcome = self._outcome
         if outcome is None:
             # Only evaluated here: the weights are solved below, unless somebody is waiting.
-            outcome = walk.weigh(lam, self._best()[1], np.inf)
-        outcome = walk.conclude(outcome, self._tolerance)
+            outcome = fits.weigh(lam, self._best()[1], np.inf)
+        outcome = fits.conclude(outcome, self._tolerance)
         path = tuple(replace(point, chosen=point.lam == lam) for point in self._path)
         return Chosen(outcome, self._refitted, path, self._words(outcome, lam))
 
     def _best(self) -> tuple[float, Potentials]:
         """Return the best lambda so far, and a network near the one there."""
         if self._judge is None or not self._path:
-            problem = self._walk.problem_at(self._top)
+            problem = self._fits.problem_at(self._top)
             return self._top, independent_potentials(problem.objective.sample)
         place = self._judge.best(self._path)
         return self._path[place].lam, self._judge.start(place)

@@ -32,12 +32,11 @@ from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_screen import STRIKING
 from graftwork.tuning.pair_tests import examine_absent
-from graftwork.tuning.path import PathPoint, path_values
+from graftwork.tuning.path import LambdaPath, PathEndedError, PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.resampled import NOISE, DrawnFrom
 from graftwork.tuning.rows import Rows
 from graftwork.tuning.verdicts import Verdicts, middle_test
-from graftwork.tuning.walk import Walk, WalkEndedError
 
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
 REFIT_ACCURACY = 2e-4
@@ -116,7 +115,7 @@ def learn_structure(
         The sample that the rows were drawn from with replacement: tests are then read as those of
         fresh rows, and the edges of that sample's network are fitted too.
     """
-    walk = Walk(problem_at, budget=budget, rng=rng, observer=observer)
+    walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
     levels = find_levels(problem_at(1.0))
     if drawn_from is not None:
@@ -126,7 +125,7 @@ def learn_structure(
         try:
             search.screen(path_values(levels))
             search.test()
-        except WalkEndedError:
+        except PathEndedError:
             pass
         except KeyboardInterrupt:
             walk.interrupted = True
@@ -138,7 +137,7 @@ class _Search:
 
     def __init__(
         self,
-        walk: Walk,
+        walk: LambdaPath,
         pseudo: Objective,
         recipe: Recipe,
         fdr: float,
@@ -169,7 +168,7 @@ class _Search:
         self._rivals: dict[tuple[int, int], float] = {}
 
     def screen(self, lams: list[float]) -> None:
-        """Walk down to the last lambda, and certify the fit there."""
+        """LambdaPath down to the last lambda, and certify the fit there."""
         steps = len(lams) + 4
         for step, lam in enumerate(lams):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)

@@ -15,8 +15,7 @@ import numpy as np
 from graftwork.inference.layout import Potentials
 from graftwork.registry import Registry
 from graftwork.tuning.folds import Folder
-from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import Walk
+from graftwork.tuning.path import LambdaPath, PathPoint
 
 # A criterion that has risen so many times in a row is not followed further: there may be several
 # minima near each other.
@@ -29,7 +28,7 @@ class Judge(Protocol):
     """Looks at one lambda after the other, from large to small."""
 
     @property
-    def walks(self) -> Sequence[Walk]:
+    def paths(self) -> Sequence[LambdaPath]:
         """What is fitted at each lambda."""
         ...
 
@@ -62,7 +61,7 @@ class Criterion(Protocol):
         """Whether the edges at the lambda chosen are fitted again without the penalty."""
         ...
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge | None:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge of a path; None if there are too few rows to judge anything."""
         ...
 

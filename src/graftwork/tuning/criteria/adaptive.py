@@ -16,8 +16,7 @@ from graftwork.tuning.criteria import Judge
 from graftwork.tuning.criteria.information import EbicRefit, check_gamma
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.levels import find_levels
-from graftwork.tuning.path import path_values
-from graftwork.tuning.walk import Walk, WalkEndedError
+from graftwork.tuning.path import LambdaPath, PathEndedError, path_values
 
 # The strengths that weigh are those of a refit, solved to this.
 ACCURACY = 1e-3
@@ -42,9 +41,9 @@ class Adaptive:
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge of the second path."""
-        return EbicRefit(self.gamma).begin(walk, folder, rng)
+        return EbicRefit(self.gamma).begin(path, folder, rng)
 
     def weigh(
         self, problem_at: Callable[[float], Problem], options: dict[str, Any]
@@ -61,14 +60,14 @@ class Adaptive:
             Of the loop.
         """
         used = {name: options[name] for name in ("budget", "rng", "observer")}
-        walk = Walk(problem_at, **used)
+        path = LambdaPath(problem_at, **used)
         try:
             for lam in path_values(find_levels(problem_at(1.0))):
-                walk.observer.on_stage(f"first fit, lambda {lam:.4g}", 0, 1)
-                start = walk.step(lam).potentials
-            fitted: Potentials = walk.refit(lam, start, ACCURACY).point.potentials
-        except WalkEndedError:
-            return walk.conclude(walk.fits[-1], options["tolerance"])
+                path.observer.on_stage(f"first fit, lambda {lam:.4g}", 0, 1)
+                start = path.step(lam).potentials
+            fitted: Potentials = path.refit(lam, start, ACCURACY).point.potentials
+        except PathEndedError:
+            return path.conclude(path.fits[-1], options["tolerance"])
         norms = np.sqrt(strengths(fitted))
         factors = norms.mean() / np.maximum(norms, 1e-9 * norms.max()) if len(norms) else norms
         return PairFactors.of(fitted.layout.n_variables, fitted.layout.edges, factors, np.inf)

@@ -11,8 +11,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.registry import register
 from graftwork.tuning.criteria import Judge, minimum, words_of_rises
 from graftwork.tuning.folds import Fold, Folder, count_observations, deal, draw
-from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import Walk
+from graftwork.tuning.path import LambdaPath, PathPoint
 
 
 @register("hold-out", goals=("prediction",))
@@ -27,7 +26,7 @@ class HoldOut:
         if not 0 < self.share < 1:
             raise ValueError(f"share must lie between 0 and 1, got {self.share!r}")
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge | None:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge."""
         weights = folder.weights
         count = count_observations(weights)
@@ -35,7 +34,7 @@ class HoldOut:
             return None
         judged = draw(weights, min(max(round(self.share * count), 1), count - 1), rng)
         named = f"on {count_observations(judged):,} rows held out"
-        return _Predicting(walk, [folder.fold(weights - judged, judged)], named)
+        return _Predicting(path, [folder.fold(weights - judged, judged)], named)
 
 
 @register("k-fold", goals=("prediction",))
@@ -50,29 +49,29 @@ class KFold:
         if self.folds != int(self.folds) or self.folds < 2:
             raise ValueError(f"folds must be a whole number of at least 2, got {self.folds!r}")
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge | None:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge."""
         weights = folder.weights
         if count_observations(weights) < 2:
             return None
         parts = deal(weights, int(self.folds), rng)
         folds = [folder.fold(weights - part, part) for part in parts]
-        return _Predicting(walk, folds, f"on rows held out, each of {len(parts)} parts in turn")
+        return _Predicting(path, folds, f"on rows held out, each of {len(parts)} parts in turn")
 
 
 class _Predicting:
     """Networks learned from some rows predict the others."""
 
-    def __init__(self, walk: Walk, folds: list[Fold], named: str) -> None:
+    def __init__(self, path: LambdaPath, folds: list[Fold], named: str) -> None:
         self._folds, self._named = folds, named
-        self.walks = [walk.beside(fold.problem_at) for fold in folds]
+        self.paths = [path.beside(fold.problem_at) for fold in folds]
 
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""
         fits, scores = [], []
-        for fold, walk in zip(self._folds, self.walks, strict=True):
-            fits.append(walk.step(lam).certificate)
-            scores.append(fold.score(walk.fits[-1].potentials))
+        for fold, path in zip(self._folds, self.paths, strict=True):
+            fits.append(path.step(lam).certificate)
+            scores.append(fold.score(path.fits[-1].potentials))
         held_out = float(np.average(scores, weights=[fold.weight for fold in self._folds]))
         return PathPoint(
             lam,
@@ -93,7 +92,7 @@ class _Predicting:
 
     def start(self, place: int) -> Potentials:
         """Return the network of the first fold, for all rows."""
-        return self._folds[0].lift(self.walks[0].fits[place].potentials)
+        return self._folds[0].lift(self.paths[0].fits[place].potentials)
 
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""

@@ -15,8 +15,7 @@ from graftwork.registry import register
 from graftwork.solvers import Solution
 from graftwork.tuning.criteria import Judge, minimum, words_of_rises
 from graftwork.tuning.folds import Folder
-from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import Walk
+from graftwork.tuning.path import LambdaPath, PathPoint
 
 # Refits that only serve a choice are solved to this.
 REFIT_ACCURACY = 2e-4
@@ -33,44 +32,32 @@ class Ebic:
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(walk, self.gamma, _penalised, "of the penalised fits")
+        return _Informed(path, self.gamma, _penalised, "of the penalised fits")
 
 
 @register("ebic-then-refit", goals=("prediction", "structure"))
 @dataclass(frozen=True, slots=True)
-class EbicThenRefit:
+class EbicThenRefit(Ebic):
     """The same, and the edges at the lambda chosen are fitted again without the penalty."""
 
-    gamma: float = 0.25
     refits = True
-
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
-        """Return the judge."""
-        return _Informed(walk, self.gamma, _penalised, "of the penalised fits")
 
 
 @register("ebic-refit", goals=("prediction", "structure"))
 @dataclass(frozen=True, slots=True)
-class EbicRefit:
+class EbicRefit(Ebic):
     """The same criterion of the edges at each lambda, fitted again without the penalty."""
 
-    gamma: float = 0.25
     refits = True
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(walk, self.gamma, _Refits(), "of refits without the penalty")
+        return _Informed(path, self.gamma, _Refits(), "of refits without the penalty")
 
 
-def _penalised(walk: Walk, fit: Outcome) -> tuple[float, float]:
+def _penalised(path: LambdaPath, fit: Outcome) -> tuple[float, float]:
     """Return the loss of a fit as it is; there is no refit."""
     return fit.certificate.loss, math.nan
 
@@ -81,8 +68,8 @@ class _Refits:
     def __init__(self) -> None:
         self._last: Solution | None = None
 
-    def __call__(self, walk: Walk, fit: Outcome) -> tuple[float, float]:
-        self._last = walk.refit(fit.certificate.lam, fit.potentials, REFIT_ACCURACY, self._last)
+    def __call__(self, path: LambdaPath, fit: Outcome) -> tuple[float, float]:
+        self._last = path.refit(fit.certificate.lam, fit.potentials, REFIT_ACCURACY, self._last)
         return self._last.point.value, self._last.point.value
 
 
@@ -91,19 +78,19 @@ class _Informed:
 
     def __init__(
         self,
-        walk: Walk,
+        path: LambdaPath,
         gamma: float,
-        losses: Callable[[Walk, Outcome], tuple[float, float]],
+        losses: Callable[[LambdaPath, Outcome], tuple[float, float]],
         named: str,
     ) -> None:
-        self.walks, self._gamma, self._losses, self._named = [walk], gamma, losses, named
+        self.paths, self._gamma, self._losses, self._named = [path], gamma, losses, named
 
     def look(self, lam: float) -> PathPoint:
         """Return the fit with its criterion."""
-        [walk] = self.walks
-        fit = walk.step(lam)
-        loss, refit_loss = self._losses(walk, fit)
-        value = ebic(walk.problem_at(lam).objective.sample, loss, fit.potentials, self._gamma)
+        [path] = self.paths
+        fit = path.step(lam)
+        loss, refit_loss = self._losses(path, fit)
+        value = ebic(path.problem_at(lam).objective.sample, loss, fit.potentials, self._gamma)
         known = fit.certificate
         return PathPoint(lam, known.n_edges, known.loss, known.objective, refit_loss, value)
 
@@ -117,7 +104,7 @@ class _Informed:
 
     def start(self, place: int) -> Potentials:
         """Return the fit itself."""
-        potentials: Potentials = self.walks[0].fits[place].potentials
+        potentials: Potentials = self.paths[0].fits[place].potentials
         return potentials
 
     def words(self, point: PathPoint) -> str:

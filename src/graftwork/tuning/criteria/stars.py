@@ -14,8 +14,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.registry import register
 from graftwork.tuning.criteria import Judge
 from graftwork.tuning.folds import Fold, Folder, count_observations, draw
-from graftwork.tuning.path import PathPoint
-from graftwork.tuning.walk import Walk
+from graftwork.tuning.path import LambdaPath, PathPoint
 
 
 @register("stars", goals=("structure",))
@@ -53,7 +52,7 @@ class Stars:
         if self.size is not None and (self.size != int(self.size) or self.size < 1):
             raise ValueError(f"size must be a whole number of at least 1, got {self.size!r}")
 
-    def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge | None:
+    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge."""
         weights = folder.weights
         count = count_observations(weights)
@@ -65,7 +64,7 @@ class Stars:
                 f"subsamples of {size:,} rows cannot be drawn from {count:,}; give a smaller size."
             )
         folds = [folder.fold(draw(weights, size, rng)) for _ in range(int(self.subsamples))]
-        return Instability(walk, folds, self.threshold, size)
+        return Instability(path, folds, self.threshold, size)
 
 
 class Instability:
@@ -73,7 +72,7 @@ class Instability:
 
     Parameters
     ----------
-    walk : Walk
+    path : LambdaPath
         Of all rows.
     folds : list of Fold
         The subsamples.
@@ -83,15 +82,15 @@ class Instability:
         Observations in each subsample.
     """
 
-    def __init__(self, walk: Walk, folds: list[Fold], threshold: float, size: int) -> None:
+    def __init__(self, path: LambdaPath, folds: list[Fold], threshold: float, size: int) -> None:
         self._folds, self._threshold, self._size = folds, threshold, size
-        self.walks = [walk.beside(fold.problem_at) for fold in folds]
-        self._space: PairSpace = walk.problem_at(1.0).space
+        self.paths = [path.beside(fold.problem_at) for fold in folds]
+        self._space: PairSpace = path.problem_at(1.0).space
         self._worst = 0.0
 
     def look(self, lam: float) -> PathPoint:
         """Return the largest instability from the first lambda to this one."""
-        fits = [walk.step(lam) for walk in self.walks]
+        fits = [path.step(lam) for path in self.paths]
         shares = np.concatenate([self._space.keys(fit.potentials.layout.edges) for fit in fits])
         self._worst = max(self._worst, instability(shares, len(fits), self._space.size))
         known = [fit.certificate for fit in fits]
@@ -114,7 +113,7 @@ class Instability:
 
     def start(self, place: int) -> Potentials:
         """Return the network of the first subsample, for all rows."""
-        return self._folds[0].lift(self.walks[0].fits[place].potentials)
+        return self._folds[0].lift(self.paths[0].fits[place].potentials)
 
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""
