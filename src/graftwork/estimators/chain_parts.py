@@ -14,13 +14,8 @@ from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import make_penalty, make_recipe, whole_number
 from graftwork.grafting import (
     Budget,
-    GivenEdges,
-    MutualInformation,
-    PriorityQueue,
     Problem,
     Recipe,
-    Reservoir,
-    WorkingSet,
 )
 from graftwork.grafting.chains import ChainFamily
 from graftwork.objectives.chain import ChainLikelihood
@@ -75,7 +70,7 @@ def chain_recipe(crf: ChainCRF, n_candidates: int) -> Recipe:
     if isinstance(crf.method, Recipe):
         if crf.select is not None:
             raise ParameterError("select goes with a method's name; this one is a Recipe.")
-        if _needs_edges(crf.method):
+        if crf.method.needs_pairs:
             raise ParameterError(
                 f"the recipe {crf.method.name!r} is for the edges of networks; for the features of "
                 f"chains use one of {', '.join(METHODS)}, or a recipe with their parts."
@@ -91,14 +86,6 @@ def chain_recipe(crf: ChainCRF, n_candidates: int) -> Recipe:
         share = max(LEAST_SELECTED, round(SELECT_SHARE * n_candidates))
         own["count"] = share if crf.select is None else int(crf.select)
     return make_recipe(crf.method, own)
-
-
-def _needs_edges(recipe: Recipe) -> bool:
-    """Return whether a part of a recipe works on pairs of variables, which chains do not have."""
-    of_pairs = isinstance(recipe.selector, Reservoir | PriorityQueue | GivenEdges | WorkingSet)
-    by_pairs = isinstance(getattr(recipe.selector, "scorer", None), MutualInformation)
-    started = recipe.start is not None or recipe.exchange is not None
-    return of_pairs or by_pairs or started
 
 
 def chain_problem(crf: ChainCRF, objective: ChainLikelihood, lam: float) -> Problem:

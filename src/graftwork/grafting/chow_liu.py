@@ -26,11 +26,11 @@ from graftwork.solvers.solution import never
 # Pairs with less mutual information than this (in nats) count as independent. Whole counts that fit
 # independence give exactly 0; sums of weights are off by rounding, whose information is smaller.
 INDEPENDENT = 1e-20
-# A tree's pair frequencies are mixed with independence, as if it had been seen so many times.
+# A tree's pair frequencies are mixed with independence, as if that had been seen this often.
 PSEUDO_COUNT = 0.5
-# Tables of at most so many cells are held at once, and fewer are not worth a second thread.
+# Most table cells held at once, and fewest that are worth a second thread.
 MOST_CELLS = 2**22
-# Tables of all pairs are kept for later where they have at most so many cells together.
+# Tables of all pairs are kept for later where they have no more cells than this together.
 MOST_KEPT = 2**20
 THREAD_CELLS = 2**14
 

@@ -23,9 +23,9 @@ from graftwork.solvers import Solver
 
 # Networks on the way are solved to this accuracy; the last one to the run's tolerance.
 ACCURACY = 1e-4
-# Cheap estimates rank; who comes within so many places of the last one wanted is looked at closely.
+# Cheap estimates rank; those this near to the last place needed are looked at closely.
 NEAR_OUT, NEAR_IN = 20, 10
-# A close look is so many solver steps of the whole network, from where it was solved.
+# Solver steps of a close look: of the whole network, from where it was solved.
 LOOK_STEPS = 2
 # The one-block gains of no more pairs than this are solved; a quadratic model chooses them.
 MOST_SOLVED = 10_000
@@ -57,7 +57,7 @@ class ExchangeContext:
     def solve(
         self, network: Network, accuracy: float = ACCURACY, steps: int | None = None
     ) -> Network:
-        """Return the network with better weights: to the accuracy, or so many steps."""
+        """Return the network with better weights: to the accuracy, or a number of steps."""
         return network.solved(self.problem, self.solver, accuracy, steps, self.log.late)
 
     def without(self, network: Network, keys: Ints) -> Network:
@@ -113,7 +113,7 @@ class ExchangeContext:
     def cheapest(self, network: Network, count: int) -> Ints:
         """Return edges by what their removal costs, the cheapest first: ``count`` or some more.
 
-        Estimates rank them; those near the last one wanted are taken out one by one, the others'
+        Estimates rank them; those near the last place needed are taken out one by one, the others'
         weights follow a little, and what that costs decides.
         """
         keys, loose = network.active(self.space), self.loose(network)
@@ -125,7 +125,7 @@ class ExchangeContext:
     def best(self, network: Network, count: int, barred: Ints) -> Ints:
         """Return the (at most) ``count`` pairs that gain most, without the barred ones.
 
-        Estimates rank them; those near the last one wanted are put in one by one.
+        Estimates rank them; those near the last place needed are put in one by one.
         """
         keys = np.setdiff1d(self.absent(network), barred)
         gains = self.gains(network, keys)
@@ -143,7 +143,7 @@ class ExchangeContext:
 
 
 def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
-    """Return the first of some ranked keys, and those within a width of the last one wanted.
+    """Return the first of some ranked keys, and those within a width of the last place needed.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Tally:
     Attributes
     ----------
     wanted : int or None
-        How many edges there were to be; None where nobody said: as many as at the start.
+        How many edges there were to be; None: as many as at the start.
     edges : int
         How many there are.
     rounds : int

@@ -118,7 +118,7 @@ class PairFactors:
 
 
 def _product(first: Floats, second: Floats) -> Floats:
-    """Return the product, infinite where either is: zero times infinity is forbidden, too."""
+    """Return the product, infinite where either is: zero times infinity is forbidden."""
     endless = np.isinf(first) | np.isinf(second)
     return np.where(endless, np.inf, np.where(endless, 0.0, first) * np.where(endless, 0.0, second))
 

@@ -52,7 +52,7 @@ class ModelFamily(ABC):
         """Return the potentials without any block."""
 
     def admitted(self, start: Any, penalty: Penalty, most: int | None) -> Any:
-        """Return potentials as a run may begin with them, with at most so many edges."""
+        """Return potentials as a run may begin with them, with at most ``most`` edges."""
         return start
 
     @abstractmethod
@@ -124,4 +124,4 @@ class ModelFamily(ABC):
 
     @abstractmethod
     def known(self, space: Any, most: int) -> Ints:
-        """Return keys that cost little to score: at most about so many where each costs."""
+        """Return keys that cost little to score: about ``most`` at most, where each costs."""

@@ -25,13 +25,13 @@ from graftwork.solvers import Solution
 
 # The steps of an annealing schedule are solved to this share of their lambda.
 ANNEALING_ACCURACY = 0.1
-# So many rounds in a row that change nothing end a run, though something still seems to violate.
+# Rounds in a row that change nothing before a run ends, though something still seems to violate.
 MOST_FUTILE = 10
 # An objective that is lower by less, for each unit of it, is not lower.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-# A run whose last clearing up brings new violators grows again, so many times at most.
+# A run whose last pruning brings new violators grows again, at most this many times.
 MOST_ENDINGS = 5
-# A run that ends on a budget looks again at (at most) so many pairs whose tables are counted.
+# A run that ends on a budget looks again at no more pairs than this, whose tables are counted.
 MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
 
@@ -68,7 +68,7 @@ def graft(
     rng: np.random.Generator | None = None,
     observer: Observer | None = None,
 ) -> Outcome:
-    """Return the network grown from ``start`` until nothing more is wanted.
+    """Return the network grown from ``start`` until nothing violates.
 
     The default is the recipe's own start, or else no edges.
 
@@ -82,7 +82,7 @@ def graft(
     arrivals : iterable of sequences of int
         Variables as they become available: the first group before the first round, another one
         before every later round. Default: all from the start. The run goes on, with the weights and
-        the solver's memory it has, until nothing more is wanted and no group is left.
+        the solver's memory it has, until nothing violates and no group is left.
     """
     log = RunLog(budget or Budget(), Silence() if observer is None else observer)
     state = RunState(problem, recipe, log, rng or np.random.default_rng(0))
@@ -274,7 +274,7 @@ class _Run:
         return 0
 
     def _finish(self) -> None:
-        """Grow to the tolerance, and drop what the pruner wants gone at the end."""
+        """Grow to the tolerance, and drop what the pruner drops at the end."""
         state = self.state
         for _ in range(MOST_ENDINGS):
             self._grow(self.tolerance)
@@ -293,7 +293,7 @@ class _Run:
                 return
 
     def _clear_up(self) -> tuple[bool, int]:
-        """Drop what the pruner wants gone at the end; solve what is left, as often as it takes.
+        """Drop what the pruner drops at the end; solve what is left, as often as it takes.
 
         Return whether any weight was not zero, and how many blocks went.
         """

@@ -41,6 +41,7 @@ class PriorityQueue:
 
     central: int = 4
     density: float = 0.05
+    needs_pairs = True
 
     def __post_init__(self) -> None:
         check_whole("central", self.central, 0)

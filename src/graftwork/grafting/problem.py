@@ -151,7 +151,7 @@ class Network:
         steps: int | None = None,
         halted: Callable[[], bool] = never,
     ) -> Network:
-        """Return the network with better weights: to the accuracy, or so many steps."""
+        """Return the network with better weights: to the accuracy, or a number of steps."""
         solution = solver.improve(
             problem.objective,
             problem.penalty,

@@ -99,7 +99,7 @@ class Recipe:
     schedule : Schedule
         How far a round is solved.
     pruner : Pruner
-        What drops blocks that are no longer wanted.
+        What drops active blocks.
     features : bool
         Activate single table cells where the penalty allows it (where it is separable); otherwise,
         and by default, whole tables.
@@ -123,10 +123,17 @@ class Recipe:
     sized: bool = False
     exchange: Exchange | None = None
 
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether a part works on pairs of variables, which features of chains do not have."""
+        parts = self.selector, getattr(self.selector, "scorer", None)
+        chosen = any(getattr(part, "needs_pairs", False) for part in parts)
+        return chosen or self.start is not None or self.exchange is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop before nothing more is wanted; None is no limit."""
+    """When to stop before nothing violates; None is no limit."""
 
     max_edges: int | None = None
     max_rounds: int | None = None

@@ -52,6 +52,7 @@ class Reservoir:
     structure: bool = True
     hubs_from: int = 15
     fill: bool = True
+    needs_pairs = True
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha <= 1.0:

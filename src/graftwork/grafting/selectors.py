@@ -32,7 +32,7 @@ class View:
         Scores of an array of keys at this point; the batch is scored at once. Where a block has a
         factor of its own, its score is shifted so that the same lam is the limit for all.
     lam : float
-        A block whose score exceeds lam wants to be active.
+        A block whose score exceeds lam violates the optimality conditions.
     threshold : float
         The same plus the accuracy the point was solved to: only a larger score counts as violation.
     active : (m,) int64
@@ -157,6 +157,8 @@ class MutualInformation:
     ----------
     Lee, Ganapathi and Koller (2006), the baseline "simple".
     """
+
+    needs_pairs = True
 
     def rank(self, space: Any, view: View, keys: Ints, scores: Floats) -> Floats:
         """Return the mutual information, in nats."""
@@ -299,6 +301,8 @@ class _EverythingSearch:
 class GivenEdges:
     """Activate nothing: the weights of the edges there are get fitted, and no pair is looked at."""
 
+    needs_pairs = True
+
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _NoSearch:
         """Return a selection that never adds."""
         return _NoSearch(space)
@@ -332,6 +336,7 @@ class WorkingSet:
     """
 
     per_variable: int = 2
+    needs_pairs = True
 
     def __post_init__(self) -> None:
         check_whole("per_variable", self.per_variable, 1)

@@ -2,8 +2,7 @@
 
 A pair is a number in ``range(n (n - 1) / 2)``: its key. Cells run through the tables of pair
 (0, 1), (0, 2), ..., each row by row; what a key means follows from the state counts alone.
-Where some pairs may not be edges, an index map numbers the others anew, so that nobody else has to
-know.
+Where some pairs may not be edges, an index map numbers the others without gaps.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Given:
 
 
 def strongest(potentials: Potentials, most: int | None) -> Potentials:
-    """Return the network with at most so many edges: those with the largest centred tables.
+    """Return the network with at most ``most`` edges: those with the largest centred tables.
 
     The strength of an edge is the norm of its table less row and column means, as in models. Edges
     keep their order; of equal ones the first stay.
@@ -105,7 +105,7 @@ def with_pairs(potentials: Potentials, pairs: Ints) -> Potentials:
 
 
 def draw_pairs(problem: Problem, layout: Layout, count: int, rng: np.random.Generator) -> Ints:
-    """Return (at most) so many absent pairs of variables that vary, drawn at random, shape (k, 2).
+    """Return at most ``count`` absent pairs of variables that vary, drawn at random, shape (k, 2).
 
     Every absent pair has the same chance, none is drawn twice, and where there are fewer all are.
     """

@@ -18,13 +18,13 @@ from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
 
 _EMPTY = np.zeros(0, dtype=np.int64)
-# From so many blocks on it is asked first which of them may violate.
+# With more blocks than this, those that cannot violate are found first.
 MANY = 512
 NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
 
 
 class RunState:
-    """The network so far, the selection's memory, the books. Every step changes it in place."""
+    """The network so far, the selection's memory, the run log. Every step changes it in place."""
 
     def __init__(
         self, problem: Problem, recipe: Recipe, log: RunLog, rng: np.random.Generator
@@ -101,13 +101,13 @@ class RunState:
             self.network = self.network.grow(self.problem, self.space, keys)
 
     def improve(self, accuracy: float, steps: int | None) -> None:
-        """Make the weights better: to the accuracy, or so many steps."""
+        """Make the weights better: to the accuracy, or a number of steps."""
         self.network = self.network.solved(
             self.problem, self.recipe.solver, accuracy, steps, self.log.step
         )
 
     def prune(self, final: bool = False) -> Ints:
-        """Drop the blocks the pruner wants gone; return their keys."""
+        """Drop the blocks that the pruner names; return their keys."""
         active = self.network.active(self.space)
         largest = self.network.largest(self.space, active)
         leaving = self.recipe.pruner.leaving(largest, final)

@@ -99,7 +99,7 @@ class Waiting:
         self.size = 0
 
     def add(self, keys: Ints, priorities: Floats, n_hubs: int) -> None:
-        """Add pairs that came when there were so many hubs."""
+        """Add pairs that came when there were ``n_hubs`` hubs."""
         if len(keys):
             self._batches.append((keys, priorities, n_hubs))
             self.size += len(keys)

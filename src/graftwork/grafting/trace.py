@@ -28,7 +28,7 @@ class Round:
     objective, loss : float
         At the end of the round; the penalty is the difference.
     violation : float
-        Largest violation seen when the round's edges were chosen (NaN where nobody looked: in
+        Largest violation seen when the round's edges were chosen (NaN where none was scored: in
         round 0, and where edges were exchanged).
     stationarity : float
         Residual over the active blocks at the end of the round.
@@ -93,7 +93,7 @@ class Observer(Protocol):
         ...
 
     def on_search(self, tested: int, total: int) -> None:
-        """Take note that so many of all blocks were scored since the last round."""
+        """Take note of how many of all blocks were scored since the last round."""
         ...
 
 
@@ -132,7 +132,7 @@ class PassOn:
         self._inner.on_network(potentials)
 
     def on_step(self, steps: int) -> None:
-        """Pass it on to those who want to know."""
+        """Pass it on if the other one has this method."""
         told = getattr(self._inner, "on_step", None)
         if told is not None:
             told(steps)
@@ -143,7 +143,7 @@ class PassOn:
 
 
 class RunLog:
-    """The books of one run."""
+    """What one run has used and told."""
 
     def __init__(self, budget: Budget, observer: Observer) -> None:
         self.budget, self.observer = budget, observer
@@ -154,7 +154,7 @@ class RunLog:
         self.scores_exact = True
 
     def count_scores(self, count: int, exact: bool, total: int) -> None:
-        """Note that so many blocks of all were scored."""
+        """Note that ``count`` of all blocks were scored."""
         self.scores_exact &= exact
         self.blocks_scored += count
         self.scored_since_round += count
@@ -166,7 +166,7 @@ class RunLog:
         return self.late()
 
     def limit_edges(self, count: int | None) -> None:
-        """Take so many edges for the budget, if it does not say."""
+        """Take this number of edges for the budget, if it has none."""
         if self.budget.max_edges is None:
             self.budget = replace(self.budget, max_edges=count)
 
@@ -231,7 +231,7 @@ class RunLog:
 
 
 def violation_of(worst: float, lam: float) -> float:
-    """Return by how much a score exceeds lambda; NaN where nobody looked.
+    """Return by how much a score exceeds lambda; NaN where none was scored.
 
     It is always the same NaN, so that records of equal runs are equal.
 

@@ -2,7 +2,7 @@
 
 An *output* is what an attribute at a position can vote for: the label there or, in chains of second
 order, also the pair of the label before and the label there. Outputs have numbers: labels first,
-then pairs. Kernels want them in columns, each block of labels padded to whole cache lines.
+then pairs. Kernels read them in columns, each block of labels padded to whole cache lines.
 
 References
 ----------
@@ -61,7 +61,7 @@ class ChainShape:
         return self.reach * (1 if self.order == 1 else 1 + self.n_labels)
 
     def lines(self, count: int) -> Floats:
-        """Return so many rows of columns, all zero, that begin at cache lines."""
+        """Return ``count`` rows of columns, all zero, that begin at cache lines."""
         lines: Floats = cache_lines(count * self.n_columns)
         return lines.reshape(count, self.n_columns)
 
@@ -94,7 +94,7 @@ class ChainShape:
         return outputs
 
     def moves(self, pairs: Floats, triples: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of pairs and of moves between states, as kernels want them.
+        """Return the weights of pairs and of moves between states, as kernels read them.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Potentials
 
-# What differs from zero by less than so many roundings is zero.
+# What differs from zero by fewer roundings than this is zero.
 ROUNDINGS = 16.0
 
 

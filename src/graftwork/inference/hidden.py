@@ -27,7 +27,7 @@ from graftwork.kernels.threads import count_threads, run_chunks
 Codes = NDArray[np.unsignedinteger[Any]]
 
 #: Most table cells of a hidden network that is still inferred exactly, since they are filled for
-#: every row; more where they are few beside what belief propagation would compute anyway.
+#: every row; more where they are few compared with what belief propagation would compute anyway.
 LIMIT_CELLS = 2**17
 CELLS_PER_WEIGHT = 32
 

@@ -56,7 +56,7 @@ ADVICE = 'Use rule="path" (exact on forests) or rule="product", or a network wit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearTables:
-    """Potentials as the kernels of ``kernels.linear_bp`` want them.
+    """Potentials as the kernels of ``kernels.linear_bp`` read them.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def _boxes(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """Log-potentials as the kernels want them.
+    """Log-potentials as the kernels read them.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ def ready(
 def attempt(
     layout: Layout, tables: Tables, start: Floats, sweeps: int, tol: float, damping: float
 ) -> Attempt:
-    """Return the messages that at most so many sweeps make of these; `start` stays as it is."""
+    """Return the messages that at most ``most`` sweeps make of these; `start` stays as it is."""
     if tables.linear is not None and sweeps and damping in (0.0, 0.5):
         found = propagate_numbers(layout, tables.linear, start, sweeps, tol, damping == 0.5)
         if found is not None:
@@ -229,7 +229,7 @@ def attempt(
         tables.shifted, tables.scaled, wiring.order, wiring.position,
         messages, sweeps, tol, damping,
     )  # fmt: skip
-    # Messages nobody has updated have not been shown to stay where they are.
+    # Messages that were never updated have not been shown to stay where they are.
     return Attempt(messages, int(done), float(residual) if done else np.inf)
 
 

@@ -6,7 +6,7 @@ message passing looks for the shares with the smallest mean. The value reported 
 evaluated at the last messages: a bound whether they converged or not. (The free energy of the
 beliefs, the usual formula, is a bound at a fixed point only.)
 
-Use it where a bound is wanted, or beliefs that are the one fixed point of a convex problem under
+Use it where a bound is needed, or beliefs that are the one fixed point of a convex problem under
 strong couplings. On weakly coupled networks with loops `LoopyBP` is usually much closer. As the
 shares follow the graph, an edge that closes a cycle can raise the bound before its table has any
 weight: bounds of different edge sets cannot be compared the way losses are.

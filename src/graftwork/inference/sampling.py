@@ -186,7 +186,7 @@ def _run_group(
 
 
 def _whole(chains: int) -> int:
-    """Return the number of lanes that so many chains need."""
+    """Return the number of lanes that these chains need."""
     return -(-chains // LANES) * LANES
 
 

@@ -34,7 +34,7 @@ def possible_state(potentials: Potentials, most_tries: int = MOST_TRIES) -> Ints
     Raises
     ------
     TooLargeError
-        If neither was found in so many tries.
+        If neither was found in ``most_tries``.
 
     Examples
     --------

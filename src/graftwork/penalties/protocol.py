@@ -16,7 +16,7 @@ class Penalty(Protocol):
 
     @property
     def lam(self) -> float:
-        """The strength on tables: an inactive block whose score exceeds it wants to be active."""
+        """The strength on tables: an inactive block violates if its score exceeds it."""
         ...
 
     @property

@@ -24,7 +24,7 @@ from graftwork.solvers.solution import Solution, measure, never, take_steps
 # Objective values closer than this (relative) are equal up to rounding.
 ROUNDING = 1e-14
 SMALLEST_BEND = 1e-8
-# The model is solved to this share of the current residual, in at most so many inner steps.
+# The model is solved to this share of the current residual, in at most this number of inner steps.
 MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
 

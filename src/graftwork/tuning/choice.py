@@ -38,7 +38,7 @@ class Chosen:
     outcome : Outcome
         The penalised fit to all rows there, with its certificate and the trace of everything.
     refitted : Solution or None
-        Its edges fitted without the penalty, if the criterion wants that.
+        Its edges fitted without the penalty, if the criterion refits.
     path : tuple of PathPoint
     words : str
         How lambda was chosen, for people.
@@ -134,7 +134,7 @@ class _Search:
                 self._ending = "end"
 
     def settle(self) -> None:
-        """Fit all rows at the lambda chosen, to the tolerance; refit if that is wanted."""
+        """Fit all rows at the lambda chosen, to the tolerance; refit if the criterion does."""
         lam, start = self._best()
         steps = len(self._path) + 2
         self._fits.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)

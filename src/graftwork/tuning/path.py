@@ -137,7 +137,7 @@ class LambdaPath:
         self.fits: list[Outcome] = []
         self._rng, self._log, self._number = rng, _SharedLog(), 0
 
-    def beside(self, problem_at: Callable[[float], Problem]) -> LambdaPath:
+    def sharing_log(self, problem_at: Callable[[float], Problem]) -> LambdaPath:
         """Return the path of another problem that shares budget, clock, trace and interrupts."""
         other = LambdaPath(problem_at, budget=self.budget, rng=self._rng, observer=self.observer)
         other._log, other._number = self._log, len(self._log.evaluations) + 1
@@ -146,7 +146,7 @@ class LambdaPath:
 
     @property
     def trace(self) -> list[Round]:
-        """All rounds so far, of the paths beside it, too."""
+        """All rounds so far, also of the paths that share its log."""
         return self._log.trace
 
     @property

@@ -17,8 +17,8 @@ from graftwork.registry import Registry
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.path import LambdaPath, PathPoint
 
-# A criterion that has risen so many times in a row is not followed further: there may be several
-# minima near each other.
+# Rises in a row after which a criterion is not followed further: there may be several minima near
+# each other.
 RISES = 3
 # Equal networks may differ by this, relatively.
 ROUNDING = 1e-9

@@ -12,9 +12,7 @@ from graftwork.grafting import Outcome, PairFactors, Problem
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Potentials
 from graftwork.registry import register
-from graftwork.tuning.criteria import Judge
-from graftwork.tuning.criteria.information import EbicRefit, check_gamma
-from graftwork.tuning.folds import Folder
+from graftwork.tuning.criteria.information import EbicRefit
 from graftwork.tuning.levels import find_levels
 from graftwork.tuning.path import LambdaPath, PathEndedError, path_values
 
@@ -24,7 +22,7 @@ ACCURACY = 1e-3
 
 @register("adaptive", goals=("structure",))
 @dataclass(frozen=True, slots=True)
-class Adaptive:
+class Adaptive(EbicRefit):
     """Penalties divided by the strengths of a first fit; then EBIC of refits chooses lambda.
 
     The first fit is the one at the noise level; pairs that are no edges there are out.
@@ -34,16 +32,6 @@ class Adaptive:
     Wang and Leng (2008), A note on adaptive group lasso. Zou (2006), The adaptive lasso and its
     oracle properties.
     """
-
-    gamma: float = 0.25
-    refits = True
-
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
-    def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
-        """Return the judge of the second path."""
-        return EbicRefit(self.gamma).begin(path, folder, rng)
 
     def weigh(
         self, problem_at: Callable[[float], Problem], options: dict[str, Any]

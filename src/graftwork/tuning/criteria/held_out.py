@@ -64,7 +64,7 @@ class _Predicting:
 
     def __init__(self, path: LambdaPath, folds: list[Fold], named: str) -> None:
         self._folds, self._named = folds, named
-        self.paths = [path.beside(fold.problem_at) for fold in folds]
+        self.paths = [path.sharing_log(fold.problem_at) for fold in folds]
 
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""

@@ -77,14 +77,14 @@ class Instability:
     folds : list of Fold
         The subsamples.
     threshold : float
-        The largest instability that is borne.
+        The largest instability that is accepted.
     size : int
         Observations in each subsample.
     """
 
     def __init__(self, path: LambdaPath, folds: list[Fold], threshold: float, size: int) -> None:
         self._folds, self._threshold, self._size = folds, threshold, size
-        self.paths = [path.beside(fold.problem_at) for fold in folds]
+        self.paths = [path.sharing_log(fold.problem_at) for fold in folds]
         self._space: PairSpace = path.problem_at(1.0).space
         self._worst = 0.0
 
