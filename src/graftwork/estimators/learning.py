@@ -15,7 +15,7 @@ from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
 from graftwork.estimators.spec import FitSpec
-from graftwork.grafting import Budget, Outcome, NetworkFamily, PairFactors, Problem, Recipe, graft
+from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives import pseudo_likelihood

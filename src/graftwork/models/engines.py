@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from graftwork.data.columns import level_of_caller
 from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
 from graftwork.inference import ENGINES
-from graftwork.inference.engines import Beliefs
-from graftwork.inference.engines import Engine
+from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
-from graftwork.inference.search import possible_state
 from graftwork.inference.sampling import gibbs_sample, log_weights
-from graftwork.inference.search import search_mode
+from graftwork.inference.search import possible_state, search_mode
 
 Evidence = Mapping[Any, Any] | None
 Inference = str | Engine

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from graftwork.data import Table
 from graftwork.errors import DataError
-from graftwork.inference.engines import Beliefs
-from graftwork.inference.engines import Engine
+from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.incomplete import log_observed_weights
 from graftwork.inference.layout import Floats, Ints, Potentials
