@@ -31,7 +31,7 @@ from graftwork.tuning import refit
 from graftwork.tuning.contrasts import frequent_states
 from graftwork.tuning.discoveries import log_q_values
 from graftwork.tuning.edge_tests import EdgeTests
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 
 # Variables, states (None: two to six), rows.
 SETTINGS = {
@@ -67,12 +67,12 @@ def scores(truth: set[frozenset], found: set[frozenset]) -> tuple[float, float]:
 def tested_truth(model: gw.PairwiseMRF, data: np.ndarray, fdr: float) -> float:
     """Return the F1 of the true edges that the tests keep, all of them being the short list."""
     sample = prepare(as_table(data))
-    problem = Problem(PseudoLikelihood(sample), GroupL1(1.0))
+    problem = Problem(PseudoLikelihood(sample, 2), GroupL1(1.0))
     edges = model.potentials.layout.edges
     edges = edges[(sample.cards[edges] > 1).all(axis=1)]
     solution = refit(problem, with_pairs(independent_potentials(sample), edges), 1e-4)
     with threadpool_limits(limits=1, user_api="blas"):
-        rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
+        rows = FittedRows.of(solution.point, frequent_states(sample))
         found = EdgeTests.of(rows).findings(8192)
     kept = int((log_q_values(found.log_p, problem.space.size) <= np.log(fdr)).sum())
     return 2 * kept / (kept + model.n_edges)

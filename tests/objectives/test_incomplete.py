@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from problems import all_pairs, dense_available, random_table, with_holes
 
 from graftwork.data import Table
 from graftwork.data.compact import prepare
+from graftwork.data.counts import PairCounts
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.incomplete import soft_log_conditionals
-from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood, pseudo_likelihood
+from graftwork.inference.soft import soft_log_conditionals
+from graftwork.objectives import Likelihood, PseudoLikelihood
+from graftwork.objectives.pair_sums import dense
 
 EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
 
@@ -30,13 +33,17 @@ def answers(point, pairs):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_with_nothing_missing_it_is_the_pseudo_likelihood(weighted):
+@pytest.mark.parametrize("drawn", [False, True])
+def test_codes_of_missing_cells_that_do_not_occur_change_nothing(weighted, drawn):
     weights = np.random.default_rng(0).random(150) if weighted else None
     sample = prepare(random_table(5, n=6, rows=150, most=8, weights=weights))
-    assert isinstance(pseudo_likelihood(sample), PseudoLikelihood)
+    more = sample.cards if drawn else 1
+    counts = PairCounts(sample.counts.codes, sample.cards, weights, extended=sample.cards + more)
     potentials = random_potentials(sample, 1)
-    mine, theirs = (make(sample, 1).at(potentials) for make in (AvailableCase, PseudoLikelihood))
-    for one, other in zip(answers(mine, all_pairs(6)), answers(theirs, all_pairs(6)), strict=True):
+    points = [
+        PseudoLikelihood(one, 1).at(potentials) for one in (sample, replace(sample, counts=counts))
+    ]
+    for one, other in zip(*(answers(point, all_pairs(6)) for point in points), strict=True):
         assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
@@ -54,9 +61,8 @@ def test_weights_equal_repeated_rows(holed):
     times = holed.weights.astype(int)
     repeated = Table(holed.names, holed.states, np.repeat(holed.codes, times, axis=1))
     one, other = (prepare(t, missing=True) for t in (holed, repeated))
-    assert isinstance(pseudo_likelihood(one), AvailableCase)
     potentials = random_potentials(one, 3)
-    points = [AvailableCase(sample, 1).at(potentials) for sample in (one, other)]
+    points = [PseudoLikelihood(sample, 1).at(potentials) for sample in (one, other)]
     for mine, theirs in zip(*(answers(p, all_pairs(6)) for p in points), strict=True):
         assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
@@ -83,7 +89,7 @@ def test_drawn_neighbours_give_the_dense_loss(holed):
     for edges, seed in ((EDGES, 5), (everything, 6)):
         potentials = random_potentials(sample, seed, edges)
         value, gradient = dense_available(holed, potentials.weights, edges, states)
-        point = AvailableCase(sample, 1).at(potentials)
+        point = PseudoLikelihood(sample, 1).at(potentials)
         assert np.isclose(point.value, value, rtol=1e-12)
         assert np.allclose(point.gradient, gradient, atol=1e-12)
     grown = Potentials(potentials.layout, potentials.weights.copy())
@@ -93,7 +99,7 @@ def test_drawn_neighbours_give_the_dense_loss(holed):
         place = everything.tolist().index(pair)
         grown.layout.table(grown.weights, place)[:] = small.layout.table(small.weights, e)
     grown.weights[: grown.layout.n_unary] = small.weights[: grown.layout.n_unary]
-    inactive = AvailableCase(sample, 1).at(small).pair_gradients(everything)[0]
+    inactive = PseudoLikelihood(sample, 1).at(small).pair_gradients(everything)[0]
     _, gradient = dense_available(holed, grown.weights, everything, states)
     assert np.allclose(inactive, gradient[grown.layout.n_unary :], atol=1e-12)
 
@@ -105,7 +111,7 @@ def test_weights_equal_repeated_rows_with_the_same_drawn_cells(holed):
     repeated = Table(holed.names, holed.states, np.repeat(holed.codes, times, axis=1))
     one, other = with_states(holed, states), with_states(repeated, np.repeat(states, times, axis=1))
     potentials = random_potentials(one, 3)
-    points = [AvailableCase(sample, 1).at(potentials) for sample in (one, other)]
+    points = [PseudoLikelihood(sample, 1).at(potentials) for sample in (one, other)]
     for mine, theirs in zip(*(answers(p, all_pairs(6)) for p in points), strict=True):
         assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
@@ -130,7 +136,7 @@ def test_drawn_cells_are_no_observations(holed):
 
 
 def test_costs_of_removal_are_exact_with_drawn_neighbours(holed):
-    objective = AvailableCase(with_states(holed, states_for(holed)), 1)
+    objective = PseudoLikelihood(with_states(holed, states_for(holed)), 1)
     potentials = random_potentials(objective.sample, 9)
     point, layout = objective.at(potentials), potentials.layout
     parts = np.split(objective.sample.frequencies, np.cumsum(layout.cards)[:-1])
@@ -155,28 +161,74 @@ def test_the_codes_of_drawn_cells_fit_their_type():
 def test_threads_batches_and_memory_change_nothing(holed):
     sample, pairs = prepare(holed, missing=True), all_pairs(6)
     potentials = random_potentials(sample, 4)
-    one, two = (AvailableCase(sample, jobs).at(potentials) for jobs in (1, 2))
+    one, two = (PseudoLikelihood(sample, jobs).at(potentials) for jobs in (1, 2))
     for mine, theirs in zip(answers(one, pairs), answers(two, pairs), strict=True):
         assert np.array_equal(mine, theirs)
-    tight = AvailableCase(sample, 1, memory=1).at(potentials)
+    tight = PseudoLikelihood(sample, 1, memory=1).at(potentials)
     whole = one.pair_gradients(pairs)[0]
     assert np.array_equal(tight.pair_gradients(pairs)[0], whole)
-    point = AvailableCase(sample, 1).at(potentials)
+    point = PseudoLikelihood(sample, 1).at(potentials)
     each = [point.pair_gradients(pair[None])[0] for pair in pairs]
     assert np.array_equal(np.concatenate(each), whole)
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_what_stays_is_taken_over_from_a_point_nearby(holed, drawn):
+    sample = with_states(holed, states_for(holed)) if drawn else prepare(holed, missing=True)
+    objective, small = PseudoLikelihood(sample, 1), random_potentials(sample, 4)
+    near = objective.at(small)
+    grown = Layout.of(sample.cards, np.concatenate([EDGES, [(2, 5)]]))
+    vector = np.concatenate([small.weights, np.full(grown.size - small.layout.size, 0.3)])
+    vector[grown.edge_offsets[0]] += 0.5
+    here = Potentials(grown, vector)
+    warm, cold = objective.at(here, near), objective.at(here)
+    assert (warm.conditionals.stamps == near.conditionals.stamps).tolist() == [
+        i in (3, 4) for i in range(6)
+    ]
+    for mine, theirs in zip(*(answers(p, all_pairs(6)) for p in (warm, cold)), strict=True):
+        assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_no_gradient_moves_further_than_the_drift_allows(holed, drawn):
+    sample = with_states(holed, states_for(holed)) if drawn else prepare(holed, missing=True)
+    objective, pairs = PseudoLikelihood(sample, 1), all_pairs(6)
+    here = random_potentials(sample, 4)
+    before = objective.at(here)
+    snapshot = before.snapshot()
+    moved = here.weights + 0.1 * np.random.default_rng(9).normal(size=len(here.weights))
+    after = objective.at(Potentials(here.layout, moved), before)
+    drift = after.drift(snapshot)
+    bound = drift[pairs[:, 0], 0] * drift[pairs[:, 1], 1]
+    bound += drift[pairs[:, 0], 1] * drift[pairs[:, 1], 0]
+    (old, starts, _), (new, _, _) = before.pair_gradients(pairs), after.pair_gradients(pairs)
+    moved_by = np.sqrt(np.add.reduceat((new - old) ** 2, starts[:-1]))
+    assert (moved_by <= bound + 1e-12).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_products_give_the_sums_of_single_pairs(weighted, drawn):
+    weights = np.random.default_rng(0).random(400) if weighted else None
+    table = with_holes(random_table(3, n=36, rows=400, most=4, weights=weights), 1)
+    sample = with_states(table, states_for(table)) if drawn else prepare(table, missing=True)
+    point, pairs = PseudoLikelihood(sample, 1).at(random_potentials(sample, 2)), all_pairs(36)
+    assert dense(pairs, sample.cards)
+    few = [point.pair_gradients(part)[0] for part in np.array_split(pairs, 20)]
+    assert np.allclose(point.pair_gradients(pairs)[0], np.concatenate(few), atol=1e-13)
 
 
 def test_merged_rows_are_fewer_and_give_the_dense_loss(holed):
     sample = prepare(holed, missing=True)
     potentials = random_potentials(sample, 5)
     value, gradient = dense_available(holed, potentials.weights, EDGES)
-    point = AvailableCase(sample, 1).at(potentials)
+    point = PseudoLikelihood(sample, 1).at(potentials)
     assert np.isclose(point.value, value, rtol=1e-12)
     assert np.allclose(point.gradient, gradient, atol=1e-12)
 
 
 def test_spreads_are_second_differences_along_the_edge(holed):
-    objective = AvailableCase(prepare(holed, missing=True), 1)
+    objective = PseudoLikelihood(prepare(holed, missing=True), 1)
     potentials = random_potentials(objective.sample, 6)
     spreads, step = objective.at(potentials).edge_spreads(), 1e-3
     for e in range(len(EDGES)):
@@ -197,7 +249,7 @@ def test_scores_of_rows_add_up_to_the_loss(holed):
     mean = np.average(rows, weights=sample.weights) * (
         sample.n_rows if sample.weights is None else sample.weights.sum()
     )
-    value = AvailableCase(sample, 1).at(potentials).value
+    value = PseudoLikelihood(sample, 1).at(potentials).value
     assert np.isclose(-mean / sample.total_weight, value, rtol=1e-12)
 
 
@@ -221,7 +273,7 @@ def test_large_weights_do_not_overflow(holed):
     sample = prepare(holed, missing=True)
     layout = Layout.of(sample.cards, EDGES)
     weights = np.random.default_rng(0).normal(0, 400, layout.size)
-    point = AvailableCase(sample, 1).at(Potentials(layout, weights))
+    point = PseudoLikelihood(sample, 1).at(Potentials(layout, weights))
     value, gradient = dense_available(holed, weights, EDGES)
     assert np.isclose(point.value, value, rtol=1e-12)
     assert np.allclose(point.gradient, gradient, atol=1e-12)
@@ -236,17 +288,16 @@ def test_many_states():
     sample, edges = prepare(table, missing=True), np.array([(0, 1)])
     potentials = random_potentials(sample, 1, edges)
     value, gradient = dense_available(table, potentials.weights, edges)
-    point = AvailableCase(sample, 1).at(potentials)
+    point = PseudoLikelihood(sample, 1).at(potentials)
     assert np.isclose(point.value, value, rtol=1e-12)
     assert np.allclose(point.gradient, gradient, atol=1e-12)
 
 
-@pytest.mark.parametrize("make", [AvailableCase, PseudoLikelihood])
-def test_a_point_that_is_let_go_of_leaves_memory_at_once(make):
+def test_a_point_that_is_let_go_of_leaves_memory_at_once():
     sample = prepare(random_table(5))
     gc.disable()
     try:
-        point = make(sample, 1).at(random_potentials(sample, 0))
+        point = PseudoLikelihood(sample, 1).at(random_potentials(sample, 0))
         point.pair_gradients(all_pairs(6))
         ghost = weakref.ref(point)
         del point

@@ -13,7 +13,7 @@ from problems import (
 
 from graftwork.data.compact import prepare
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
-from graftwork.objectives import AvailableCase, Likelihood, PseudoLikelihood
+from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 
 
@@ -23,7 +23,7 @@ def some_states(codes, cards):
 
 
 def drawn_case(sample):
-    return AvailableCase(sample.with_drawn(some_states(sample.counts.codes, sample.cards)))
+    return PseudoLikelihood(sample.with_drawn(some_states(sample.counts.codes, sample.cards)))
 
 
 def dense_drawn(table, vector, pairs):
@@ -33,7 +33,7 @@ def dense_drawn(table, vector, pairs):
 
 LOSSES = {
     "pseudo": (PseudoLikelihood, dense_pseudo),
-    "available": (AvailableCase, dense_available),
+    "available": (PseudoLikelihood, dense_available),
     "drawn": (drawn_case, dense_drawn),
     "likelihood": (lambda sample: Likelihood(sample, JunctionTree()), dense_likelihood),
 }

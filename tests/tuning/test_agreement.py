@@ -26,7 +26,7 @@ from graftwork.tuning.edge_tests import EdgeTests, log_tail
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_tests import examine_pairs
 from graftwork.tuning.refit import unshrunk
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 
 QUICK, ALL = 24, 240
 RIVALS = (24, 29, 30)
@@ -146,7 +146,7 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
     contrasts = frequent_states(sample)
     for k, pair in enumerate(edges):
         fits = [
-            newton(unshrunk(problem), refit(problem, with_pairs(alone, some), 1e-6), 1e-12, 1)
+            newton(unshrunk(problem), refit(problem, with_pairs(alone, some), 1e-6), 1e-12)
             for some in (np.delete(edges, k, axis=0), edges)
         ]
         values = []
@@ -155,7 +155,7 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
             value, _ = dense_pseudo(table, end.weights, end.layout.edges)
             ridge = 0.5 * (end.weights[end.layout.n_unary :] ** 2).sum()
             values.append(table.n_rows * value + ridge)
-        rows = tuple(Rows(sample, fit.point.potentials, contrasts, 1) for fit in fits)
+        rows = tuple(FittedRows.of(fit.point, contrasts) for fit in fits)
         score = examine_pairs(rows[0], fits[0].point, pair[None])
         wald = EdgeTests.of(rows[1]).findings(10**6).some([k])
         stretch = wald.rises / wald.statistics

@@ -11,7 +11,7 @@ from graftwork.data.compact import prepare
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Potentials
-from graftwork.objectives import pseudo_likelihood
+from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
@@ -23,8 +23,8 @@ from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_screen import View
 from graftwork.tuning.pair_tests import _soberly, examine_absent, examine_pairs
 from graftwork.tuning.refit import unshrunk
-from graftwork.tuning.rows import Rows
-from graftwork.tuning.variances import Tiles
+from graftwork.tuning.rows import FittedRows
+from graftwork.tuning.variances import MomentTables
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
 
@@ -36,7 +36,7 @@ def fitted(kind, threads=1, rows=150, seed=3):
     if kind == "incomplete":
         table = with_holes(table, seed)
     sample = prepare(table, missing=kind == "incomplete")
-    problem = Problem(pseudo_likelihood(sample, threads), GroupL1(1.0))
+    problem = Problem(PseudoLikelihood(sample, threads), GroupL1(1.0))
     start = with_pairs(independent_potentials(sample), EDGES)
     solution = refit(problem, start, 1e-9)
     return problem, sample, solution
@@ -115,7 +115,7 @@ def test_hessian_is_that_of_finite_differences(kind):
     problem, sample, solution = fitted(kind)
     potentials = solution.point.potentials
     parameters = Parameters.of(potentials.layout, all_states(sample))
-    rows = Rows(sample, potentials, parameters.contrasts, 1)
+    rows = FittedRows.of(solution.point, parameters.contrasts)
     bend = hessian(rows, parameters)
     found = bend.toarray() / sample.total_weight
     vector = np.random.default_rng(0).normal(size=parameters.size)
@@ -149,7 +149,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
     bend[np.arange(tables, len(bend)), np.arange(tables, len(bend))] += 1.0
     scores = dense.scores()
     values = parameters.read(potentials.weights)
-    found = EdgeTests.of(Rows(sample, potentials, contrasts, 1)).findings(1000)
+    found = EdgeTests.of(FittedRows.of(solution.point, contrasts)).findings(1000)
     ends = [{i} for i in range(layout.n_variables)] + [set(e) for e in layout.edges.tolist()]
     owner = np.repeat(np.arange(len(ends)), np.diff(parameters.starts))
     for e, (i, j) in enumerate(layout.edges.tolist()):
@@ -177,7 +177,7 @@ def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
     contrasts = all_states(sample)
     dense = Dense(sample, solution.point.potentials, contrasts)
     pairs = np.array([[0, 3], [0, 4], [1, 5], [3, 5], [4, 5]])
-    rows = Rows(sample, solution.point.potentials, contrasts, 2)
+    rows = FittedRows.of(solution.point, contrasts)
     found = examine_pairs(rows, solution.point, pairs)
     for k, (i, j) in enumerate(pairs):
         both = dense.weights * dense.seen[i] * dense.seen[j]
@@ -198,7 +198,7 @@ def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
 
 def test_only_striking_absent_pairs_are_listed():
     problem, sample, solution = fitted("complete")
-    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    rows = FittedRows.of(solution.point, frequent_states(sample))
     space = problem.space
     every = space.pairs(np.setdiff1d(np.arange(space.size), space.keys(EDGES)))
     all_of_them = examine_pairs(rows, solution.point, every)
@@ -213,7 +213,7 @@ def test_tests_do_not_depend_on_threads():
     found = []
     for threads in (1, 2, 3):
         problem, sample, solution = fitted("weighted", threads, rows=700)
-        rows = Rows(sample, solution.point.potentials, frequent_states(sample), threads)
+        rows = FittedRows.of(solution.point, frequent_states(sample))
         found.append(
             (EdgeTests.of(rows).findings(100), examine_absent(rows, solution.point, problem))
         )
@@ -228,7 +228,7 @@ def test_newton_steps_reach_the_last_digits(kind):
     start = with_pairs(independent_potentials(problem.objective.sample), EDGES)
     loose = refit(problem, start, 1e-3)
     assert loose.residual > 1e-6
-    assert newton(unshrunk(problem), loose, 1e-12, 1).residual < 1e-12
+    assert newton(unshrunk(problem), loose, 1e-12).residual < 1e-12
 
 
 @pytest.mark.parametrize("groups", [[0, 1], [0, 1, 2, 3], [0, 0, 1], [2, 0, 1, 0, 2], [0]])
@@ -280,7 +280,8 @@ def test_some_rows_are_chosen_by_what_is_in_them():
     for one in (weighted, repeated):
         sample = prepare(one, merge=False)
         share = 300 / sample.n_rows
-        rows = Rows(sample, independent_potentials(sample), all_states(sample), 1)
+        point = PseudoLikelihood(sample, 1).at(independent_potentials(sample))
+        rows = FittedRows.of(point, all_states(sample))
         some = rows.some(round(share * sample.n_rows * sample.n_rows / 900))
         kept.append({tuple(row) for row in sample.codes[:, some.chosen].T.tolist()})
         assert 0.2 < some.share < 0.5
@@ -292,7 +293,7 @@ def test_some_rows_are_chosen_by_what_is_in_them():
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
 def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch):
     problem, sample, solution = fitted(kind)
-    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 2)
+    rows = FittedRows.of(solution.point, frequent_states(sample))
     every = examine_absent(rows, solution.point, problem)
     monkeypatch.setattr("graftwork.tuning.pair_screen.FEWEST_PAIRS", 0)
     monkeypatch.setattr("graftwork.tuning.pair_tests.CELLS", cells)  # one pair at once, or all
@@ -308,11 +309,11 @@ def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch
 def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
     monkeypatch.setattr("graftwork.tuning.variances.TILE", 4)  # several tiles
     _, sample, solution = fitted(kind)
-    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    rows = FittedRows.of(solution.point, frequent_states(sample))
     pairs = np.array([[0, 3], [0, 4], [1, 5], [3, 5], [4, 5]])
     exact = examine_pairs(rows, solution.point, pairs)
     expectations = solution.point.pair_expectations(pairs)
-    quick = View.of(Tiles(rows)).statistics(pairs, expectations)
+    quick = View.of(MomentTables(rows)).statistics(pairs, expectations)
     assert np.allclose(quick, exact.statistics, rtol=0.15)
 
 
@@ -330,7 +331,7 @@ def test_variables_that_do_not_vary_have_no_tests(fewest, monkeypatch):
 
 def test_rough_p_values_of_clear_edges_change_no_decision():
     _, sample, solution = fitted("complete", rows=700)
-    rows = Rows(sample, solution.point.potentials, frequent_states(sample), 1)
+    rows = FittedRows.of(solution.point, frequent_states(sample))
     exact = EdgeTests.of(rows).findings(1000)
     rough = EdgeTests.of(rows).findings(1000, Cut(0.05, 15))
     for found in (exact, rough):

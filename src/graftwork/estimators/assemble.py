@@ -9,7 +9,7 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import Gaps
-from graftwork.objectives import pseudo_likelihood
+from graftwork.objectives import PseudoLikelihood
 
 
 def to_model(
@@ -27,7 +27,7 @@ def to_model(
     large = Layout.of(sample.declared, small.edges[order])
     weights = large.zeros()
     if (sample.cards < sample.declared).any():
-        normalisers = pseudo_likelihood(sample).at(potentials).mean_log_normalisers
+        normalisers = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
         rare = normalisers + np.log(0.5 / sample.observed_weight)
         weights[: large.n_unary] = np.repeat(rare, large.cards)
     for i, kept in enumerate(sample.kept):

@@ -17,7 +17,7 @@ from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.inference.incomplete import impute
 from graftwork.inference.layout import Potentials
-from graftwork.objectives import pseudo_likelihood
+from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.tuning import refit
 
@@ -147,7 +147,7 @@ class _Drawing:
         """
         # Unaries that are not free, where states without counts are kept, get the prior too.
         penalty = GroupL1(0.0, unary_l2=float(bool(self._spec.unary)))
-        problem = Problem(pseudo_likelihood(self.drawn, self._spec.n_jobs), penalty)
+        problem = Problem(PseudoLikelihood(self.drawn, self._spec.n_jobs), penalty)
         fitted = refit(problem, start, ACCURACY, halted=lambda: self._left(stage) == 0)
         potentials: Potentials = fitted.point.potentials
         return potentials

@@ -18,7 +18,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Ints, Potentials
-from graftwork.objectives import pseudo_likelihood
+from graftwork.objectives import PseudoLikelihood
 from graftwork.tuning import (
     DrawnFrom,
     Evidence,
@@ -186,7 +186,7 @@ class Learning:
         spec, objective = self.spec, self.spec.objective_of(self.sample)
         pseudo = objective
         if spec.loss != "pseudolikelihood":
-            pseudo = pseudo_likelihood(self.sample, spec.n_jobs)
+            pseudo = PseudoLikelihood(self.sample, spec.n_jobs)
         found = learn_structure(
             lambda lam: Problem(objective, spec.penalty_at(lam), self.domain),
             pseudo,
@@ -234,7 +234,7 @@ class Learning:
         spec = self.spec
         sample = self._prepared(Units.of(self.table).subset(np.random.default_rng(0), DROPPED))
         domain = _domain_of(sample, self.domain.prior)
-        pseudo = pseudo_likelihood(sample, spec.n_jobs)
+        pseudo = PseudoLikelihood(sample, spec.n_jobs)
         other = learn_structure(
             lambda lam: Problem(pseudo, spec.penalty_at(lam), domain),
             pseudo,

@@ -20,7 +20,7 @@ from graftwork.estimators.starts import check_start
 from graftwork.grafting import Budget, Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.inference import Engine
-from graftwork.objectives import Likelihood, Objective, pseudo_likelihood
+from graftwork.objectives import Likelihood, Objective, PseudoLikelihood
 from graftwork.parameters import (
     Goal,
     Loss,
@@ -177,7 +177,7 @@ class FitSpec:
         """Return the loss of a sample."""
         if self.loss == "likelihood":
             return Likelihood(sample, self.engine)
-        return pseudo_likelihood(sample, self.n_jobs)
+        return PseudoLikelihood(sample, self.n_jobs)
 
     def _check(self) -> None:
         """Refuse parameters that do not go with each other."""

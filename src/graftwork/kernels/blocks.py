@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.pseudo import SUMS
+from graftwork.kernels.neighbourhoods import SUMS
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

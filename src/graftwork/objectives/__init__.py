@@ -1,15 +1,12 @@
 """Smooth losses of a network, as means over the rows, in nats."""
 
-from graftwork.objectives.incomplete import AvailableCase, pseudo_likelihood
 from graftwork.objectives.likelihood import Likelihood
 from graftwork.objectives.protocol import Objective, Point
 from graftwork.objectives.pseudo import PseudoLikelihood
 
 __all__ = [
-    "AvailableCase",
     "Likelihood",
     "Objective",
     "Point",
     "PseudoLikelihood",
-    "pseudo_likelihood",
 ]

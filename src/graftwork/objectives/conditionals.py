@@ -1,91 +1,27 @@
-"""Conditional probabilities of some variables in every row, kept while they fit in memory."""
+"""The conditionals of variables at a point, by the configurations of their neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.data.compact import Sample
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.kernels import neighbourhoods as kernel
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.neighbourhoods import (
+    FEW,
+    MANY,
+    Ids,
+    Neighbourhoods,
+    lanes_for,
+    padded,
+)
 
-Fill = Callable[[Ints, Ints, Floats], None]
-
-
-class Conditionals:
-    """The conditionals of one point, filled when they are asked for.
-
-    Parameters
-    ----------
-    layout : Layout
-        The network's.
-    connected : (k,) int64
-        The variables that have neighbours: conditionals of others are the same in every row.
-    rows : int
-        How many rows there are.
-    memory : int
-        Bytes that all conditionals may take; with more, pairs come in groups that need fewer.
-    """
-
-    def __init__(self, layout: Layout, connected: Ints, rows: int, memory: int) -> None:
-        self._layout, self._connected, self._rows = layout, connected, rows
-        self._memory = memory
-        self._slots: Ints | None = None
-        self._values: Floats | None = None
-
-    def groups(self, pairs: Ints, fill: Fill) -> list[tuple[Ints | slice, Ints, Floats]]:
-        """Return pairs grouped so that the conditionals of each group fit in memory.
-
-        Usually there is one group, and its conditionals are kept for the next batch. Each group has
-        which pairs they are, where the conditionals of every variable start (-1 for none), and the
-        conditionals.
-
-        Parameters
-        ----------
-        pairs : (k, 2) int64
-            Which pairs of variables are asked for.
-        fill : function
-            Called with nodes, where each starts, and the array to fill, shape (states, rows): all
-            states of a node but the last, times the row's weight. (It is not kept: points refer to
-            their conditionals, and a circle would keep both alive.)
-        """
-        layout, connected = self._layout, self._connected
-        wanted = np.intersect1d(np.unique(pairs), connected)
-        size = np.cumsum(layout.cards[connected] - 1) * self._rows * 8
-        if not len(size) or size[-1] <= self._memory:
-            slots, values = self._extend(wanted, fill)
-            return [(slice(None), slots, values)]
-        block = np.zeros(layout.n_variables, dtype=np.int64)
-        block[connected] = size // max(1, self._memory // 2)
-        groups: list[tuple[Ints | slice, Ints, Floats]] = []
-        block_of_pair = np.sort(block[pairs], axis=1)
-        for blocks in np.unique(block_of_pair, axis=0):
-            members = np.flatnonzero((block_of_pair == blocks).all(axis=1))
-            nodes = np.intersect1d(np.unique(pairs[members]), connected)
-            groups.append((members, *self._compute(nodes, fill)))
-        return groups
-
-    def _extend(self, nodes: Ints, fill: Fill) -> tuple[Ints, Floats]:
-        """Return the kept conditionals, with those of these nodes among them."""
-        if self._slots is None or self._values is None:
-            self._slots = np.full(self._layout.n_variables, -1)
-            self._values = np.zeros((0, self._rows))
-        missing = nodes[self._slots[nodes] < 0]
-        if len(missing):
-            # A batch that wants many nodes will be followed by others: fill all at once.
-            many = len(missing) > len(self._connected) // 8
-            nodes = self._connected if many else np.union1d(
-                np.flatnonzero(self._slots >= 0), missing
-            )  # fmt: skip
-            self._slots, self._values = self._compute(nodes, fill)
-        return self._slots, self._values
-
-    def _compute(self, nodes: Ints, fill: Fill) -> tuple[Ints, Floats]:
-        sizes = self._layout.cards[nodes] - 1
-        slots = np.full(self._layout.n_variables, -1)
-        slots[nodes] = np.cumsum(sizes) - sizes
-        values = np.empty((int(sizes.sum()), self._rows))
-        fill(nodes, slots[nodes], values)
-        return slots, values
+#: Every row is a configuration of its own.
+NO_IDS: Ids = np.zeros(0, dtype=np.int32)
 
 
 class KnownConditionals:
@@ -114,3 +50,115 @@ class KnownConditionals:
         while self._size > self._memory and len(self._kept) > 1:
             _, oldest = self._kept.pop(next(iter(self._kept)))
             self._size -= oldest.nbytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditionals:
+    """What is known of the conditionals at one point; the rest is computed when asked for.
+
+    Attributes
+    ----------
+    neighbourhoods : Neighbourhoods
+        Of the potentials' layout.
+    potentials : Potentials
+    stamps : (n,) int64
+        When each variable's weights last changed.
+    known : KnownConditionals
+        Those of other points that still hold, and of this one.
+    memory : int
+        Bytes that the conditionals of all variables may take.
+    n_threads : int
+    """
+
+    neighbourhoods: Neighbourhoods
+    potentials: Potentials
+    stamps: Ints
+    known: KnownConditionals
+    memory: int
+    n_threads: int
+
+    @property
+    def sample(self) -> Sample:
+        """The rows."""
+        return self.neighbourhoods.sample
+
+    def of(self, node: int) -> tuple[Floats, int, Ids]:
+        """Return conditionals by configuration, the number of states, each row's configuration."""
+        states = int(self.potentials.layout.cards[node])
+        if not self.neighbourhoods.degrees[node]:  # one configuration, which all rows have
+            return self._alone(node), states, np.zeros(self.sample.n_rows, dtype=np.int32)
+        ids = self.neighbourhoods.known[int(node)].ids
+        found = self.known.get(int(node), int(self.stamps[node]))
+        values = self.compute(int(node)) if found is None else found
+        return values, states, NO_IDS if ids is None else ids
+
+    def matrix(self, node: int) -> Floats:
+        """Return conditionals by configuration, shape (configurations, states)."""
+        values, states, _ = self.of(node)
+        found = values.reshape(-1, padded(states))[:, :states]
+        count = self.neighbourhoods.of_variable(node).count
+        return np.broadcast_to(found, (count, states)) if len(found) < count else found
+
+    def in_rows(self, node: int, first: int, last: int) -> Floats:
+        """Return conditionals in some rows of a variable that is looked at row by row."""
+        states = int(self.potentials.layout.cards[node])
+        found = self.known.get(node, int(self.stamps[node]))
+        width = padded(states)
+        if found is None:
+            found = self.compute(node, first, last - first)
+        else:
+            found = found[first * width : last * width]
+        return found.reshape(-1, width)[:, :states]
+
+    def remember(self, nodes: Ints) -> None:
+        """Compute the conditionals of variables that are not known, on several threads."""
+        nodes = nodes[self.neighbourhoods.degrees[nodes] > 0]
+        missing = [n for n in nodes.tolist() if self.known.get(n, int(self.stamps[n])) is None]
+
+        def run(part: slice) -> None:
+            for node in missing[part]:
+                self.known.put(node, int(self.stamps[node]), self.compute(node))
+
+        costs = self.neighbourhoods.costs[missing]
+        run_chunks(run, cut_evenly(costs, self.n_threads), self.n_threads)
+
+    def compute(self, node: int, first: int = 0, count: int | None = None) -> Floats:
+        """Return a variable's conditionals in its configurations, or in some of them."""
+        count = int(self.neighbourhoods.spans[node, 2]) if count is None else count
+        states = int(self.potentials.layout.cards[node])
+        out = np.empty(count * padded(states))
+        kernel.fill_conditionals(lanes_for(states), node, *self.arguments(), first, out)
+        return out
+
+    def fit(self, nodes: Ints) -> bool:
+        """Return whether the conditionals of some variables fit in memory together."""
+        lanes = [padded(card) for card in self.potentials.layout.cards[nodes].tolist()]
+        size = 8 * int(self.neighbourhoods.spans[nodes, 2] @ np.array(lanes, dtype=np.int64))
+        return size <= self.memory
+
+    def arguments(self) -> tuple[object, ...]:
+        """Return what all kernels take: the network and its neighbourhoods."""
+        layout, here = self.potentials.layout, self.neighbourhoods
+        weights, n_unary = self.potentials.weights, layout.n_unary
+        return (
+            layout.cards, weights[:n_unary], layout.unary_offsets, weights[n_unary:],
+            here.cache.frequencies, here.halves, here.groups, here.spans, here.codes.values,
+        )  # fmt: skip
+
+    def run_by_lanes(self, run: Callable[[tuple[int, ...], Ints], None], nodes: Ints) -> None:
+        """Call ``run`` with variables of few states and of many, on several threads."""
+        few = self.potentials.layout.cards[nodes] <= len(FEW)
+        parts = [
+            (lanes, some[part])
+            for lanes, some in ((FEW, nodes[few]), (MANY, nodes[~few]))
+            for part in cut_evenly(self.neighbourhoods.costs[some], self.n_threads)
+        ]
+        run_chunks(lambda part: run(*part), parts, self.n_threads)
+
+    def _alone(self, node: int) -> Floats:
+        """Return the conditional of a variable without neighbours, in whole lanes."""
+        unary = self.potentials.layout.unary(self.potentials.weights, node)
+        raised = np.exp(unary - unary.max())
+        out = np.zeros(padded(len(unary)))
+        out[: len(unary)] = raised / raised.sum()
+        return out

@@ -26,7 +26,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.hessian import Parameters, hessian
 from graftwork.tuning.influence import variations
 from graftwork.tuning.localise import Around, Local, Near
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 
 LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
 
@@ -86,7 +86,7 @@ class EdgeTests:
 
     Attributes
     ----------
-    rows : Rows
+    rows : FittedRows
         The sample under the refitted network.
     parameters : Parameters
     edges : (k,) int64
@@ -97,14 +97,14 @@ class EdgeTests:
         What each edge is worth: twice the loss of likelihood without it.
     """
 
-    rows: Rows
+    rows: FittedRows
     parameters: Parameters
     edges: Ints
     locals_: dict[int, Local]
     rises: Floats
 
     @staticmethod
-    def of(rows: Rows, prior: float = 1.0, chosen: Ints | None = None) -> EdgeTests:
+    def of(rows: FittedRows, prior: float = 1.0, chosen: Ints | None = None) -> EdgeTests:
         """Return the tests of all edges, or of those ``chosen``.
 
         Parameters

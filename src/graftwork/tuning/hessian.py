@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +20,9 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
 from graftwork.kernels.blocks import multiply_blocks
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.row_conditionals import RowConditionals
-from graftwork.tuning.configurations import lanes_for, padded
 from graftwork.tuning.contrasts import Contrasts
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.moments import lanes_for, padded, unfold
+from graftwork.tuning.rows import FittedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,10 +131,10 @@ class Parameters:
         layout, sizes = self.layout, self.contrasts.sizes
         at = [np.zeros(0, dtype=np.int64)] * layout.n_variables
         if layout.n_edges:
-            ends = layout.edges.T.ravel()
+            ends = layout.edges.ravel()
             order = np.argsort(ends, kind="stable")
             cuts = np.cumsum(np.bincount(ends, minlength=layout.n_variables))[:-1]
-            at = np.split(order % layout.n_edges, cuts)
+            at = np.split(order // 2, cuts)
         places = offsets(sizes)
         return [self._star(i, edges, places) for i, edges in enumerate(at)]
 
@@ -228,7 +227,7 @@ def within(places: Ints, part: slice) -> slice:
     return slice(first, first + part.stop - part.start)
 
 
-def hessian(rows: Rows, parameters: Parameters, variables: Ints | None = None) -> Hessian:
+def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = None) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign.
 
     Parameters
@@ -236,7 +235,7 @@ def hessian(rows: Rows, parameters: Parameters, variables: Ints | None = None) -
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
     """
-    stars, conditionals = parameters.stars, rows.conditionals
+    stars = parameters.stars
     wanted = np.ones(len(stars), dtype=bool)
     if variables is not None:
         wanted[:] = False
@@ -244,35 +243,34 @@ def hessian(rows: Rows, parameters: Parameters, variables: Ints | None = None) -
     costs = np.array([float(star.parameters.size) ** 2 for star in stars]) * wanted
 
     def bend(part: slice) -> list[tuple[Ints, Floats]]:
-        return [
-            _bend(rows, conditionals, star) if wanted[star.centre] else _NOTHING
-            for star in stars[part]
-        ]
+        return [_bend(rows, star) if wanted[star.centre] else _NOTHING for star in stars[part]]
 
     groups = run_chunks(bend, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
     found = [one for group in groups for one in group]
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 
-def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, Floats]:
+def _bend(rows: FittedRows, star: Star) -> tuple[Ints, Floats]:
     """Return the parameters of one conditional, ascending, and how it bends in them."""
     size, width = star.parameters.shape
     order = np.argsort(star.parameters, axis=None)
     if not size:
         return order, np.zeros((0, 0))
     sample, bases = rows.sample, rows.contrasts.bases
-    said = rows.said(conditionals, star.centre)
-    lines = said.spreads * said.configurations.weights
+    own = rows.moments(star.centre)
+    masses = rows.conditionals.neighbourhoods.masses_of(star.centre)
+    lines = own.curvatures * masses if masses.size else own.curvatures
     lanes = lanes_for(len(lines))
-    others = conditionals.neighbours(star.centre).tolist()
+    others = own.neighbourhood.others.tolist()
     seen = [np.ones((1, 1))] + [sample.indicators(j) @ bases[j] for j in others]
     cards = np.array([len(rows_) for rows_ in seen])
     starts = np.stack([offsets(cards), offsets(np.array([rows_.shape[1] for rows_ in seen]))], 1)
     joined = np.zeros((int(cards.sum()), int(np.diff(starts[:, 1]).max())))
     for first, part in zip(starts[:, 0].tolist(), seen, strict=False):
         joined[first : first + len(part), : part.shape[1]] = part
-    codes = said.configurations.codes
-    codes = np.concatenate([np.zeros((1, codes.shape[1]), dtype=codes.dtype), codes])
+    codes = np.zeros((1 + len(others), lines.shape[1]), dtype=sample.codes.dtype)
+    for place, j in enumerate(others):
+        codes[place + 1] = own.neighbourhood.codes(sample, j)
     table = padded(lines, lanes)
     total = np.zeros((width, width, table.shape[1]))
     kernel.sum_star(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
@@ -281,19 +279,3 @@ def _bend(rows: Rows, conditionals: RowConditionals, star: Star) -> tuple[Ints, 
 
 
 _NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
-
-
-@lru_cache(maxsize=64)
-def unfold(size: int) -> Ints:
-    """Return where each entry of a symmetric matrix stands in its upper triangle.
-
-    Examples
-    --------
-    >>> unfold(2).tolist()
-    [[0, 1], [1, 2]]
-    """
-    places = np.zeros((size, size), dtype=np.int64)
-    upper = np.triu_indices(size)
-    places[upper] = places[upper[::-1]] = np.arange(len(upper[0]))
-    places.flags.writeable = False
-    return places

@@ -11,9 +11,9 @@ from graftwork.kernels.spreads import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.tuning.hessian import Parameters, Star
 from graftwork.tuning.localise import Local
-from graftwork.tuning.rows import RowBlock, Rows
+from graftwork.tuning.rows import FittedRows, RowBlock
 
-# Rows looked at together.
+# FittedRows looked at together.
 STRIP = 512
 
 
@@ -30,7 +30,7 @@ class _Arm:
 
 
 def variations(
-    rows: Rows, parameters: Parameters, locals_: dict[int, Local], chosen: Ints
+    rows: FittedRows, parameters: Parameters, locals_: dict[int, Local], chosen: Ints
 ) -> list[Floats]:
     """Return the sums over rows of the squared slopes in some edges' parameters, all others
     following.

@@ -20,7 +20,7 @@ from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import all_states
 from graftwork.tuning.hessian import Hessian, Parameters, hessian
 from graftwork.tuning.localise import inverse
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 
 # So many Hessians at most, and steps with each.
 MOST_HESSIANS = 10
@@ -44,7 +44,7 @@ def has_hessian(sample: Sample, layout: Layout) -> bool:
     return bool(sample.cards.max() <= MOST_STATES and (free * sums).max() <= MOST_PARAMETERS)
 
 
-def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: int) -> Solution:
+def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
 
     Parameters
@@ -64,7 +64,7 @@ def newton(problem: Problem, solution: Solution, tolerance: float, n_threads: in
     for _ in range(MOST_HESSIANS):
         if solution.residual <= tolerance:
             break
-        rows = Rows(sample, solution.point.potentials, parameters.contrasts, n_threads)
+        rows = FittedRows.of(solution.point, parameters.contrasts)
         bend = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
         after = _descend(problem, solution, parameters, bend, ridge, tolerance)
         if after is solution:

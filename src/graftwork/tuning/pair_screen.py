@@ -20,9 +20,9 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.tuning.edge_tests import Cut
-from graftwork.tuning.hessian import unfold
-from graftwork.tuning.rows import Rows
-from graftwork.tuning.variances import Tiles
+from graftwork.tuning.moments import unfold
+from graftwork.tuning.rows import FittedRows
+from graftwork.tuning.variances import MomentTables
 
 # With fewer pairs than this a quick look does not pay.
 FEWEST_PAIRS = 2000
@@ -37,7 +37,7 @@ STRIP, BATCH_SIZE = 2**14, 2**20
 
 
 def promising_pairs(
-    tiles: Tiles,
+    tables: MomentTables,
     point: Point,
     space: PairSpace,
     absent: list[Ints],
@@ -57,7 +57,7 @@ def promising_pairs(
         for keys in absent:
             yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
         return
-    view = View.of(tiles)
+    view = View.of(tables)
     level, share = (striking, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
     kept, likely = [], 0
     for keys in absent:
@@ -73,7 +73,7 @@ def promising_pairs(
         known = some_cells(expectations, near) if len(absent) == 1 else None
         kept.append((pairs[near], statistics[near], known))
     if cut is not None:
-        discoveries = tiles.rows.potentials.layout.n_edges + 2 * likely + 1
+        discoveries = tables.rows.potentials.layout.n_edges + 2 * likely + 1
         p_value = level * min(1.0, discoveries / max(1, cut.n_tests))
         for pairs, statistics, known in kept:
             near = np.flatnonzero(statistics >= share * view.needed(pairs, p_value))
@@ -87,26 +87,26 @@ class View:
 
     Attributes
     ----------
-    rows : Rows
+    rows : FittedRows
     axes : list of (s_i, k_i) float64
     bends : list of (k_i,) float64
         What M is along each, in the mean.
     """
 
-    rows: Rows
+    rows: FittedRows
     axes: list[Floats]
     bends: list[Floats]
 
     @staticmethod
-    def of(tiles: Tiles) -> View:
+    def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
-        rows, axes, bends = tiles.rows, [], []
-        for group, variables in enumerate(tiles.groups):
-            lines = tiles.lines(group)
+        rows, axes, bends = tables.rows, [], []
+        for group, variables in enumerate(tables.groups):
+            table = tables.table(group)
             for i in variables.tolist():
                 basis = rows.contrasts.bases[i]
                 size = basis.shape[1]
-                spread, moment = (total[unfold(size)] for total in lines.totals(i))
+                spread, moment = (total[unfold(size)] for total in table.totals(i))
                 spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
                 values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
                 axes.append(basis @ turn)
@@ -136,7 +136,7 @@ class View:
         return least[which]
 
 
-def by_shape(rows: Rows, pairs: Ints, most: int, size: int) -> Iterator[Ints]:
+def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[Ints]:
     """Yield the places of pairs in groups whose tables have one shape.
 
     Parameters

@@ -27,8 +27,8 @@ from graftwork.objectives.protocol import Expectations, Point
 from graftwork.tuning import pair_screen
 from graftwork.tuning.edge_tests import Cut, Findings, log_tail
 from graftwork.tuning.pair_screen import by_shape, cells_of, promising_pairs, stacked
-from graftwork.tuning.rows import Rows
-from graftwork.tuning.variances import Lines, Tiles
+from graftwork.tuning.rows import FittedRows
+from graftwork.tuning.variances import MomentTable, MomentTables
 
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
@@ -44,21 +44,21 @@ SMALL = 4
 STRIKING = float(np.log(pair_screen.STRIKING))
 
 
-def examine_pairs(rows: Rows, point: Point, pairs: Ints) -> Findings:
+def examine_pairs(rows: FittedRows, point: Point, pairs: Ints) -> Findings:
     """Return a test of each of these pairs, none of which is an edge.
 
     Parameters
     ----------
-    rows : Rows
+    rows : FittedRows
         The sample under the fitted network, whose mean conditionals are the data's frequencies.
     point : Point
         The loss evaluated there.
     """
-    return _examine(Tiles(rows), pairs, point.pair_expectations(pairs))
+    return _examine(MomentTables(rows), pairs, point.pair_expectations(pairs))
 
 
 def examine_absent(
-    rows: Rows,
+    rows: FittedRows,
     point: Point,
     problem: Problem,
     cut: Cut | None = None,
@@ -76,16 +76,16 @@ def examine_absent(
     striking : float
         The largest p-value of interest.
     """
-    tiles, space = Tiles(rows), problem.space
+    tables, space = MomentTables(rows), problem.space
     kept = [Findings.none(0)]
     absent = _absent(rows, space)
-    for pairs, expectations in promising_pairs(tiles, point, space, absent, cut, striking):
-        found = _examine(tiles, pairs, expectations)
+    for pairs, expectations in promising_pairs(tables, point, space, absent, cut, striking):
+        found = _examine(tables, pairs, expectations)
         kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
 
 
-def _absent(rows: Rows, space: PairSpace) -> list[Ints]:
+def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:
     """Return the keys of pairs that might be edges and are none, not too many at once."""
     active = np.sort(space.keys(rows.potentials.layout.edges))
     count = max(1, min(LISTED, int(CELLS / np.mean(rows.sample.cards) ** 2)))
@@ -95,22 +95,22 @@ def _absent(rows: Rows, space: PairSpace) -> list[Ints]:
     ]
 
 
-def _examine(tiles: Tiles, pairs: Ints, expectations: Expectations) -> Findings:
+def _examine(tables: MomentTables, pairs: Ints, expectations: Expectations) -> Findings:
     """Return the tests of some pairs, given how often their cells occur and should."""
     tests = Findings.none(len(pairs))
-    groups, group = np.unique(tiles.group_of[pairs], axis=0, return_inverse=True)
+    groups, group = np.unique(tables.group_of[pairs], axis=0, return_inverse=True)
     for g, both in enumerate(groups.tolist()):
         chosen = np.flatnonzero(group.ravel() == g)
-        lines = tiles.lines(*both)
-        for some in by_shape(tiles.rows, pairs[chosen], STRIP, BATCH_SIZE):
+        table = tables.table(*both)
+        for some in by_shape(tables.rows, pairs[chosen], STRIP, BATCH_SIZE):
             places = chosen[some]
-            tests = tests.with_rows(places, _test(lines, pairs, expectations, places))
+            tests = tests.with_rows(places, _test(table, pairs, expectations, places))
     return tests
 
 
-def _test(lines: Lines, pairs: Ints, expectations: Expectations, places: Ints) -> Findings:
+def _test(table: MomentTable, pairs: Ints, expectations: Expectations, places: Ints) -> Findings:
     """Return the tests of those pairs that stand at some places and have one shape."""
-    rows, pairs = lines.rows, pairs[places]
+    rows, pairs = table.rows, pairs[places]
     bases, total = rows.contrasts.bases, rows.sample.total_weight
     left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
     shape = len(pairs), left.shape[1], right.shape[1]
@@ -123,7 +123,7 @@ def _test(lines: Lines, pairs: Ints, expectations: Expectations, places: Ints) -
     data = total * expectations.data[cells].reshape(shape)
     slopes = len(expectations.given) * data - model
     u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), df)
-    spread = lines.variances(pairs)
+    spread = table.variances(pairs)
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What each row says about a fitted network: indicators and residuals, in blocks of rows.
+"""The rows of a sample under a fitted network: indicators and residuals, in blocks of rows.
 
 In the coordinates of ``Contrasts``: with x_i the indicator of the state of variable i and p_i its
 conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows need not be complete.
@@ -7,7 +7,7 @@ conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows ne
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,24 @@ from graftwork.data.compact import Sample
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.row_conditionals import RowConditionals
-from graftwork.tuning.configurations import Configurations, Said
+from graftwork.objectives.conditionals import Conditionals
+from graftwork.objectives.protocol import Point
+from graftwork.objectives.pseudo import PseudoPoint
+from graftwork.objectives.reshaped import evaluated
 from graftwork.tuning.contrasts import Contrasts
+from graftwork.tuning.moments import ConditionalMoments
 
 # Numbers a block of rows may take in one of its arrays.
 BLOCK_SIZE = 2**22
 LEAST_ROWS, MOST_ROWS = 64, 8192
-# Configurations of all variables are kept where the sample has at most so many cells.
-MOST_KEPT = 2**23
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowBlock:
     """Some rows, as they look from a fitted network.
 
-    The lines of variable i start at ``Rows.places[i]``. Where it is missing, its residuals are zero
-    and its indicators what it counts as for its neighbours.
+    The lines of variable i start at ``FittedRows.places[i]``. Where it is missing, its residuals
+    are zero and its indicators what it counts as for its neighbours.
 
     Attributes
     ----------
@@ -47,53 +48,56 @@ class RowBlock:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class FittedRows:
     """The rows of a sample under a network.
 
     Attributes
     ----------
-    sample : Sample
-    potentials : Potentials
+    conditionals : Conditionals
+        Of the network's variables.
     contrasts : Contrasts
-    n_threads : int
     chosen : (k,) int64, optional
         Some of the rows; default all.
-    known : dict
-        Configurations of variables that were asked for, if samples are small enough to keep them.
     """
 
-    sample: Sample
-    potentials: Potentials
+    conditionals: Conditionals
     contrasts: Contrasts
-    n_threads: int
     chosen: Ints | None = None
-    known: dict[int, Configurations] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(point: Point, contrasts: Contrasts) -> FittedRows:
+        """Return the rows under the network where the pseudo-likelihood was evaluated."""
+        here: Any = evaluated(point)
+        assert isinstance(here, PseudoPoint)
+        if here.potentials.layout is point.potentials.layout:
+            return FittedRows(here.conditionals, contrasts)
+        return FittedRows(here.objective.conditionals(point.potentials), contrasts)
+
+    @property
+    def sample(self) -> Sample:
+        """The sample."""
+        return self.conditionals.sample
+
+    @property
+    def potentials(self) -> Potentials:
+        """The network."""
+        return self.conditionals.potentials
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads may be used."""
+        return self.conditionals.n_threads
 
     @property
     def places(self) -> Ints:
         """Where each variable's lines start among indicators and residuals."""
         return offsets(self.contrasts.sizes)
 
-    @property
-    def conditionals(self) -> RowConditionals:
-        """The conditionals of the network's variables."""
-        return RowConditionals.of(self.potentials, self.sample)
+    def moments(self, i: int) -> ConditionalMoments:
+        """Return the moments of a variable's conditional, whatever rows are chosen."""
+        return ConditionalMoments.of(self.conditionals, self.contrasts, i)
 
-    def configurations(self, conditionals: RowConditionals, i: int) -> Configurations:
-        """Return what the conditional of a variable depends on, whatever rows are chosen."""
-        found = self.known.get(i)
-        if found is None:
-            found = Configurations.of(self.sample, i, conditionals.neighbours(i))
-            if self.sample.codes.size <= MOST_KEPT:
-                self.known[i] = found
-        return found
-
-    def said(self, conditionals: RowConditionals, i: int) -> Said:
-        """Return what the conditional of a variable says."""
-        known = self.configurations(conditionals, i)
-        return Said.of(known, conditionals, self.contrasts, i)
-
-    def some(self, most: int) -> Rows:
+    def some(self, most: int) -> FittedRows:
         """Return about so many of the rows, or all where there are fewer.
 
         Equal rows are in it together or not at all: which are depends on what is in them alone, so
@@ -133,19 +137,31 @@ class Rows:
 class _Filler:
     """What all blocks of rows have in common.
 
-    ``seen[i]`` has what each code of variable i counts as, in contrasts, shape (k, codes).
+    ``seen[i]`` has what each code of variable i counts as, ``means[i]`` its conditional in each
+    configuration, in contrasts, shape (k, codes) and (k, configurations). None stands for a
+    variable that is looked at row by row and too large to keep.
     """
 
-    rows: Rows
-    conditionals: RowConditionals
+    rows: FittedRows
     places: Ints
     seen: list[Floats]
+    means: list[Floats | None]
 
     @staticmethod
-    def of(rows: Rows) -> _Filler:
-        sample, bases = rows.sample, rows.contrasts.bases
+    def of(rows: FittedRows) -> _Filler:
+        sample, bases, conditionals = rows.sample, rows.contrasts.bases, rows.conditionals
         seen = [(sample.indicators(i) @ basis).T.copy() for i, basis in enumerate(bases)]
-        return _Filler(rows, rows.conditionals, rows.places, seen)
+        every, known = np.arange(len(bases)), conditionals.neighbourhoods.known
+        fit = conditionals.fit(every)
+        if fit:
+            conditionals.remember(every)
+        means = [
+            basis.T @ conditionals.matrix(i).T
+            if fit or i not in known or known[i].ids is not None
+            else None
+            for i, basis in enumerate(bases)
+        ]
+        return _Filler(rows, rows.places, seen, means)
 
     def block(self, where: slice | Ints) -> RowBlock:
         """Return some rows."""
@@ -153,26 +169,33 @@ class _Filler:
         codes = np.ascontiguousarray(sample.codes[:, where])
         count = codes.shape[1]
         weights = np.ones(count) if sample.weights is None else sample.weights[where]
-        conditionals = self.conditionals.fill(codes, rows.n_threads)
         indicators = np.empty((int(self.places[-1]), count))
         block = RowBlock(weights, indicators, np.empty_like(indicators))
-        slots = self.conditionals.slots
 
         def fill(part: slice) -> None:
             for i in range(part.start, part.stop):
-                stop = slots[i] + sample.cards[i] - 1
-                self._fill(block, i, codes[i], conditionals[slots[i] : stop])
+                self._fill(block, i, codes[i], where)
 
         costs = np.asarray(sample.cards * rows.contrasts.sizes + 1, dtype=np.float64)
         run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
         return block
 
-    def _fill(self, block: RowBlock, i: int, codes: Any, p: Floats) -> None:
-        """Fill the lines of one variable, given its conditionals (all states but the last)."""
-        basis, sample = self.rows.contrasts.bases[i], self.rows.sample
-        own = slice(self.places[i], self.places[i + 1])
+    def _fill(self, block: RowBlock, i: int, codes: Any, where: slice | Ints) -> None:
+        """Fill the lines of one variable."""
+        sample, own = self.rows.sample, slice(self.places[i], self.places[i + 1])
         block.indicators[own] = self.seen[i][:, codes]
-        means = (basis[:-1] - basis[-1]).T @ p + basis[-1][:, None]
-        np.subtract(block.indicators[own], means, out=block.residuals[own])
+        np.subtract(block.indicators[own], self._means(i, where), out=block.residuals[own])
         if sample.extended[i] > sample.cards[i]:
             block.residuals[own, codes >= sample.cards[i]] = 0.0
+
+    def _means(self, i: int, where: slice | Ints) -> Floats:
+        """Return the conditional of a variable in some rows, in contrasts."""
+        conditionals, means = self.rows.conditionals, self.means[i]
+        if means is not None:
+            ids = conditionals.neighbourhoods.of_variable(i).ids
+            return means[:, where if ids is None else ids[where]]
+        rows = np.arange(self.rows.sample.n_rows)[where]
+        first = int(rows[0])
+        p = conditionals.in_rows(i, first, int(rows[-1]) + 1)[rows - first]
+        found: Floats = self.rows.contrasts.bases[i].T @ p.T
+        return found

@@ -35,7 +35,7 @@ from graftwork.tuning.pair_tests import examine_absent
 from graftwork.tuning.path import LambdaPath, PathEndedError, PathPoint, path_values
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.resampled import NOISE, DrawnFrom
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 from graftwork.tuning.verdicts import Verdicts, middle_test
 
 # Refits are solved to this before a test, with so many evaluations before Newton steps take over.
@@ -258,9 +258,9 @@ class _Search:
         assert self._fitted is not None
         if self._fitted.residual <= wanted:
             return
-        smooth, n_threads = unshrunk(self._problem), self._problem.objective.n_threads
+        smooth = unshrunk(self._problem)
         if not (smooth.penalty.unary_lam or smooth.penalty.unary_l2):
-            self._fitted = newton(smooth, self._fitted, wanted, n_threads)
+            self._fitted = newton(smooth, self._fitted, wanted)
         if self._fitted.residual > at_least:
             start = self._fitted.point.potentials
             self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
@@ -427,11 +427,10 @@ class _Search:
         layout: Layout = self._fitted.point.potentials.layout
         return layout
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> FittedRows:
         """Return the sample under the network as it is fitted."""
         assert self._fitted is not None
-        pseudo, potentials = self._problem.objective, self._fitted.point.potentials
-        return Rows(pseudo.sample, potentials, self._contrasts, pseudo.n_threads)
+        return FittedRows.of(self._fitted.point, self._contrasts)
 
     def _drop(self, evidence: Evidence, leaving: Ints) -> None:
         """Refit without these edges, or without the least sure of them.

@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import spreads as kernel
+from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.products import LANES, aligned
-from graftwork.tuning.configurations import lanes_for, padded
-from graftwork.tuning.hessian import unfold
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.moments import lanes_for, padded, unfold
+from graftwork.tuning.rows import FittedRows
 
-# Numbers in the lines of the variables worked on at once.
+# Numbers in the table of the variables worked on at once.
 TILE = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lines:
-    """What the conditionals of some variables say in each of their configurations.
+class MomentTable:
+    """The moments of some variables' conditionals in each of their configurations.
 
     Attributes
     ----------
-    rows : Rows
+    rows : FittedRows
     place : (n,) int64
         Where each variable stands among them; -1 if it does not.
     ids : (k, rows) int32
@@ -41,7 +40,7 @@ class Lines:
         The upper triangles of S and M in each configuration, filled up to whole lanes.
     """
 
-    rows: Rows
+    rows: FittedRows
     place: Ints
     ids: NDArray[np.int32]
     counts: Ints
@@ -50,28 +49,28 @@ class Lines:
     lines: Floats
 
     @staticmethod
-    def of(rows: Rows, variables: Ints) -> Lines:
+    def of(rows: FittedRows, variables: Ints) -> MomentTable:
         """Return those of some variables."""
-        conditionals, lanes = rows.conditionals, _lanes(rows)
+        lanes = _lanes(rows)
 
-        def tell(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
+        def compute(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
             found = []
             for i in variables[part].tolist():
-                said = rows.said(conditionals, i)
-                both = np.vstack([said.spreads, said.moments(*average(rows, i))])
-                found.append((said.configurations.ids, padded(both, lanes)))
+                own = rows.moments(i)
+                both = np.vstack([own.curvatures, own.second_moments(*average(rows, i))])
+                found.append((own.neighbourhood.row_ids(), padded(both, lanes)))
             return found
 
         cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
-        told = [one for group in run_chunks(tell, cuts, rows.n_threads) for one in group]
+        told = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
         place = np.full(len(rows.sample.cards), -1)
         place[variables] = np.arange(len(variables))
         ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
         counts, widths = np.array([part.shape for part in lines]).T
         starts = offsets(counts * widths)
-        joined = aligned(-(-int(starts[-1]) // len(LANES)))[: starts[-1]]
+        joined = cache_lines(int(starts[-1]))
         np.concatenate([part.ravel() for part in lines], out=joined)
-        return Lines(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
+        return MomentTable(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
 
     def totals(self, i: int) -> tuple[Floats, Floats]:
         """Return the sums over rows of the upper triangles of S and M of a variable."""
@@ -104,35 +103,33 @@ class Lines:
         return square
 
 
-class Tiles:
-    """All variables in groups whose lines have at most ``TILE`` numbers (or one variable).
+class MomentTables:
+    """All variables in groups whose tables have at most ``TILE`` numbers (or one variable).
 
-    The lines last asked for are kept: mostly all variables are in one group.
+    The table last asked for is kept: mostly all variables are in one group.
     """
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows, sizes, conditionals = rows, rows.contrasts.sizes, rows.conditionals
-        counts = np.array([
-            len(rows.configurations(conditionals, i).weights)
-            for i in range(len(sizes))
-        ])  # fmt: skip
+    def __init__(self, rows: FittedRows) -> None:
+        self.rows, sizes = rows, rows.contrasts.sizes
+        here = rows.conditionals.neighbourhoods
+        counts = np.array([here.of_variable(i).count for i in range(len(sizes))])
         ends = np.cumsum(counts * sizes * (sizes + 1))
         cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
         self.groups = np.split(np.arange(len(sizes)), cuts)
         self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
-        self._last: tuple[tuple[int, ...], Lines] | None = None
+        self._last: tuple[tuple[int, ...], MomentTable] | None = None
 
-    def lines(self, *groups: int) -> Lines:
-        """Return the lines of some groups."""
+    def table(self, *groups: int) -> MomentTable:
+        """Return the table of some groups."""
         wanted = tuple(sorted(set(groups)))
         if self._last is None or self._last[0] != wanted:
             self._last = None  # not both at once in memory
             variables = np.concatenate([self.groups[g] for g in wanted])
-            self._last = wanted, Lines.of(self.rows, variables)
+            self._last = wanted, MomentTable.of(self.rows, variables)
         return self._last[1]
 
 
-def average(rows: Rows, i: int) -> tuple[Floats, bool]:
+def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
     """Return the contrasts of a variable's frequencies, and whether missing cells count as them."""
     sample = rows.sample
     start = int(sample.cards[:i].sum())
@@ -140,12 +137,12 @@ def average(rows: Rows, i: int) -> tuple[Floats, bool]:
     return rows.contrasts.bases[i].T @ frequencies, bool(sample.extended[i] == sample.cards[i] + 1)
 
 
-def _lanes(rows: Rows) -> tuple[int, ...]:
+def _lanes(rows: FittedRows) -> tuple[int, ...]:
     """Return how many numbers of all variables' lines to add at once."""
     return lanes_for(int(_triangles(rows).max(initial=0)))
 
 
-def _triangles(rows: Rows) -> Ints:
+def _triangles(rows: FittedRows) -> Ints:
     """Return how many numbers the upper triangle of each variable's spread has."""
     sizes = rows.contrasts.sizes
     return sizes * (sizes + 1) // 2

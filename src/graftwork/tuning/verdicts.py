@@ -19,7 +19,7 @@ from graftwork.solvers import Solution
 from graftwork.tuning.edge_tests import EdgeTests, Findings, log_tail
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.pair_tests import examine_pairs
-from graftwork.tuning.rows import Rows
+from graftwork.tuning.rows import FittedRows
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3
@@ -119,7 +119,7 @@ def neighbours_of(layout: Layout, pair: Pair) -> Neighbours:
 
 
 def middle_test(
-    fits: Sequence[Solution], rows: Sequence[Rows], pair: Ints, most_rows: int
+    fits: Sequence[Solution], rows: Sequence[FittedRows], pair: Ints, most_rows: int
 ) -> Findings:
     """Return the middle one of the score, the Wald and the likelihood ratio test of a pair.
 
@@ -127,7 +127,7 @@ def middle_test(
     ----------
     fits : pair of Solution
         The refitted network without the pair, and with it.
-    rows : pair of Rows
+    rows : pair of FittedRows
         The sample under each.
     pair : (1, 2) int64
     most_rows : int
@@ -153,7 +153,7 @@ def _ratio_test(wald: Findings, gain: float, more: int) -> Findings:
     return Findings(wald.pairs, statistics, degrees, log_p, np.array([gain]))
 
 
-def _pooled_away(rows: Rows, pair: Ints) -> int:
+def _pooled_away(rows: FittedRows, pair: Ints) -> int:
     """Return how many parameters of a pair's table its tests do not tell apart."""
     free = int((rows.sample.cards[pair] - 1).prod())
     return free - int(rows.contrasts.sizes[pair].prod())

@@ -1,4 +1,4 @@
-"""One pass of the joint pseudo-likelihood, variable by variable, over neighbour configurations.
+"""Sums over rows of the conditionals of variables, by the states of their neighbours.
 
 The conditional of a variable depends on its neighbours alone, so rows with the same states there
 (a *configuration*) are looked at once. A variable's neighbours are taken in *groups*: the states of
@@ -7,12 +7,18 @@ many look-ups as there are groups, not neighbours. What is looked up are exponen
 each code: the weights of the states are products of table rows, and no exponential is taken in the
 loop over the rows. Where products might underflow, sums of logarithms are used instead.
 
+Neighbours may be missing: codes from the number of states on say so (see `states_of_code`). Tables
+are expanded to all codes before the rows are looked at, and sums by codes are folded to states
+afterwards, so that no loop over rows knows of it. Rows in which the variable itself is missing have
+no mass.
+
 Columns of ``halves`` (one row for each variable and neighbour, grouped by variable): 0 the
-neighbour's number of states, 1 where the edge's table starts, 2 stride of the own and 3 of the
-neighbour's state in it, 4 which end of the edge the variable is (0 or 1).
+neighbour's number of codes, 1 where the edge's table starts, 2 stride of the own and 3 of the
+neighbour's state in it, 4 which end of the edge the variable is (0 or 1), 5 the neighbour's number
+of states, 6 where its frequencies start.
 Columns of ``groups``: 0 first and 1 last half-edge, 2 number of codes, 3 where its codes start.
-Columns of ``stars`` (one row for each variable): 0 first and 1 last group, 2 number of
-configurations, 3 where their weights start, or -1 where each is one row of the sample.
+Columns of ``spans`` (one row for each variable): 0 first and 1 last group, 2 number of
+configurations, 3 where their masses start, or -1 where each is one row of the sample.
 
 States are padded to whole lanes: inner loops run over ``len(lanes)`` of them, the length of a
 tuple, so that the compiler knows it.
@@ -25,14 +31,41 @@ import math
 import numpy as np
 from numba import njit
 
-from graftwork.kernels.pseudo import SUMS, _exponentiate
-from graftwork.kernels.vectors import add_scaled, load, minus, plus, scale, store, times, total
+from graftwork.kernels.vectors import (
+    exponential,
+    load,
+    minus,
+    plus,
+    scale,
+    store,
+    times,
+    total,
+)
 
 BLOCK = 256
 # Products of exponentials stay above exp(-this): below, logarithms are used.
 MOST_SPREAD = 600.0
 # Sixteen normalisers above this have a product that does not underflow.
 LEAST_FACTOR = 1e-18
+# Sums over rows may be reordered (that is what lets them use vector instructions); NaN and
+# infinities keep their meaning. A loop that sums writes to no array: the compiler would keep a
+# second version of it without vectors, for arrays that might overlap, and which of the two runs,
+# and so the last digit, would depend on where the arrays happen to lie in memory.
+SUMS = {"contract", "reassoc", "nsz", "arcp"}
+
+
+@njit(cache=True, nogil=True)
+def states_of_code(code, n_states, n_codes):
+    """Return the range of states that a code of a variable counts as.
+
+    A state counts as itself. A missing cell counts as the state drawn in its place, if there is a
+    code for each, or else as all states, by their frequencies.
+    """
+    if code < n_states:
+        return code, code + 1
+    if n_codes == 2 * n_states:
+        return code - n_states, code - n_states + 1
+    return 0, n_states
 
 
 @njit(cache=True, nogil=True)
@@ -67,7 +100,37 @@ def gather_classes(ids, weights, representatives, totals):
 
 
 @njit(cache=True, nogil=True)
-def _build_table(s, width, unary, group, halves, tables, logs, tops):
+def _expand(s, width, half, tables, frequencies, out):
+    """Fill ``out[code * width + a]`` with a table's entry of own state a and a neighbour's code."""
+    n_codes, start, own, other, n_states = half[0], half[1], half[2], half[3], half[5]
+    for code in range(n_codes):
+        first, last = states_of_code(code, n_states, n_codes)
+        for a in range(s):
+            value = tables[start + a * own + first * other]
+            if last > first + 1:
+                value *= frequencies[half[6] + first]
+                for b in range(first + 1, last):
+                    value += frequencies[half[6] + b] * tables[start + a * own + b * other]
+            out[code * width + a] = value
+
+
+@njit(cache=True, nogil=True)
+def _fold(s, half, sums, frequencies, pair_sums):
+    """Set a table's sums by states from ``sums[code * s + a]``: the transpose of `_expand`."""
+    n_codes, start, own, other, side = half[0], half[1], half[2], half[3], half[4]
+    n_states = half[5]
+    for code in range(n_codes):
+        first, last = states_of_code(code, n_states, n_codes)
+        for b in range(first, last):
+            share = 1.0 if last == first + 1 else frequencies[half[6] + b]
+            for a in range(s):
+                place = start + a * own + b * other
+                before = 0.0 if code < n_states else pair_sums[side, place]
+                pair_sums[side, place] = before + share * sums[code * s + a]
+
+
+@njit(cache=True, nogil=True)
+def _build_table(s, width, unary, group, halves, tables, frequencies, logs, tops):
     """Fill the log weights of a group's codes, each less its largest; return the lowest of them.
 
     ``unary`` is added (it is empty for all groups but the first); ``tops`` gets what was taken off.
@@ -76,12 +139,14 @@ def _build_table(s, width, unary, group, halves, tables, logs, tops):
     for a in range(s):
         logs[a] = unary[a] if unary.size else 0.0
     for k in range(group[0], group[1]):
-        card, start, own, other = halves[k, 0], halves[k, 1], halves[k, 2], halves[k, 3]
+        card = halves[k, 0]
+        added = np.empty(card * s)
+        _expand(s, s, halves[k], tables, frequencies, added)
         for c in range(n_codes - 1, -1, -1):
             for b in range(card - 1, -1, -1):
                 place = (c * card + b) * width
                 for a in range(s):
-                    logs[place + a] = logs[c * width + a] + tables[start + a * own + b * other]
+                    logs[place + a] = logs[c * width + a] + added[b * s + a]
         n_codes *= card
     lowest = 0.0
     for c in range(n_codes):
@@ -98,26 +163,27 @@ def _build_table(s, width, unary, group, halves, tables, logs, tops):
 
 
 @njit(cache=True, nogil=True)
-def _prepare(width, node, cards, unary, unary_offsets, tables, halves, groups, stars):
+def _prepare(lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups, spans):
     """Return the look-up tables of a variable's groups, what was taken off their logarithms, and
     whether they still hold logarithms, since products might underflow."""
     s, none, n_codes = cards[node], np.zeros(0), 0
-    for g in range(stars[node, 0], stars[node, 1]):
+    width = -(-s // len(lanes)) * len(lanes)
+    for g in range(spans[node, 0], spans[node, 1]):
         n_codes += groups[g, 2]
     looked_up, tops = np.empty(n_codes * width), np.empty(n_codes)
     base, spread = 0, 0.0
-    for g in range(stars[node, 0], stars[node, 1]):
+    for g in range(spans[node, 0], spans[node, 1]):
         own = unary[unary_offsets[node] : unary_offsets[node + 1]]
         stop = base + groups[g, 2]
         spread -= _build_table(
-            s, width, own if g == stars[node, 0] else none, groups[g], halves, tables,
+            s, width, own if g == spans[node, 0] else none, groups[g], halves, tables, frequencies,
             looked_up[base * width : stop * width], tops[base:stop],
         )  # fmt: skip
         base = stop
     if spread > MOST_SPREAD:
         return looked_up, tops, True
-    powers = np.empty(len(looked_up))
-    _exponentiate(looked_up, len(looked_up), powers, powers.view(np.int64))
+    for place in range(0, len(looked_up), len(lanes)):
+        store(exponential(load(lanes, looked_up, place)), looked_up, place)
     for c in range(n_codes):
         for a in range(s, width):
             looked_up[c * width + a] = 0.0
@@ -125,13 +191,13 @@ def _prepare(width, node, cards, unary, unary_offsets, tables, halves, groups, s
 
 
 @njit(cache=True, nogil=True)
-def _weigh(lanes, width, looked_up, in_logs, star, groups, codes, start, size, weights, peaks):
+def _weigh(lanes, width, looked_up, in_logs, span, groups, codes, start, size, weights, peaks):
     """Fill ``weights`` with the relative weights of the states, ``size`` rows from ``start`` on."""
     for r in range(size):
         for q in range(0, width, len(lanes)):
-            place = np.int64(codes[groups[star[0], 3] + start + r]) * width
+            place = np.int64(codes[groups[span[0], 3] + start + r]) * width
             held, base = load(lanes, looked_up, place + q), 0
-            for g in range(star[0] + 1, star[1]):
+            for g in range(span[0] + 1, span[1]):
                 base += groups[g - 1, 2] * width
                 place = base + np.int64(codes[groups[g, 3] + start + r]) * width
                 line = load(lanes, looked_up, place + q)
@@ -191,10 +257,10 @@ def _normalise(lanes, width, weights, size, masses, totals, squares):
 
 
 @njit(cache=True, nogil=True)
-def _scatter(lanes, width, weights, size, star, groups, codes, start, sums):
+def _scatter(lanes, width, weights, size, span, groups, codes, start, sums):
     """Add the rows of ``weights`` to the sums of their codes, in every group."""
     base = 0
-    for g in range(star[0], star[1]):
+    for g in range(span[0], span[1]):
         own = codes[groups[g, 3] + start : groups[g, 3] + start + size]
         for r in range(size):
             for q in range(0, width, len(lanes)):
@@ -205,24 +271,24 @@ def _scatter(lanes, width, weights, size, star, groups, codes, start, sums):
 
 
 @njit(cache=True, nogil=True)
-def _spread_sums(s, width, group, halves, sums, pair_sums):
+def _spread_sums(s, width, group, halves, sums, frequencies, pair_sums):
     """Add the sums of a group's codes up to those of each of its neighbours' states."""
     after = group[2]
     for k in range(group[0], group[1]):
-        card, start, own, other, side = halves[k]
+        card = halves[k, 0]
         after //= card
-        for b in range(card):
-            for a in range(s):
-                pair_sums[side, start + a * own + b * other] = 0.0
+        by_code = np.zeros(card * s)
         for c in range(group[2]):
-            b = c // after % card
+            place = c // after % card * s
             for a in range(s):
-                pair_sums[side, start + a * own + b * other] += sums[c * width + a]
+                by_code[place + a] += sums[c * width + a]
+        _fold(s, halves[k], by_code, frequencies, pair_sums)
 
 
 @njit(cache=True, nogil=True)
-def pass_stars(lanes, nodes, cards, unary, unary_offsets, tables, halves, groups, stars, codes,
-               masses, log_sums, unary_sums, square_sums, pair_sums):  # fmt: skip
+def sum_conditionals(lanes, nodes, cards, unary, unary_offsets, tables, frequencies, halves, groups,
+                     spans, codes, masses, log_sums, unary_sums, square_sums,
+                     pair_sums):  # fmt: skip
     """Fill the sums of these variables over all rows.
 
     ``masses`` are the weights of configurations, and from 0 on those of rows if there are any.
@@ -231,38 +297,38 @@ def pass_stars(lanes, nodes, cards, unary, unary_offsets, tables, halves, groups
     """
     peaks, totals, none = np.empty(BLOCK), np.empty(BLOCK), np.zeros(0)
     for node in nodes:
-        s, star = cards[node], stars[node]
+        s, span = cards[node], spans[node]
         width = -(-s // len(lanes)) * len(lanes)
         looked_up, tops, in_logs = _prepare(
-            width, node, cards, unary, unary_offsets, tables, halves, groups, stars
+            lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups, spans
         )
         weights, squares = np.empty(BLOCK * width), np.zeros(width)
         sums = np.zeros(len(looked_up))
         found = 0.0
-        for start in range(0, star[2], BLOCK):
-            size = min(BLOCK, star[2] - start)
-            here = none if star[3] < 0 else masses[star[3] + start : star[3] + start + size]
+        for start in range(0, span[2], BLOCK):
+            size = min(BLOCK, span[2] - start)
+            here = none if span[3] < 0 else masses[span[3] + start : span[3] + start + size]
             _weigh(
-                lanes, width, looked_up, in_logs, star, groups, codes, start, size, weights, peaks
+                lanes, width, looked_up, in_logs, span, groups, codes, start, size, weights, peaks
             )
             _normalise(lanes, width, weights, size, here, totals, squares)
             found += _sum_logs(totals, size, here)
             if in_logs:
                 for r in range(size):
                     found += peaks[r] * (here[r] if here.size else 1.0)
-            _scatter(lanes, width, weights, size, star, groups, codes, start, sums)
+            _scatter(lanes, width, weights, size, span, groups, codes, start, sums)
         base = 0
-        for g in range(star[0], star[1]):
+        for g in range(span[0], span[1]):
             stop = base + groups[g, 2]
             own = sums[base * width : stop * width]
-            _spread_sums(s, width, groups[g], halves, own, pair_sums)
+            _spread_sums(s, width, groups[g], halves, own, frequencies, pair_sums)
             for c in range(base, stop):  # what was taken off the logarithms
                 mass = 0.0
                 for a in range(s):
                     mass += sums[c * width + a]
-                    if g == star[0] and c == 0:
+                    if g == span[0] and c == 0:
                         unary_sums[unary_offsets[node] + a] = 0.0
-                    if g == star[0]:
+                    if g == span[0]:
                         unary_sums[unary_offsets[node] + a] += sums[c * width + a]
                 found += tops[c] * mass
             base = stop
@@ -272,104 +338,103 @@ def pass_stars(lanes, nodes, cards, unary, unary_offsets, tables, halves, groups
 
 
 @njit(cache=True, nogil=True)
-def fill_stars(lanes, nodes, slots, cards, unary, unary_offsets, tables, halves, groups, stars,
-               codes, ids, id_starts, masses, out):  # fmt: skip
-    """Write the conditionals of these variables in every row, all states but the last.
+def sum_over_edges(lanes, nodes, cards, unary, unary_offsets, tables, frequencies, halves, groups,
+                   spans, codes, masses, changes, removed, out):  # fmt: skip
+    """Fill, for every half-edge of these variables, a sum over all rows.
 
-    Variable ``nodes[t]`` fills ``out[slots[t] : slots[t] + s - 1]``. ``ids`` from ``id_starts[t]``
-    on say which configuration each row has (-1: the rows themselves are the configurations);
-    ``masses`` are the rows' weights, which the conditionals are multiplied by, or empty.
+    With c the column of ``changes[side]`` at the neighbour's state: of log E[exp(-c)] under the
+    variable's conditional if edges are ``removed``, else of Var[c].
     """
-    peaks, totals = np.empty(BLOCK), np.empty(BLOCK)
-    n_rows, none = out.shape[1], np.zeros(0)
-    for t in range(len(nodes)):
-        node = nodes[t]
-        s, star = cards[node], stars[node]
+    peaks, totals, none = np.empty(BLOCK), np.empty(BLOCK), np.zeros(0)
+    for node in nodes:
+        s, span = cards[node], spans[node]
         width = -(-s // len(lanes)) * len(lanes)
         looked_up, _, in_logs = _prepare(
-            width, node, cards, unary, unary_offsets, tables, halves, groups, stars
+            lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups, spans
         )
+        columns, places = _columns(s, width, span, halves, groups, changes, frequencies, removed)
         weights, squares = np.empty(BLOCK * width), np.zeros(width)
-        merged = id_starts[t] >= 0
-        target = out[slots[t] : slots[t] + s - 1]
-        if merged:
-            target = np.empty((s - 1, star[2]), out.dtype)
-        for start in range(0, star[2], BLOCK):
-            size = min(BLOCK, star[2] - start)
+        for start in range(0, span[2], BLOCK):
+            size = min(BLOCK, span[2] - start)
+            here = none if span[3] < 0 else masses[span[3] + start : span[3] + start + size]
             _weigh(
-                lanes, width, looked_up, in_logs, star, groups, codes, start, size, weights, peaks
+                lanes, width, looked_up, in_logs, span, groups, codes, start, size, weights, peaks
             )
             _normalise(lanes, width, weights, size, none, totals, squares)
-            for a in range(s - 1):
-                for r in range(size):
-                    target[a, start + r] = weights[r * width + a]
-        if merged:
-            own = ids[id_starts[t] : id_starts[t] + n_rows]
-            for a in range(s - 1):
-                row, goal = target[a], out[slots[t] + a]
-                for r in range(n_rows):
-                    goal[r] = row[own[r]]
-        if masses.size:
-            for a in range(s - 1):
-                for r in range(n_rows):
-                    out[slots[t] + a, r] *= masses[r]
+            at = 0
+            for g in range(span[0], span[1]):
+                own = codes[groups[g, 3] + start : groups[g, 3] + start + size]
+                for k in range(groups[g, 0], groups[g, 1]):
+                    where = places[at : at + groups[g, 2]]
+                    before = 0.0 if start == 0 else out[k]
+                    out[k] = before + _sum_changes(
+                        lanes, width, weights, here, own, where, columns, removed
+                    )
+                    at += groups[g, 2]
 
 
 @njit(cache=True, nogil=True)
-def fill_configurations(lanes, node, cards, unary, unary_offsets, tables, halves, groups, stars,
-                        codes, first, out):  # fmt: skip
+def _columns(s, width, span, halves, groups, changes, frequencies, removed):
+    """Return what changes with each half-edge by the neighbour's code, and where each group code's
+    column starts, one half-edge after the other."""
+    n_columns, n_places = 0, 0
+    for g in range(span[0], span[1]):
+        n_places += groups[g, 2] * (groups[g, 1] - groups[g, 0])
+        for k in range(groups[g, 0], groups[g, 1]):
+            n_columns += halves[k, 0]
+    columns, places = np.zeros(n_columns * width), np.empty(n_places, dtype=np.int64)
+    base, at = 0, 0
+    for g in range(span[0], span[1]):
+        after = groups[g, 2]
+        for k in range(groups[g, 0], groups[g, 1]):
+            card = halves[k, 0]
+            after //= card
+            own = columns[base : base + card * width]
+            _expand(s, width, halves[k], changes[halves[k, 4]], frequencies, own)
+            if removed:
+                for code in range(card):
+                    for a in range(s):
+                        own[code * width + a] = math.exp(-own[code * width + a])
+            for c in range(groups[g, 2]):
+                places[at + c] = base + c // after % card * width
+            base += card * width
+            at += groups[g, 2]
+    return columns, places
+
+
+@njit(cache=True, nogil=True)
+def _sum_changes(lanes, width, conditionals, masses, codes, places, columns, removed):
+    """Return the sum of log means, or of variances, of columns under conditionals."""
+    found = 0.0
+    for r in range(len(codes)):
+        place, mean, square = places[codes[r]], 0.0, 0.0
+        for q in range(0, width, len(lanes)):
+            column = load(lanes, columns, place + q)
+            product = times(load(lanes, conditionals, r * width + q), column)
+            mean += total(product)
+            if not removed:
+                square += total(times(product, column))
+        value = math.log(mean) if removed else square - mean * mean
+        found += masses[r] * value if masses.size else value
+    return found
+
+
+@njit(cache=True, nogil=True)
+def fill_conditionals(lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups,
+                      spans, codes, first, out):  # fmt: skip
     """Write a variable's conditionals in its configurations from ``first`` on, in whole lanes."""
-    peaks, totals, star = np.empty(BLOCK), np.empty(BLOCK), stars[node]
+    peaks, totals, span = np.empty(BLOCK), np.empty(BLOCK), spans[node]
     width = -(-cards[node] // len(lanes)) * len(lanes)
     looked_up, _, in_logs = _prepare(
-        width, node, cards, unary, unary_offsets, tables, halves, groups, stars
+        lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups, spans
     )
     none, squares = np.zeros(0), np.zeros(width)
     count = len(out) // width
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
         rows, place = out[start * width : (start + size) * width], first + start
-        _weigh(lanes, width, looked_up, in_logs, star, groups, codes, place, size, rows, peaks)
+        _weigh(lanes, width, looked_up, in_logs, span, groups, codes, place, size, rows, peaks)
         _normalise(lanes, width, rows, size, none, totals, squares)
-
-
-@njit(cache=True, nogil=True)
-def sum_by_others(lanes, conditionals, s, ids, masses, others, codes, cards, starts, own_strides,
-                  other_strides, out):  # fmt: skip
-    """Fill sum_m p(own state) [x_j = b] for one variable and each other one ``j`` given.
-
-    ``conditionals`` are those of its configurations, ``ids`` which of them each row has (empty:
-    rows are the configurations), ``masses`` the rows' weights or empty.
-    """
-    width, n_rows = -(-s // len(lanes)) * len(lanes), codes.shape[1]
-    n_configurations = len(conditionals) // width
-    for t in range(len(others)):
-        card, column = cards[others[t]], codes[others[t]]
-        sums = np.zeros(card * width)
-        if ids.size:
-            counts = np.zeros(n_configurations * card)
-            for r in range(n_rows):
-                cell = np.int64(ids[r]) * card + np.int64(column[r])
-                counts[cell] += masses[r] if masses.size else 1.0
-            for c in range(n_configurations):
-                for b in range(card):
-                    mass = counts[c * card + b]
-                    if mass != 0.0:
-                        for q in range(0, width, len(lanes)):
-                            held = load(lanes, sums, b * width + q)
-                            held = add_scaled(held, mass, conditionals, c * width + q)
-                            store(held, sums, b * width + q)
-        else:
-            for r in range(n_rows):
-                mass = masses[r] if masses.size else 1.0
-                for q in range(0, width, len(lanes)):
-                    place = np.int64(column[r]) * width + q
-                    held = add_scaled(load(lanes, sums, place), mass, conditionals, r * width + q)
-                    store(held, sums, place)
-        for b in range(card):
-            for a in range(s):
-                place = starts[t] + a * own_strides[t] + b * other_strides[t]
-                out[place] = sums[b * width + a]
 
 
 @njit(cache=True, nogil=True)

@@ -7,8 +7,8 @@ from problems import all_pairs, dense_pseudo
 from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.inference import Layout, Potentials
-from graftwork.objectives import PseudoLikelihood, products
-from graftwork.objectives.stars import MOST_ENTRIES, StarBook, Stars
+from graftwork.objectives import PseudoLikelihood, pair_sums
+from graftwork.objectives.neighbourhoods import MOST_ENTRIES, NeighbourhoodCache, Neighbourhoods
 
 
 def made(cards, rows, seed=0, weights=None):
@@ -56,25 +56,25 @@ def test_value_and_gradient_equal_dense_matrices(case, weighted):
 def test_rows_are_merged_where_few_configurations_occur_and_grouped_where_many_do():
     cards, rows, _ = CASES["merged"]
     sample = prepare(made(cards, rows))
-    stars = Stars.of(Layout.of(cards, HUB), StarBook(sample))
-    assert stars.stars[1, 2] <= 4  # neighbours with two states each
-    assert stars.masses_of(1).sum() == pytest.approx(sample.total_weight)
+    here = Neighbourhoods.of(Layout.of(cards, HUB), NeighbourhoodCache(sample))
+    assert here.spans[1, 2] <= 4  # neighbours with two states each
+    assert here.masses_of(1).sum() == pytest.approx(sample.total_weight)
     cards, rows, _ = CASES["groups"]
-    stars = Stars.of(Layout.of(cards, HUB), StarBook(prepare(made(cards, rows))))
-    assert stars.stars[0, 2] == rows
-    assert (stars.groups[:, 2] * 8 <= MOST_ENTRIES).all()
-    assert stars.stars[0, 1] - stars.stars[0, 0] == 3  # nine neighbours, three at a time
+    here = Neighbourhoods.of(Layout.of(cards, HUB), NeighbourhoodCache(prepare(made(cards, rows))))
+    assert here.spans[0, 2] == rows
+    assert (here.groups[:, 2] * 8 <= MOST_ENTRIES).all()
+    assert here.spans[0, 1] - here.spans[0, 0] == 3  # nine neighbours, three at a time
 
 
-def test_a_star_grows_neighbour_by_neighbour_to_the_same_as_at_once():
+def test_a_neighbourhood_grows_neighbour_by_neighbour_to_the_same_as_at_once():
     cards, rows, _ = CASES["merged"]
     sample = prepare(made(cards, rows))
-    grown, at_once = StarBook(sample), StarBook(sample)
+    grown, at_once = NeighbourhoodCache(sample), NeighbourhoodCache(sample)
     for count in range(1, 6):
-        star = grown.star(0, np.arange(1, 1 + count))
-    other = at_once.star(0, np.arange(1, 6))
-    assert star.n_configurations == other.n_configurations
-    assert np.array_equal(star.ids, other.ids)
+        one = grown.get(0, np.arange(1, 1 + count))
+    other = at_once.get(0, np.arange(1, 6))
+    assert one.count == other.count
+    assert np.array_equal(one.ids, other.ids)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_evaluation_near_another_is_the_same_as_afresh(case, change):
     assert warm.value == cold.value
     assert np.array_equal(warm.gradient, cold.gradient)
     assert np.array_equal(warm.curvature, cold.curvature)
-    assert (warm.stamps == near.stamps).sum() == {
+    assert (warm.conditionals.stamps == near.conditionals.stamps).sum() == {
         "nothing": 10, "a unary": 9, "a table": 8, "an edge more": 8, "an edge less": 8,
         "everything": 0,
     }[change]  # fmt: skip
@@ -142,11 +142,11 @@ def test_products_however_they_are_cut(weighted, monkeypatch):
     point, pairs = objective.at(here), all_pairs(40)
     whole = point.pair_gradients(pairs)[0]
     for name, value in (("PART", 7), ("MOST_CELLS", 100), ("SPAN", 999), ("MOST_COMBINED", 1)):
-        monkeypatch.setattr(products, name, value)
+        monkeypatch.setattr(pair_sums, name, value)
         assert np.allclose(point.pair_gradients(pairs)[0], whole, rtol=0, atol=1e-13)
     tall = pairs[pairs[:, 0] < 20]  # few with many: rectangles
     single = np.concatenate([point.pair_gradients(part)[0] for part in np.array_split(tall, 20)])
-    assert len(tall) >= products.MANY_PAIRS
+    assert len(tall) >= pair_sums.MANY_PAIRS
     assert np.allclose(point.pair_gradients(tall)[0], single, atol=1e-13)
 
 
@@ -181,10 +181,10 @@ def test_little_memory_changes_no_score(weighted):
 
 def test_products_have_few_cells_that_are_not_wanted():
     cards, pairs = np.full(42, 2), all_pairs(42)
-    assert products.dense(pairs, cards)
-    assert products.one_square(pairs, cards)
+    assert pair_sums.dense(pairs, cards)
+    assert pair_sums.one_square(pairs, cards)
     cards[:2] = 4000  # their own table is the largest by far
-    assert products.dense(pairs[1:], cards)
-    assert not products.one_square(pairs[1:], cards)
+    assert pair_sums.dense(pairs[1:], cards)
+    assert not pair_sums.one_square(pairs[1:], cards)
     some = np.concatenate([pairs[1:2], pairs[81:]])  # one of each, and all of the small ones
-    assert not products.dense(some, cards)
+    assert not pair_sums.dense(some, cards)
