@@ -80,7 +80,8 @@ class Neighbourhood:
 
     def codes(self, sample: Sample, i: int) -> NDArray[np.unsignedinteger]:
         """Return the codes of a neighbour, or of the variable itself, in each configuration."""
-        return sample.codes[i] if self.first is None else sample.codes[i][self.first]
+        own: NDArray[np.unsignedinteger] = sample.codes[i]
+        return own if self.first is None else own[self.first]
 
 
 class Arena(Generic[Kind]):

@@ -86,15 +86,15 @@ def by_states(sample: Sample, pairs: Ints, values: Any) -> Floats:
     values : (2, entries) or (entries,) array
         One line for each side, or one for both.
     """
-    values = np.broadcast_to(np.asarray(values, dtype=np.float64), (2, np.shape(values)[-1]))
+    both: Floats = np.broadcast_to(np.asarray(values, dtype=np.float64), (2, np.shape(values)[-1]))
     if sample.complete:
-        return values
+        return both
     starts, ends = table_offsets(sample.extended, pairs), table_offsets(sample.cards, pairs)
     out = np.zeros((2, int(ends[-1])))
     unary_offsets = offsets(sample.cards)
     kernel.fold_codes(
         pairs, sample.cards, sample.extended, unary_offsets, sample.frequencies,
-        np.ascontiguousarray(values), starts, ends, out,
+        np.ascontiguousarray(both), starts, ends, out,
     )  # fmt: skip
     return out
 

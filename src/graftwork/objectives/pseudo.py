@@ -323,7 +323,9 @@ class PseudoPoint:
             )  # fmt: skip
 
         self.conditionals.run_by_lanes(run, here.connected)
-        return np.bincount(here.edges, sums, minlength=self.potentials.layout.n_edges)
+        total: Floats = np.zeros(self.potentials.layout.n_edges)
+        np.add.at(total, here.edges, sums)
+        return total
 
 
 def _sum_rows(conditionals: Conditionals, nodes: Ints, sums: Sums) -> None:

@@ -115,7 +115,7 @@ def unfold(size: int) -> Ints:
 def padded(lines: Floats, lanes: tuple[int, ...]) -> Floats:
     """Return (t, c) numbers as (c, t) ones, filled up with zeros to whole lanes."""
     width = -(-len(lines) // len(lanes)) * len(lanes)
-    out = cache_lines(lines.shape[1] * width).reshape(lines.shape[1], width)
+    out: Floats = cache_lines(lines.shape[1] * width).reshape(lines.shape[1], width)
     out[:, : len(lines)] = lines.T
     return out
 
