@@ -12,7 +12,7 @@ from graftwork.data import Table
 from graftwork.data.compact import prepare
 from graftwork.data.counts import PairCounts
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.soft import soft_log_conditionals
+from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.pair_sums import dense
 
