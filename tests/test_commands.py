@@ -19,7 +19,7 @@ import typer
 from bench.__main__ import parse as parse_bench
 from made_sets import SENTENCE, write_sets
 
-from experiments import PAPERS, learners
+from experiments import PAPERS
 from experiments import __main__ as papers
 from graftwork import PairwiseMRF
 from graftwork.cli import app as program
@@ -237,8 +237,6 @@ def understand(words: tuple[str, ...], parsed) -> None:
         parse_bench(rest[2:])
     elif rest[:2] == ("-m", "experiments"):
         understand_papers(rest[2:])
-    elif rest[:2] == ("-m", "experiments.learners"):
-        learners.parse(list(rest[2:]))
     elif rest[0].startswith("benchmarks/"):
         script_of(rest[0]).parse(list(rest[1:]))
     else:

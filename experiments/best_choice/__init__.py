@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from experiments.best_choice.report import report
+from experiments.best_choice.claims import claims, run_lines
+from experiments.best_choice.figures import figures
 from experiments.best_choice.runs import OUR_LAM, Plan, Setting, Source, run
-from experiments.engine.study import Context, Found, Size, Step, Study
+from experiments.engine import Context, Found, Report, Size, Step, Study
 
 PAPER = (
     "Chaabene and Huang, Best-choice edge grafting for efficient structure learning of Markov "
@@ -31,21 +32,21 @@ TWICE = 2**0.5
 #: The likelihood's gradient is about half the pseudo-likelihood's, so that its lam is half of ours.
 CHAIN: dict[str, dict[str, Any]] = {
     "lam .005": {"lam": 0.005},
-    "free unaries": {"penalize_unary": False},
-    "path rule": {"pair_rule": "path"},
+    "free unaries": {"unary": False},
+    "path rule": {"rule": "path"},
     "our draws": {"tests": None},
     "pseudo-likelihood": {"loss": "pseudolikelihood", "inference": "auto", "lam": OUR_LAM},
 }
 #: What is changed alone.
 ALONE: dict[str, tuple[Setting, dict[str, Any]]] = {
-    "free unaries": ("authors", {"penalize_unary": False}),
-    "path rule": ("authors", {"pair_rule": "path"}),
+    "free unaries": ("authors", {"unary": False}),
+    "path rule": ("authors", {"rule": "path"}),
     "no ridge": ("authors", {"l2": 0.0}),
     "our draws": ("authors", {"tests": None}),
     "pseudo-likelihood": ("authors", {"loss": "pseudolikelihood", "inference": "auto"}),
-    "penalised unaries": ("ours", {"penalize_unary": True}),
+    "penalised unaries": ("ours", {"unary": True}),
     "ridge": ("ours", {"l2": 0.75}),
-    "penalised unaries, ridge": ("ours", {"penalize_unary": True, "l2": 0.75}),
+    "penalised unaries, ridge": ("ours", {"unary": True, "l2": 0.75}),
 }
 
 
@@ -220,6 +221,11 @@ def _ranks(context: Context) -> Found:
         "least": best.min(axis=1).tolist(),
         "largest": best.max(axis=1).tolist(),
     }
+
+
+def report(found: Mapping[str, Found]) -> Report:
+    """Return claims, a table of all runs and figures."""
+    return Report(claims(found), {"runs": run_lines(found)}, figures(found))
 
 
 STUDY = Study("best-choice", PAPER, steps, report, ("jester", "yummly"))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.best_choice.groups import WHOSE, Group, groups
-from experiments.engine.study import Figure, Found
+from experiments.engine import Figure, Found
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, head, is_wide
 
 HEIGHTS = {"objective": "objective", "test_nlpl": "test NLPL", "recall": "recall"}

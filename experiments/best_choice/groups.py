@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from experiments.engine.study import Found
+from experiments.engine import Found
 
 #: Whose settings a run has.
 WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
@@ -50,6 +50,14 @@ class Group:
         return list(self.runs)
 
     @property
+    def place(self) -> str:
+        """What was learned from."""
+        return f"n={self.n}" if self.n else self.data
+
+    def __str__(self) -> str:
+        return f"{self.place}, {WHOSE[self.setting]}"
+
+    @property
     def budget(self) -> int | None:
         """Return how many edges were allowed."""
         budget: int | None = next(iter(self.runs.values()))["max_edges"]
@@ -64,10 +72,10 @@ class Group:
         """Return whether the clock ended a run."""
         return bool(self.runs[method]["stop"] == "seconds")
 
-    def stopped(self, methods: Iterable[str] | None = None) -> str:
-        """Return which of the methods (all of them) the clock ended, in words; else nothing."""
-        ended = [method for method in methods or self.runs if self.capped(method)]
-        return f"the clock ended {', '.join(ended)}" if ended else ""
+    def stopped(self, methods: Iterable[str]) -> str | None:
+        """Return which of the methods the clock ended, in words; None if none."""
+        ended = [method for method in methods if self.capped(method)]
+        return f"the clock ended {', '.join(ended)}" if ended else None
 
     def seconds(self, method: str) -> str:
         """Return how long a run took, in words."""

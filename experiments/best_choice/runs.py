@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from experiments.engine.study import Context, Found
+from experiments.engine import Context, Found
+from graftwork.comparing.methods import joined
 from graftwork.comparing.networks import make_task
 from graftwork.comparing.runner import Attempt, run_methods
 from graftwork.data import Table
@@ -19,6 +20,7 @@ from graftwork.datasets import draw, load_jester, load_yummly, scale_free_networ
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
+from graftwork.parameters import gather
 from graftwork.report.found_edges import score_edges
 
 #: The counters of a round that curves are drawn against.
@@ -114,8 +116,8 @@ def arguments(plan: Plan, n: int) -> dict[str, Any]:
 
     Examples
     --------
-    >>> arguments(Plan(Source("scale-free", 400), "alpha 0.5", "authors"), 400)["tests"]
-    20
+    >>> arguments(Plan(Source("scale-free", 400), "alpha 0.5", "authors"), 400)["method_options"]
+    {'tests': 20, 'alpha': 0.5}
     >>> arguments(Plan(Source("scale-free", 400), "exhaustive", "ours"), 400)
     {'method': 'edge-grafting', 'lam': 0.01}
     """
@@ -128,8 +130,20 @@ def arguments(plan: Plan, n: int) -> dict[str, Any]:
     else:
         chosen = {"method": method, "lam": OUR_LAM}
     if method == "best-choice":
-        chosen["alpha"] = float(plan.method.split()[-1])
-    return {**chosen, **dict(plan.changed)}
+        alpha = float(plan.method.split()[-1])
+        chosen = joined(chosen, {"method_options": {"alpha": alpha}})
+    for name, value in dict(plan.changed).items():
+        chosen = joined(chosen, _argument(name, value))
+    return chosen
+
+
+def _argument(name: str, value: Any) -> dict[str, Any]:
+    """Return one changed setting as an argument of `MarkovNetwork`."""
+    if name == "rule":
+        return {"inference": f"bp:rule={value}"}
+    if name in ("tests", "structure"):
+        return {"method_options": {name: value}}
+    return gather({name: value})
 
 
 #: Of the paper's grid (powers of ten) the one at which the pseudo-likelihood finds most.
@@ -171,7 +185,7 @@ def run(plan: Plan, context: Context) -> Found:
 def _curve(attempt: Attempt, rows: Rows, truth: Any) -> list[Found]:
     """Return some rounds: counters, objective, and what their networks are worth."""
     net = attempt.net
-    sample = prepare(rows.train, keep_all_states=bool(net.penalize_unary), n_jobs=net.n_jobs)
+    sample = prepare(rows.train, keep_all_states=bool(net.spec().unary), n_jobs=net.n_jobs)
     told = {record.index: record for record in net.trace_}
     points = []
     for index, potentials in attempt.watcher.networks():

@@ -77,7 +77,7 @@ def timed(recipe: Recipe) -> tuple[Recipe, Searches]:
 
     Examples
     --------
-    >>> from graftwork.recipes import grafting
+    >>> from graftwork.recipes.grafting import grafting
     >>> timed(grafting())[0].name
     'grafting'
     """

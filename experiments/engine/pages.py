@@ -11,7 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.engine.study import Claim, Figure, Report, Study
+from experiments.engine.claims import Claim
+from experiments.engine.study import Figure, Report, Study
 from graftwork.report.plot import new_figure
 
 CLAIMS = ("what", "printed", "ours", "verdict", "because")

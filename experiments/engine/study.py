@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from experiments.engine.claims import Claim
 from graftwork.grafting.trace import Observer, Silence
 
 Size = Literal["full", "quick"]
-Verdict = Literal["reproduced", "differs", "cannot be", "not run"]
 
 #: What a step finds: anything JSON can hold.
 Found = dict[str, Any]
@@ -72,30 +72,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Something a paper says beside what was found here.
-
-    Attributes
-    ----------
-    what : str
-        Figure or table, and what is claimed.
-    printed : str
-        The paper's value or words.
-    ours : str
-    verdict : str
-        Computed from the results: "reproduced", "differs", "cannot be", or "not run".
-    because : str
-        Why it differs or cannot be, with the evidence.
-    """
-
-    what: str
-    printed: str
-    ours: str
-    verdict: Verdict
-    because: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A picture: its name, a caption, and what draws it into a matplotlib figure."""
 
@@ -144,38 +120,3 @@ class Study:
     steps: Callable[[Size], Sequence[Step]]
     report: Callable[[Mapping[str, Found]], Report]
     data: tuple[str, ...] = ()
-
-
-def judge(
-    what: str,
-    printed: str,
-    ours: str | None,
-    holds: bool | None,
-    because: str = "",
-    *,
-    unless: str = "",
-) -> Claim:
-    """Return a claim with its verdict: reproduced if it ``holds``; not run where nothing is known.
-
-    Parameters
-    ----------
-    because : str
-        Why it differs, if it does.
-    unless : str
-        What forbids to call it reproduced even so, such as a run that did not come to its end.
-
-    Examples
-    --------
-    >>> judge("Table 1", "12 edges", "15 edges", False, "ties in the penalty").verdict
-    'differs'
-    >>> judge("Table 1", "12 edges", None, None).verdict
-    'not run'
-    >>> judge("Fig. 2", "fewer", "9 and 7", True, unless="the clock stopped grafting").because
-    'the clock stopped grafting'
-    """
-    if ours is None or holds is None:
-        return Claim(what, printed, "", "not run", because if ours is None else "")
-    if holds and not unless:
-        return Claim(what, printed, ours, "reproduced")
-    reasons = [unless] if holds else [because, unless]
-    return Claim(what, printed, ours, "differs", "; ".join(filter(None, reasons)))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engine.study import Context, Found, Size, Step, Study
+from experiments.engine import Context, Found, Report, Size, Step, Study
 from experiments.forced_pruning.bounds import least_loss
-from experiments.forced_pruning.printed import EXCHANGED, MORE, NAMES
-from experiments.forced_pruning.report import report
+from experiments.forced_pruning.claims import EXCHANGED, MORE, NAMES, claims, tables
+from experiments.forced_pruning.figures import figures
 from graftwork.datasets import load_debd
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators import MarkovNetwork
@@ -196,6 +196,11 @@ def steps(size: Size) -> list[Step]:
     work = partial(_thorough, RESTARTS[size], ROUNDS[size])
     name = "-".join(map(str, THOROUGH))
     return [*found, Step(f"{name}-thorough", "plants: a thorough search", work, thorough)]
+
+
+def report(found: Mapping[str, Found]) -> Report:
+    """Return claims, tables and the picture of whatever was run."""
+    return Report(claims(found), tables(found), figures(found))
 
 
 STUDY = Study(

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engine.study import Figure, Found
-from experiments.forced_pruning.cells import bound_of
-from experiments.forced_pruning.printed import MORE, NAMES, PRINTED, Cell
+from experiments.engine import Figure, Found
+from experiments.forced_pruning.claims import MORE, NAMES, PRINTED, Cell, bound_of
 from graftwork.report.curves import draw_curve, dress, head
 
 Line = dict[int, float]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.engine.study import Found, Report, Size, Step, Study
+from experiments.engine import Found, Report, Size, Step, Study
 from experiments.grafting_light.chain import chain_figures, chain_steps, chain_table
-from experiments.grafting_light.chain_claims import chain_claims
 from experiments.grafting_light.chunks import chunk_figures, chunk_steps, chunk_table
-from experiments.grafting_light.chunks_claims import chunk_claims
+from experiments.grafting_light.claims import chain_claims, chunk_claims
 from experiments.grafting_light.letters import letter_steps
 from experiments.grafting_light.letters_claims import letter_claims
 from experiments.grafting_light.letters_figures import letter_figures, letter_table

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from typing import Any
 
+from experiments.engine import Context, Figure, Found, Size, Step
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
-from experiments.engine.study import Context, Figure, Found, Size, Step
 from graftwork.comparing.chains import compare_chains
 from graftwork.datasets import LabelledChains, labelled_chains
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
+from experiments.engine import Context, Figure, Found, Size, Step
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
-from experiments.engine.study import Context, Figure, Found, Size, Step
 from experiments.grafting_light.chain import CRITERIA, CURVE, FULL, GRAFTING, LIGHT, SEIDEL, TOLD
 from graftwork.comparing.chains import compare_chains
 from graftwork.data.chains import Sequences, as_sequences

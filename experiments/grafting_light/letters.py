@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from experiments.engine import Context, Found, Size, Step
 from experiments.engine.observers import CpuClock, curve_of
-from experiments.engine.study import Context, Found, Size, Step
 from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
 from graftwork.comparing.networks import compare, corner_of
 from graftwork.data import Table
@@ -64,7 +64,7 @@ class LetterSize:
     letters: str = LETTERS
     strengths: tuple[float, ...] = (0.1, 0.05)
     pseudo: float = 0.02
-    default: float | str = "auto"
+    default: float | Literal["auto"] = "auto"
     sweep: str = "s"
     units: tuple[int, ...] = (1, 10, 30, 50, 70, 90, 110)
     n_samples: int = 1_000
@@ -93,7 +93,7 @@ def letter_steps(size: Size) -> list[Step]:
         out.append(_default_step(letter, sizes))
     patient = replace(sizes, most=sizes.most_penalised)
     for method in (LIGHT, GRAFTING, FULL):
-        settings = {**paper_settings(method, UNIT), "penalize_unary": True}
+        settings = {**paper_settings(method, UNIT), "penalty_options": {"unary": True}}
         key = f"letters-penalised-{method}"
         out.append(_step(key, sizes.sweep, settings, sizes.strengths[0], patient))
     for method in (LIGHT, GRAFTING):
@@ -184,7 +184,9 @@ def run_letter(
     }
 
 
-def run_default(context: Context, *, letter: str, lam: float | str, n_samples: int) -> Found:
+def run_default(
+    context: Context, *, letter: str, lam: float | Literal["auto"], n_samples: int
+) -> Found:
     """Return what our defaults make of one letter, choosing lambda unless it is given.
 
     Times are those of the whole fit, the choice of lambda among them; evaluations and rounds are

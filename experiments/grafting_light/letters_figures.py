@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from experiments.engine import Figure, Found
 from experiments.engine.panels import draw_criteria
-from experiments.engine.study import Figure, Found
 from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
 from experiments.grafting_light.letters_claims import bp_runs, unit_lines
 from graftwork.report.curves import INK

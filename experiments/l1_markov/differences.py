@@ -1,4 +1,4 @@
-"""Mean differences over networks with their standard errors, and claims judged by them."""
+"""Mean differences over networks, with their standard errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from experiments.engine.study import Claim, judge
 
 Line = Mapping[str, Any]
 Floats = NDArray[np.float64]
@@ -56,25 +54,26 @@ class Difference:
         """Whether it is more than two standard errors below zero."""
         return self.known and self.mean < -max(2 * self.error, NOTHING)
 
-    def words(self, unit: str = "networks") -> str:
-        """Return it in words.
+    def __str__(self) -> str:
+        """Return the mean, its error and the count.
 
         Examples
         --------
-        >>> difference([0.1, 0.2, 0.3]).words()
-        '0.2 (s.e. 0.058; above 0 on 3 of 3 networks)'
+        >>> print(difference([0.1, 0.2, 0.3]))
+        0.2 (s.e. 0.058; above 0 on 3 of 3
         """
         return (
             f"{self.mean:.3g} (s.e. {self.error:.2g}; {self.whose}above 0 on {self.wins} of "
-            f"{self.count} {unit})"
+            f"{self.count}"
         )
 
+    @property
     def why_not(self) -> str:
         """Return what speaks against a claim that the mean is above zero.
 
         Examples
         --------
-        >>> difference([-1.0, -2.0, -1.5]).why_not()
+        >>> difference([-1.0, -2.0, -1.5]).why_not
         'the opposite holds, by more than two standard errors'
         """
         if self.largest < NOTHING:
@@ -159,13 +158,3 @@ def paired(
             if line.get(by) == name and cell is not None:
                 side[line["network"]] = float(cell if place is None else cell[place])
     return {key: one - sides[1][key] for key, one in sides[0].items() if key in sides[1]}
-
-
-def judged(
-    what: str, printed: str, found: Difference, *, unit: str = "networks", because: str = ""
-) -> Claim:
-    """Return a claim that a mean is above zero: reproduced if it exceeds two standard errors."""
-    if not found.known:
-        return judge(what, printed, None, None)
-    reason = found.why_not() + (f"; {because}" if because else "")
-    return judge(what, printed, found.words(unit), found.clear, reason)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from experiments.engine import Context
 from experiments.engine.observers import Snapshots
-from experiments.engine.study import Context
 from experiments.l1_markov.penalties import cmll_of, most_rounds
 from graftwork.data import Table
 from graftwork.data.compact import prepare
@@ -24,11 +24,15 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.models import PairwiseMRF
-from graftwork.parameters import gather
+from graftwork.parameters import MethodName, gather
 from graftwork.report import compare_edges
 
 #: How features are chosen, the paper's names for it, and ours.
-INDUCTIONS = {"gain": "gain", "gradient": "grafting", "mutual information": "mutual-information"}
+INDUCTIONS: dict[str, MethodName] = {
+    "gain": "gain",
+    "gradient": "grafting",
+    "mutual information": "mutual-information",
+}
 TOL = 1e-5
 ARMS = ("annealed", "at one lambda", "all features at once", "exact inference")
 
@@ -76,7 +80,18 @@ def induce(
         for name, method in INDUCTIONS.items():
             kept = Snapshots(context.observer, lambda record: record.blocks)
             with stalls_are_counted():
-                net = MarkovNetwork(method, loss="likelihood", inference=inference, penalty="l1", lam=lam, tol=TOL, method_options={"max_iter": most_rounds(train)}, random_state=0, n_jobs=context.n_jobs, verbose=kept).fit(train)  # fmt: skip
+                net = MarkovNetwork(
+                    method,
+                    loss="likelihood",
+                    inference=inference,
+                    penalty="l1",
+                    lam=lam,
+                    tol=TOL,
+                    method_options={"max_iter": most_rounds(train)},
+                    random_state=0,
+                    n_jobs=context.n_jobs,
+                    verbose=kept,
+                ).fit(train)
             about = {"induction": name, "inference": inference, **_health(net)}
             if inference == "bp":
                 lines += [
@@ -140,7 +155,14 @@ def anneal(
     lines = []
     for name in arms:
         with stalls_are_counted():
-            net = MarkovNetwork(lam=lam, tol=TOL, random_state=0, n_jobs=context.n_jobs, verbose=context.observer, **gather({**settings[name], "max_iter": most_rounds(train)})).fit(train)  # fmt: skip
+            net = MarkovNetwork(
+                lam=lam,
+                tol=TOL,
+                random_state=0,
+                n_jobs=context.n_jobs,
+                verbose=context.observer,
+                **gather({**settings[name], "max_iter": most_rounds(train)}),
+            ).fit(train)
         line = {"arm": name, **_health(net), **_worth(net.model_, test)}
         lines.append({**line, "exact_objective": _exact_objective(net, train)})
     return lines
@@ -213,7 +235,13 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
         rows = replace(made.data)  # what was counted before is forgotten
         began = time.perf_counter()
         with stalls_are_counted():
-            net = MarkovNetwork(tol=1e-4, random_state=0, n_jobs=context.n_jobs, verbose=context.observer, **gather({**settings, "max_iter": most_rounds(rows)})).fit(rows)  # fmt: skip
+            net = MarkovNetwork(
+                tol=1e-4,
+                random_state=0,
+                n_jobs=context.n_jobs,
+                verbose=context.observer,
+                **gather({**settings, "max_iter": most_rounds(rows)}),
+            ).fit(rows)
         seconds = time.perf_counter() - began
         line = {"whose": whose, "what": what, "seconds": seconds, **_health(net)}
         lines.append({**line, "edges": net.model_.n_edges})

@@ -18,7 +18,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.models import PairwiseMRF
-from graftwork.parameters import gather
+from graftwork.parameters import PenaltyName, gather
 from graftwork.report import conditional_logs
 
 #: The same strengths for L1 and L2; each network's own is chosen on validation rows.
@@ -168,7 +168,10 @@ def l2_by_propagation(
 ) -> Held:
     """Return what L2 is worth with all pairs learned by belief propagation, as in the paper."""
     nets = [
-        MarkovNetwork("full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3, n_jobs=n_jobs, verbose=observer).fit(parts.train)
+        MarkovNetwork(
+            "full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3,
+            n_jobs=n_jobs, verbose=observer,
+        ).fit(parts.train)
         for lam in grid
     ]  # fmt: skip
     best = _best(parts, nets)
@@ -208,7 +211,7 @@ def cmll_of(model: PairwiseMRF, test: Table) -> tuple[float, bool]:
     return float(logs.rows.mean()), logs.exact
 
 
-def _batch(rows: Table, penalty: str, lam: float, common: dict[str, Any]) -> MarkovNetwork:
+def _batch(rows: Table, penalty: PenaltyName, lam: float, common: dict[str, Any]) -> MarkovNetwork:
     """Return the network with all features at once: how it is learned is no part of this."""
     tol = _UNPENALISED_TOL if penalty == "none" else 1e-5
     return MarkovNetwork("full", penalty=penalty, lam=float(lam), tol=tol, **common).fit(rows)

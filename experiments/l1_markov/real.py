@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.engine.study import Context
+from experiments.engine import Context
 from experiments.l1_markov.inference import Line, stalls_are_counted
 from experiments.l1_markov.penalties import (
     PAPER,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from experiments.engine import Context, Found, Size, Step, Study
 from experiments.engine.observers import Searches, timed
-from experiments.engine.study import Context, Found, Size, Step, Study
-from experiments.priority.report import PRINTED, report
+from experiments.priority.claims import PRINTED, report
 from graftwork.data import Table
 from graftwork.datasets import load_mushroom
 from graftwork.errors import ConvergenceWarning
@@ -31,7 +32,7 @@ ACCURACIES: dict[Size, tuple[float, ...]] = {
 EPSILONS = (0.0, 1e-4, 1e-2, 1e-1)
 GRAFTING: dict[str, Any] = {"method": "grafting", "method_options": {"features": False}}
 RULES: dict[str, dict[str, Any]] = {
-    "bp, path rule": {"pair_rule": "path"},
+    "bp, path rule": {"inference": "bp"},
     "exact inference": {"inference": "exact"},
 }
 
@@ -82,7 +83,9 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
         recipe = make_recipe(options.pop("method"), options.pop("method_options", {}))
         options["method"], searches = timed(recipe)
     began = time.perf_counter()
-    net = MarkovNetwork(**options, random_state=context.seed + seed, n_jobs=context.n_jobs, verbose=context.observer)  # fmt: skip
+    net = MarkovNetwork(
+        **options, random_state=context.seed + seed, n_jobs=context.n_jobs, verbose=context.observer
+    )
     with warnings.catch_warnings():  # whether it converged is part of what is found
         warnings.simplefilter("ignore", ConvergenceWarning)
         net.fit(halves[0])
@@ -124,48 +127,47 @@ def _both(settings: Mapping[str, Any], seeds: int, context: Context) -> Found:
     }
 
 
-def _accuracies(lam: float, accuracies: tuple[float, ...], context: Context) -> Found:
-    """The edges and values of runs that stop earlier and earlier."""
-    halves = mushroom_halves()
-    lines = []
-    for tol in accuracies:
-        for name, settings in (
-            ("grafting", grafting_settings()),
-            ("priority", preset("priority-paper")),
-        ):
-            found = learn(halves, {**settings, "lam": lam, "tol": tol}, context)
-            lines.append({"method": name, "tol": tol, **_short(found)})
-    return {"lines": lines}
+@dataclass(frozen=True)
+class Variant:
+    """A line of a table: what it says of itself, settings, and which halves.
+
+    Halves are in file order (None), that order the other way round (-1), or shuffled by a seed.
+    """
+
+    about: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    order: int | None = None
+
+    def line(self, context: Context) -> Found:
+        """Return the line."""
+        if self.order == -1:
+            halves = mushroom_halves()[::-1]
+        else:
+            halves = mushroom_halves(None if self.order is None else context.seed + self.order)
+        return {**self.about, **_short(learn(halves, self.settings, context))}
 
 
-def _epsilons(lam: float, context: Context) -> Found:
-    """What a larger pruning threshold drops."""
-    halves, lines = mushroom_halves(), []
-    for epsilon in EPSILONS:
-        settings = {
-            **preset("priority-paper"), "lam": lam, "method_options": {"epsilon": epsilon}
-        }  # fmt: skip
-        lines.append({"epsilon": epsilon, **_short(learn(halves, settings, context))})
-    return {"lines": lines}
+def _lines(variants: Sequence[Variant], context: Context) -> Found:
+    return {"lines": [variant.line(context) for variant in variants]}
+
+
+def _table(key: str, words: str, variants: Sequence[Variant]) -> Step:
+    settings = {"variants": [asdict(variant) for variant in variants]}
+    return Step(key, words, partial(_lines, variants), settings)
+
+
+def _short(found: Found) -> Found:
+    """What a line of a table says of a run."""
+    return {
+        "edges": len(found["edges"]),
+        **{name: found[name] for name in ("nll", "train_nll", "objective", "tests", "certified")},
+    }
 
 
 def _capped(lam: float, edges: int, context: Context) -> Found:
     """Grafting that stops at the printed number of edges."""
     settings = {**grafting_settings(), "lam": lam, "max_edges": edges}
     return _short(learn(mushroom_halves(), settings, context))
-
-
-def _halves(lam: float, orders: int, context: Context) -> Found:
-    """Random halves, and the halves in file order the other way round."""
-    first, second = mushroom_halves()
-    paper = {**preset("priority-paper"), "lam": lam}
-    lines = [
-        {"halves": "file order, second half learned", **_short_of((second, first), paper, context)}
-    ]
-    for order in range(orders):
-        halves = mushroom_halves(context.seed + order)
-        lines.append({"halves": f"random {order}", **_short_of(halves, paper, context)})
-    return {"lines": lines}
 
 
 def _baselines(context: Context) -> Found:
@@ -179,73 +181,74 @@ def _baselines(context: Context) -> Found:
     }
 
 
-def _side_by_side(context: Context) -> Found:
+def _side_by_side(size: Size) -> list[Variant]:
     """The paper's settings and ours, one change after the other, on both kinds of halves."""
     paper = preset("priority-paper")
-    variants: dict[str, dict[str, Any]] = {
+    free = {**paper, "penalty_options": {"unary": False}}
+    changes: dict[str, dict[str, Any]] = {
         "as the paper, lambda 0.7": paper,
-        "the same, unaries free": {**paper, "penalize_unary": False},
-        "unaries free, lambda 0.1": {**paper, "penalize_unary": False, "lam": 0.1},
+        "the same, unaries free": free,
+        "unaries free, lambda 0.1": {**free, "lam": 0.1},
         "priority, pseudo-likelihood, lambda 0.02": {"method": "priority", "lam": 0.02},
         "our defaults": {},
     }
-    if context.quick:
-        del variants["unaries free, lambda 0.1"]
-    kinds = {"file order": mushroom_halves(), "random halves": mushroom_halves(context.seed)}
-    lines = []
-    for halves_name, halves in kinds.items():
-        for name, settings in variants.items():
-            found = _short_of(halves, settings, context)
-            lines.append({"settings": name, "halves": halves_name, **found})
-    return {"lines": lines}
-
-
-def _short_of(halves: Halves, settings: Mapping[str, Any], context: Context) -> Found:
-    return _short(learn(halves, settings, context))
-
-
-def _short(found: Found) -> Found:
-    """What a line of a table says of a run."""
-    return {
-        "edges": len(found["edges"]),
-        **{name: found[name] for name in ("nll", "train_nll", "objective", "tests", "certified")},
-    }
+    if size == "quick":
+        del changes["unaries free, lambda 0.1"]
+    return [
+        Variant({"settings": name, "halves": halves}, settings, order)
+        for halves, order in (("file order", None), ("random halves", 0))
+        for name, settings in changes.items()
+    ]
 
 
 def _steps_at(lam: float, size: Size) -> Iterator[Step]:
-    seeds = SEEDS[size]
-    paper = {**preset("priority-paper"), "lam": lam}
+    seeds, edges = SEEDS[size], PRINTED[lam].edges
+    paper, grafting = {**preset("priority-paper"), "lam": lam}, {**grafting_settings(), "lam": lam}
     yield Step(
-        f"grafting-{lam}", f"grafting, lambda {lam}",
-        partial(_many, {**grafting_settings(), "lam": lam}, 1), {"lam": lam},
-    )  # fmt: skip
+        f"grafting-{lam}", f"grafting, lambda {lam}", partial(_many, grafting, 1), {"lam": lam}
+    )
     yield Step(
-        f"priority-{lam}", f"priority grafting, lambda {lam}, {seeds} seeds",
-        partial(_many, paper, seeds), {"settings": paper, "seeds": seeds},
-    )  # fmt: skip
-    accuracies = ACCURACIES[size]
+        f"priority-{lam}",
+        f"priority grafting, lambda {lam}, {seeds} seeds",
+        partial(_many, paper, seeds),
+        {"settings": paper, "seeds": seeds},
+    )
+    yield _table(
+        f"accuracy-{lam}",
+        f"runs that stop early, lambda {lam}",
+        [
+            Variant({"method": name, "tol": tol}, {**settings, "tol": tol})
+            for tol in ACCURACIES[size]
+            for name, settings in (("grafting", grafting), ("priority", paper))
+        ],
+    )
     yield Step(
-        f"accuracy-{lam}", f"runs that stop early, lambda {lam}",
-        partial(_accuracies, lam, accuracies), {"lam": lam, "accuracies": accuracies},
-    )  # fmt: skip
-    yield Step(
-        f"capped-{lam}", f"grafting up to the printed number of edges, lambda {lam}",
-        partial(_capped, lam, PRINTED[lam].edges), {"lam": lam, "edges": PRINTED[lam].edges},
-    )  # fmt: skip
-    yield Step(
-        f"epsilon-{lam}", f"pruning thresholds, lambda {lam}",
-        partial(_epsilons, lam), {"lam": lam, "epsilons": EPSILONS},
-    )  # fmt: skip
+        f"capped-{lam}",
+        f"grafting up to the printed number of edges, lambda {lam}",
+        partial(_capped, lam, edges),
+        {"lam": lam, "edges": edges},
+    )
+    yield _table(
+        f"epsilon-{lam}",
+        f"pruning thresholds, lambda {lam}",
+        [
+            Variant({"epsilon": epsilon}, {**paper, "method_options": {"epsilon": epsilon}})
+            for epsilon in EPSILONS
+        ],
+    )
     for name, change in RULES.items():
         yield Step(
-            f"{name.replace(', ', '-').replace(' ', '-')}-{lam}", f"{name}, lambda {lam}",
+            f"{name.replace(', ', '-').replace(' ', '-')}-{lam}",
+            f"{name}, lambda {lam}",
             partial(_both, {**change, "lam": lam}, seeds),
             {"lam": lam, "change": change, "seeds": seeds},
-        )  # fmt: skip
-    yield Step(
-        f"halves-{lam}", f"other halves, lambda {lam}",
-        partial(_halves, lam, seeds), {"lam": lam, "orders": seeds},
-    )  # fmt: skip
+        )
+    swapped = Variant({"halves": "file order, second half learned"}, paper, -1)
+    yield _table(
+        f"halves-{lam}",
+        f"other halves, lambda {lam}",
+        [swapped, *(Variant({"halves": f"random {k}"}, paper, k) for k in range(seeds))],
+    )
 
 
 def steps(size: Size) -> list[Step]:
@@ -259,7 +262,7 @@ def steps(size: Size) -> list[Step]:
     found = [Step("baselines", "networks without edges", _baselines)]
     for lam in LAMS:
         found += _steps_at(lam, size)
-    return [*found, Step("side-by-side", "the paper's settings and ours", _side_by_side)]
+    return [*found, _table("side-by-side", "the paper's settings and ours", _side_by_side(size))]
 
 
 STUDY = Study(

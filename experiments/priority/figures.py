@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engine.study import Figure, Found
+from experiments.engine import Figure, Found
 from graftwork.report.curves import colour_of, draw_curve, dress, head
 from graftwork.report.plot import plot_network
 

@@ -9,17 +9,16 @@ import pytest
 import graftwork as gw
 from experiments import find_study
 from experiments.engine import Context, reproduce
-from experiments.forced_pruning import settings_of, steps
+from experiments.forced_pruning import report, settings_of, steps
 from experiments.forced_pruning.bounds import least_loss
-from experiments.forced_pruning.cells import judge_cell
-from experiments.forced_pruning.printed import (
+from experiments.forced_pruning.claims import (
     EXCHANGED,
     MORE,
     NAMES,
     PRINTED,
     Cell,
+    judge_cell,
 )
-from experiments.forced_pruning.report import report
 from graftwork.report.plot import new_figure
 
 

@@ -5,11 +5,10 @@ import pytest
 
 import graftwork as gw
 from experiments import find_study
-from experiments.engine import Context
+from experiments.engine import Context, Study
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.pages import write_files
 from experiments.engine.runner import reproduce
-from experiments.engine.study import Study
 from experiments.grafting_light import chunks as light_chunks
 from experiments.grafting_light import letters as light_letters
 from experiments.grafting_light import report, steps
@@ -202,7 +201,7 @@ def test_noun_phrases_that_differ_say_how():
     found["chunks-race-grafting-light-10"]["curve"] = {"evaluations": [1], "objective": [4.0]}
     dropped = claim_like(found, "99.9 %")
     assert dropped.verdict == "differs"
-    assert "within 1 point 99.800% can be dropped, and with 99.9 % dropped F1 is 90.00" in (
+    assert "within 1 point 99.800% can be dropped; with 99.9 % dropped F1 is 90.00" in (
         dropped.because
     )
     assert claim_like(found, "Fig. 3: gradients against Grafting").verdict == "differs"
@@ -210,7 +209,7 @@ def test_noun_phrases_that_differ_say_how():
     found["chunks-path-1"] |= {"objective": 5.0}
     good = claim_like(found, "Fig. 3: Grafting-Light against")
     assert good.verdict == "differs"
-    assert "the limit of time stopped Grafting-Light" in good.because
+    assert "the clock stopped Grafting-Light" in good.because
     for run in found.values():
         run |= {"n_train": 300, "candidates": 1_000}
     assert "300 of the 8,936 sentences" in claim_like(found, "candidate").because

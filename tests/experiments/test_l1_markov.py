@@ -8,11 +8,12 @@ import pytest
 
 import graftwork as gw
 from experiments import find_study
+from experiments import l1_markov as plan
 from experiments.engine import Context
 from experiments.engine.observers import Snapshots
-from experiments.l1_markov import inference, plan, real
-from experiments.l1_markov.claims import CONSIDERABLE, claims
-from experiments.l1_markov.differences import difference, judged, paired, slope
+from experiments.l1_markov import inference, real
+from experiments.l1_markov.claims import CONSIDERABLE, above, claims
+from experiments.l1_markov.differences import difference, paired, slope
 from experiments.l1_markov.penalties import by_penalty, cmll_of, compare_penalties, random_parts
 from graftwork.errors import DataMissingError
 from graftwork.estimators.presets import preset
@@ -131,10 +132,10 @@ def test_claims_fail_with_a_reason_where_results_are_the_other_way_round():
 
 
 def test_a_lead_within_two_standard_errors_is_not_reproduced():
-    claim = judged("a lead", "above 0", difference([0.1, -0.1, 0.1, -0.05]))
+    claim = above("a lead", "above 0", difference([0.1, -0.1, 0.1, -0.05]))
     assert claim.verdict == "differs"
     assert claim.because == "it is within two standard errors of zero"
-    assert judged("a lead", "above 0", difference([0.1])).verdict == "not run"
+    assert above("a lead", "above 0", difference([0.1])).verdict == "not run"
 
 
 def test_nothing_is_judged_where_nothing_was_run():

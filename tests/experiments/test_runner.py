@@ -6,9 +6,8 @@ import json
 import pytest
 
 from experiments import PAPERS, find_study
-from experiments.engine import Claim, Context, Figure, Report, Step, Study, reproduce
+from experiments.engine import Claim, Context, Figure, Report, Row, Step, Study, judge, reproduce
 from experiments.engine.runner import Skipped
-from experiments.engine.study import judge
 from graftwork.errors import DataError, DataMissingError
 from graftwork.grafting.trace import Silence
 
@@ -39,8 +38,8 @@ class Counter:
 
 
 def report(found):
-    value = found.get("second", {}).get("value")
-    claim = judge("Table 1", "2", None if value is None else str(value), value == 2, "of the seed")
+    row = Row("Table 1", "2", "{value}", [("value", "==", 2)], ["of the seed"])
+    claim = judge(row, found.get("second", {}))
     figure = Figure("curve", "a line", lambda canvas: canvas.subplots().plot([0, 1]))
     return Report([claim], {"numbers": [{"a": 1, "b": 0.5}]}, [figure])
 

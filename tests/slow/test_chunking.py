@@ -33,7 +33,7 @@ def test_all_chunk_types_with_few_features():
     crf = ChainCRF(max_iter=100).fit(X, y)  # c1 = 1
     assert crf.n_features_ <= 20_000
     assert f1(crf, *load("test")) >= 93.6
-    # what python-crfsuite has after 60 iterations on these attributes (benchmarks/chains.py)
+    # what python-crfsuite has after 60 iterations on these attributes (make bench BENCH=conll-2000)
     assert crf.objective_ * len(X) <= 17_607.5
 
 

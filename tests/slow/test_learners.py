@@ -1,14 +1,17 @@
 """What the papers claim of their learners, in counters and held-out figures. Run by make test-slow.
 
-The experiments are those of experiments/learners.py, which prints them on more networks.
+The experiments are those of experiments/, on fewer networks.
 """
 
 import numpy as np
 import pytest
 
 import graftwork as gw
-from experiments import learners
+from experiments.grafting_light.select_units import by_select_unit, planted_chain, solved
+from experiments.l1_markov.penalties import NEGLIGIBLE, by_penalty
+from experiments.priority import mushroom_halves
 from graftwork.parameters import gather
+from graftwork.recipes import grafting, priority
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +30,7 @@ def held_out(request):
     """Rows: penalty: what was learned of each random network, mean degree 3."""
     n, sizes, networks = SETTINGS[request.param]
     runs = {
-        rows: [learners.by_penalty(seed, rows, n, 3.0, request.param) for seed in range(networks)]
+        rows: [by_penalty(seed, rows, n, 3.0, request.param) for seed in range(networks)]
         for rows in sizes
     }
     return {
@@ -72,7 +75,7 @@ def test_l1_edges_are_closer_to_the_true_ones(held_out, rival, least):
     At 0.2, nearly half the standard deviation of the true entries, L1 and L2 are even, L2 a little
     closer with many rows: thresholding a good ridge fit is then as good a test for an edge.
     """
-    place = learners.NEGLIGIBLE.index(least)
+    place = NEGLIGIBLE.index(least)
     for of_size in held_out.values():
         ours, theirs = (
             np.mean([held.hamming[place] for held in of_size[name]]) for name in ("l1", rival)
@@ -89,8 +92,7 @@ UNITS = (1, 10, 50)
 def chains(request):
     """For each planted chain: select unit: method: how it was solved."""
     return [
-        {unit: learners.by_select_unit(seed, unit, request.param) for unit in UNITS}
-        for seed in range(3)
+        {unit: by_select_unit(seed, unit, request.param) for unit in UNITS} for seed in range(3)
     ]
 
 
@@ -125,8 +127,8 @@ def test_memory_kept_across_rounds_saves_gradients(chains, unit):
 @pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
 def test_everything_at_once_ends_at_the_same_network(loss):
     """All pairs at once need belief propagation; what is left of them is solved exactly."""
-    data = learners.planted_chain(2)
-    batch, light = (learners.solved(data, method, loss) for method in ("full", "grafting-light"))
+    data = planted_chain(2)
+    batch, light = (solved(data, method, loss) for method in ("full", "grafting-light"))
     assert batch.converged
     assert abs(batch.objective - light.objective) < 1e-6
     assert batch.edges == light.edges
@@ -135,9 +137,26 @@ def test_everything_at_once_ends_at_the_same_network(loss):
 # ---- Priority grafting against grafting (Chaabene and Huang, 2016) -----------------------------
 
 
+ENGINES = {
+    "bp, product rule": {"inference": "bp", "pair_rule": "product"},
+    "exact": {"inference": "auto"},
+}
+METHODS = {
+    "grafting": grafting(features=False),  # the whole table of the worst feature, as in the paper
+    "priority": priority(),
+    "priority, 1e-4": priority(epsilon=1e-4),
+}
+
+
+def learn_mushroom(train, method, engine, lam, seed=0):
+    """Learn with the paper's settings: the likelihood, L1 on all weights, unaries included."""
+    changes = {"method": method, "method_options": None, "lam": lam, "random_state": seed}
+    return gw.MarkovNetwork(**{**gw.preset("priority-paper"), **engine, **changes}).fit(train)
+
+
 @pytest.fixture(scope="module")
 def halves():
-    train, test = learners.mushroom_halves()
+    train, test = mushroom_halves()
     # Nats a row of the uniform model: READINGS' 35.726 says the states are those it counted.
     assert abs(np.log(train.cards).sum() - 35.726) < 5e-4
     return train, test
@@ -150,12 +169,12 @@ def halves():
 @pytest.mark.parametrize("lam", [0.7, 0.6])
 def test_priority_grafting_finds_the_network_of_grafting_with_far_fewer_tests(halves, engine, lam):
     train, _ = halves
-    part, methods = learners.MUSHROOM_ENGINES[engine], learners.MUSHROOM_METHODS
-    baseline = learners.learn_mushroom(train, methods["grafting"], part, lam)
+    part, methods = ENGINES[engine], METHODS
+    baseline = learn_mushroom(train, methods["grafting"], part, lam)
     assert baseline.certificate_.converged
     for seed in range(3):
         for name in ("priority", "priority, 1e-4"):
-            net = learners.learn_mushroom(train, methods[name], part, lam, seed)
+            net = learn_mushroom(train, methods[name], part, lam, seed)
             assert net.certificate_.converged
             assert gw.compare_edges(net, baseline).hamming == 0
             assert abs(net.objective_ - baseline.objective_) < 1e-6
@@ -169,8 +188,8 @@ def test_the_mushroom_figures_of_belief_propagation(halves):
     is 31.1126 with 27 edges by the product rule and 31.1035 with 25 exactly.
     """
     train, test = halves
-    part = learners.MUSHROOM_ENGINES["bp, product rule"]
-    net = learners.learn_mushroom(train, learners.MUSHROOM_METHODS["priority"], part, 0.7)
+    part = ENGINES["bp, product rule"]
+    net = learn_mushroom(train, METHODS["priority"], part, 0.7)
     assert net.model_.n_edges == 15
     assert abs(-net.score(test) - 32.4381) < 1e-3
 
