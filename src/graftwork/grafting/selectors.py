@@ -103,6 +103,13 @@ class Selection(Protocol):
         ...
 
 
+class Memoryless:
+    """A selection that looks at every block again, so that it need not know which ones left."""
+
+    def release(self, keys: Ints) -> None:
+        """Do nothing."""
+
+
 class Selector(Protocol):
     """Configuration of a way to choose blocks."""
 
@@ -235,7 +242,7 @@ class Exhaustive:
         return _ExhaustiveSearch(self, space)
 
 
-class _ExhaustiveSearch:
+class _ExhaustiveSearch(Memoryless):
     def __init__(self, settings: Exhaustive, space: Space) -> None:
         self._settings, self._space = settings, space
 
@@ -258,9 +265,6 @@ class _ExhaustiveSearch:
         complete = tested == self._space.size - len(view.active)
         return Choice(best, worst, tested, complete)
 
-    def release(self, keys: Ints) -> None:
-        """Nothing to note: every block is looked at again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Everything:
@@ -274,7 +278,7 @@ class Everything:
         return _EverythingSearch(space, Exhaustive(None).begin(space, active, rng))
 
 
-class _EverythingSearch:
+class _EverythingSearch(Memoryless):
     def __init__(self, space: Space, later: Selection) -> None:
         self._space, self._later, self._first = space, later, True
 
@@ -293,9 +297,6 @@ class _EverythingSearch:
         keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
         return Choice(keys, view.lam, 0, complete=not len(keys))
 
-    def release(self, keys: Ints) -> None:
-        """Nothing to note: later searches look at everything."""
-
 
 @dataclass(frozen=True, slots=True)
 class GivenEdges:
@@ -308,7 +309,7 @@ class GivenEdges:
         return _NoSearch(space)
 
 
-class _NoSearch:
+class _NoSearch(Memoryless):
     def __init__(self, space: Space) -> None:
         self._space = space
 
@@ -317,9 +318,6 @@ class _NoSearch:
         complete = len(view.active) == self._space.size
         worst = 0.0 if complete else float("nan")
         return Choice(np.zeros(0, dtype=np.int64), worst, 0, complete, stop="given")
-
-    def release(self, keys: Ints) -> None:
-        """Nothing to note: what leaves does not come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +344,7 @@ class WorkingSet:
         return _WorkingSetSearch(self, space)
 
 
-class _WorkingSetSearch:
+class _WorkingSetSearch(Memoryless):
     def __init__(self, settings: WorkingSet, space: TableSpace) -> None:
         self._settings = settings
         self._space = space
@@ -365,9 +363,6 @@ class _WorkingSetSearch:
             return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
         picked = self._pick(view, np.concatenate(keys), np.concatenate(found))
         return Choice(picked, worst, tested, complete=True)
-
-    def release(self, keys: Ints) -> None:
-        """Nothing is remembered."""
 
     def _pick(self, view: View, keys: Ints, scores: Floats) -> Ints:
         """Return violators in falling order of score, a few for each variable."""

@@ -17,10 +17,10 @@ from graftwork.inference.layout import Floats
 from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
-from graftwork.solvers.coordinates import Coordinates, choose_coordinates
+from graftwork.solvers.coordinates import choose_coordinates
 from graftwork.solvers.memory import Memory
-from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, ProximalQuasiNewton
-from graftwork.solvers.solution import Solution, measure, never, take_steps
+from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, Composite, ProximalQuasiNewton
+from graftwork.solvers.solution import Solution, never, take_steps
 
 # A step must achieve this share of the decrease its slope promises.
 SUFFICIENT = 1e-4
@@ -67,7 +67,7 @@ class OrthantWise:
             group = ProximalQuasiNewton(self.max_evaluations, self.memory)
             return group.improve(objective, penalty, blocks, solution, tolerance, steps, halted)
         coordinates = choose_coordinates(objective, penalty, blocks)
-        problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
+        problem = _SeparableComposite(objective, penalty, blocks, coordinates, self.memory)
         patience = min(PATIENCE, self.max_evaluations)
         end = take_steps(problem.step, solution, tolerance, steps, patience, halted)
         if steps is not None or end.residual <= tolerance or halted():
@@ -79,14 +79,8 @@ class OrthantWise:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """One loss with a separable penalty on fixed blocks."""
-
-    objective: Loss
-    penalty: Penalty
-    blocks: Blocks
-    coordinates: Coordinates
-    most_memory: int
+class _SeparableComposite(Composite):
+    """A loss plus a separable penalty on fixed blocks."""
 
     def step(self, current: Solution) -> Solution:
         """Return the solution after one projected quasi-Newton step."""
@@ -101,9 +95,7 @@ class _Problem:
         length, spent = min(1.0, LONGEST / max(longest, 1e-300)), current
         while True:
             after = _stay(weights + length * direction, orthant)
-            there = replace(current.point.potentials, weights=self.coordinates.leave(after))
-            point = self.objective.at(there, spent.point)
-            trial = measure(point, self.penalty, self.blocks, spent.evaluations + 1, current.memory)
+            trial = self.evaluate(self.coordinates.leave(after), spent)
             promised = -float(descent @ (after - weights))
             allowed = SUFFICIENT * promised + ROUNDING * abs(current.objective)
             if trial.objective <= current.objective + allowed:
@@ -112,7 +104,7 @@ class _Problem:
             if length < SHORTEST or promised >= 0.0:
                 return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
             length *= 0.5
-        change = self.coordinates.slope(point.gradient) - gradient
+        change = self.coordinates.slope(trial.point.gradient) - gradient
         memory = current.memory.remember(after - weights, change, self.most_memory)
         return replace(trial, memory=memory)
 

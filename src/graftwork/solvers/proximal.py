@@ -56,13 +56,13 @@ class ProximalQuasiNewton:
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         coordinates = choose_coordinates(objective, penalty, blocks)
-        problem = _Problem(objective, penalty, blocks, coordinates, self.memory)
+        problem = Composite(objective, penalty, blocks, coordinates, self.memory)
         return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """One composite objective on fixed blocks."""
+class Composite:
+    """A loss plus a penalty on fixed blocks, in some coordinates; ``step`` improves a solution."""
 
     objective: Loss
     penalty: Penalty
@@ -71,6 +71,7 @@ class _Problem:
     most_memory: int
 
     def evaluate(self, weights: Floats, near: Solution) -> Solution:
+        """Return the solution at other weights."""
         point = self.objective.at(replace(near.point.potentials, weights=weights), near.point)
         return measure(point, self.penalty, self.blocks, near.evaluations + 1, near.memory)
 
@@ -104,7 +105,7 @@ class _Problem:
 class _Model:
     """The quadratic model of the loss around ``centre`` plus the exact penalty."""
 
-    problem: _Problem
+    problem: Composite
     hessian: Hessian
     gradient: Floats
     centre: Floats

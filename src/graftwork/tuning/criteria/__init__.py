@@ -6,15 +6,18 @@ one lambda after the other.
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
+from graftwork.grafting import Outcome
 from graftwork.inference.layout import Potentials
 from graftwork.registry import Registry
-from graftwork.tuning.folds import Folder
+from graftwork.tuning.folds import Fold, Folder
 from graftwork.tuning.path import LambdaPath, PathPoint
 
 # Rises in a row after which a criterion is not followed further: there may be several minima near
@@ -24,33 +27,77 @@ RISES = 3
 ROUNDING = 1e-9
 
 
-class Judge(Protocol):
-    """Looks at one lambda after the other, from large to small."""
+def minimum(path: Sequence[PathPoint]) -> int:
+    """Return where the criterion is smallest; of equal ones the largest lambda."""
+    return int(np.argmin([point.criterion for point in path]))
 
-    @property
-    def paths(self) -> Sequence[LambdaPath]:
-        """What is fitted at each lambda."""
-        ...
 
+def words_of_rises(path: Sequence[PathPoint]) -> str:
+    """Return that the criterion has risen often enough in a row, if it has."""
+    last = [point.criterion for point in path[-RISES - 1 :]]
+    rises = [b - a > ROUNDING * abs(a) for a, b in pairwise(last)]
+    rising = len(rises) == RISES and all(rises)
+    return f"it had risen for {RISES} values in a row" if rising else ""
+
+
+class Judge(ABC):
+    """Looks at one lambda after the other, from large to small, for the smallest criterion.
+
+    Parameters
+    ----------
+    paths : sequence of LambdaPath
+        What is fitted at each lambda.
+    """
+
+    def __init__(self, paths: Sequence[LambdaPath]) -> None:
+        self.paths = paths
+
+    @abstractmethod
     def look(self, lam: float) -> PathPoint:
         """Return what becomes of the next lambda."""
-        ...
 
     def done(self, path: Sequence[PathPoint]) -> str:
         """Return why smaller lambdas need not be looked at, in words; nothing if they should."""
-        ...
+        return words_of_rises(path)
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return the place of the best lambda so far."""
-        ...
+        return minimum(path)
 
     def start(self, place: int) -> Potentials:
         """Return a network of all rows near the one at a lambda."""
-        ...
+        potentials: Potentials = self.paths[0].fits[place].potentials
+        return potentials
 
+    @abstractmethod
     def words(self, point: PathPoint) -> str:
         """Return what speaks for the lambda chosen, for people."""
-        ...
+
+
+class FoldsJudge(Judge):
+    """A judge of networks that are learned from parts of the rows."""
+
+    def __init__(self, path: LambdaPath, folds: Sequence[Fold]) -> None:
+        super().__init__([path.sharing_log(fold.problem_at) for fold in folds])
+        self.folds = folds
+
+    def start(self, place: int) -> Potentials:
+        """Return the network of the first part, for all rows."""
+        return self.folds[0].lift(super().start(place))
+
+    def mean(
+        self, lam: float, fits: Sequence[Outcome], criterion: float, held_out: float = math.nan
+    ) -> PathPoint:
+        """Return the mean of the parts' fits, with what was judged."""
+        known = [fit.certificate for fit in fits]
+        return PathPoint(
+            lam,
+            round(np.mean([fit.n_edges for fit in known])),
+            float(np.mean([fit.loss for fit in known])),
+            float(np.mean([fit.objective for fit in known])),
+            criterion=criterion,
+            held_out=held_out,
+        )
 
 
 class Criterion(Protocol):
@@ -68,16 +115,3 @@ class Criterion(Protocol):
 
 #: Criteria by name; the trait "goals" says what each serves.
 CRITERIA: Registry[Criterion] = Registry(__name__)
-
-
-def minimum(path: Sequence[PathPoint]) -> int:
-    """Return where the criterion is smallest; of equal ones the largest lambda."""
-    return int(np.argmin([point.criterion for point in path]))
-
-
-def words_of_rises(path: Sequence[PathPoint]) -> str:
-    """Return that the criterion has risen often enough in a row, if it has."""
-    last = [point.criterion for point in path[-RISES - 1 :]]
-    rises = [b - a > ROUNDING * abs(a) for a, b in pairwise(last)]
-    rising = len(rises) == RISES and all(rises)
-    return f"it had risen for {RISES} values in a row" if rising else ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.inference.layout import Potentials
 from graftwork.registry import register
-from graftwork.tuning.criteria import Judge, minimum, words_of_rises
+from graftwork.tuning.criteria import FoldsJudge, Judge
 from graftwork.tuning.folds import Fold, Folder, count_observations, deal, draw
 from graftwork.tuning.path import LambdaPath, PathPoint
 
@@ -59,40 +57,20 @@ class KFold:
         return _Predicting(path, folds, f"on rows held out, each of {len(parts)} parts in turn")
 
 
-class _Predicting:
+class _Predicting(FoldsJudge):
     """Networks learned from some rows predict the others."""
 
     def __init__(self, path: LambdaPath, folds: list[Fold], named: str) -> None:
-        self._folds, self._named = folds, named
-        self.paths = [path.sharing_log(fold.problem_at) for fold in folds]
+        super().__init__(path, folds)
+        self._named = named
 
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""
-        fits, scores = [], []
-        for fold, path in zip(self._folds, self.paths, strict=True):
-            fits.append(path.step(lam).certificate)
-            scores.append(fold.score(path.fits[-1].potentials))
-        held_out = float(np.average(scores, weights=[fold.weight for fold in self._folds]))
-        return PathPoint(
-            lam,
-            round(np.mean([fit.n_edges for fit in fits])),
-            float(np.mean([fit.loss for fit in fits])),
-            float(np.mean([fit.objective for fit in fits])),
-            criterion=held_out,
-            held_out=held_out,
-        )
-
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that it has risen often enough, if so."""
-        return words_of_rises(path)
-
-    def best(self, path: Sequence[PathPoint]) -> int:
-        """Return where the minimum is."""
-        return minimum(path)
-
-    def start(self, place: int) -> Potentials:
-        """Return the network of the first fold, for all rows."""
-        return self._folds[0].lift(self.paths[0].fits[place].potentials)
+        fits = [path.step(lam) for path in self.paths]
+        parts = zip(self.folds, fits, strict=True)
+        scores = [fold.score(fit.potentials) for fold, fit in parts]
+        held_out = float(np.average(scores, weights=[fold.weight for fold in self.folds]))
+        return self.mean(lam, fits, criterion=held_out, held_out=held_out)
 
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from graftwork.grafting import Outcome
 from graftwork.inference.layout import Potentials
 from graftwork.registry import register
 from graftwork.solvers import Solution
-from graftwork.tuning.criteria import Judge, minimum, words_of_rises
+from graftwork.tuning.criteria import Judge
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.path import LambdaPath, PathPoint
 
@@ -73,7 +73,7 @@ class _Refits:
         return self._last.point.value, self._last.point.value
 
 
-class _Informed:
+class _Informed(Judge):
     """The information criterion of fits to all rows."""
 
     def __init__(
@@ -83,7 +83,8 @@ class _Informed:
         losses: Callable[[LambdaPath, Outcome], tuple[float, float]],
         named: str,
     ) -> None:
-        self.paths, self._gamma, self._losses, self._named = [path], gamma, losses, named
+        super().__init__([path])
+        self._gamma, self._losses, self._named = gamma, losses, named
 
     def look(self, lam: float) -> PathPoint:
         """Return the fit with its criterion."""
@@ -93,19 +94,6 @@ class _Informed:
         value = ebic(path.problem_at(lam).objective.sample, loss, fit.potentials, self._gamma)
         known = fit.certificate
         return PathPoint(lam, known.n_edges, known.loss, known.objective, refit_loss, value)
-
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that it has risen often enough, if so."""
-        return words_of_rises(path)
-
-    def best(self, path: Sequence[PathPoint]) -> int:
-        """Return where the minimum is."""
-        return minimum(path)
-
-    def start(self, place: int) -> Potentials:
-        """Return the fit itself."""
-        potentials: Potentials = self.paths[0].fits[place].potentials
-        return potentials
 
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""

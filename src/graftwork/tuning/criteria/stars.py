@@ -10,9 +10,8 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.grafting import PairSpace
-from graftwork.inference.layout import Potentials
 from graftwork.registry import register
-from graftwork.tuning.criteria import Judge
+from graftwork.tuning.criteria import FoldsJudge, Judge
 from graftwork.tuning.folds import Fold, Folder, count_observations, draw
 from graftwork.tuning.path import LambdaPath, PathPoint
 
@@ -67,7 +66,7 @@ class Stars:
         return Instability(path, folds, self.threshold, size)
 
 
-class Instability:
+class Instability(FoldsJudge):
     """Networks of subsamples: the share of them that disagree about a pair.
 
     Parameters
@@ -83,8 +82,8 @@ class Instability:
     """
 
     def __init__(self, path: LambdaPath, folds: list[Fold], threshold: float, size: int) -> None:
-        self._folds, self._threshold, self._size = folds, threshold, size
-        self.paths = [path.sharing_log(fold.problem_at) for fold in folds]
+        super().__init__(path, folds)
+        self._threshold, self._size = threshold, size
         self._space: PairSpace = path.problem_at(1.0).space
         self._worst = 0.0
 
@@ -93,14 +92,7 @@ class Instability:
         fits = [path.step(lam) for path in self.paths]
         shares = np.concatenate([self._space.keys(fit.potentials.layout.edges) for fit in fits])
         self._worst = max(self._worst, instability(shares, len(fits), self._space.size))
-        known = [fit.certificate for fit in fits]
-        return PathPoint(
-            lam,
-            round(np.mean([fit.n_edges for fit in known])),
-            float(np.mean([fit.loss for fit in known])),
-            float(np.mean([fit.objective for fit in known])),
-            criterion=self._worst,
-        )
+        return self.mean(lam, fits, criterion=self._worst)
 
     def done(self, path: Sequence[PathPoint]) -> str:
         """Return that the edges became unstable, if they did."""
@@ -111,14 +103,10 @@ class Instability:
         stable = [k for k, point in enumerate(path) if point.criterion <= self._threshold]
         return stable[-1] if stable else 0
 
-    def start(self, place: int) -> Potentials:
-        """Return the network of the first subsample, for all rows."""
-        return self._folds[0].lift(self.paths[0].fits[place].potentials)
-
     def words(self, point: PathPoint) -> str:
         """Return what speaks for it."""
         return (
-            f"is the smallest whose edges are stable over {len(self._folds)} subsamples of "
+            f"is the smallest whose edges are stable over {len(self.folds)} subsamples of "
             f"{self._size:,} rows (instability {point.criterion:.3g}, at most "
             f"{self._threshold:g} is borne)"
         )
