@@ -158,8 +158,8 @@ def test_the_likelihood_ratio_is_that_of_dense_fits():
         rows = tuple(FittedRows.of(fit.point, contrasts) for fit in fits)
         score = examine_pairs(rows[0], fits[0].point, pair[None])
         wald = EdgeTests.of(rows[1]).findings(10**6).some([k])
-        stretch = wald.rises / wald.statistics
-        ratio = log_tail(2 * (values[0] - values[1]) / stretch, wald.degrees)
+        scale = wald.rises / wald.statistics
+        ratio = log_tail(2 * (values[0] - values[1]) / scale, wald.degrees)
         found = verdicts.middle_test(fits, rows, pair[None], 10**6)
         assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)
 

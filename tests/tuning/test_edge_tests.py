@@ -161,10 +161,10 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
         precision = np.linalg.inv(inverse[np.ix_(own, own)])
         w = values[near][own]
         weights = np.linalg.eigvals(precision @ spread).real
-        stretch = np.clip((weights**2).sum() / weights.sum(), 1, 2)
+        scale = np.clip((weights**2).sum() / weights.sum(), 1, 2)
         degrees = weights.sum() ** 2 / (weights**2).sum()
         assert np.isclose(found.rises[e], w @ precision @ w, rtol=1e-6)
-        assert np.isclose(found.statistics[e], w @ precision @ w / stretch, rtol=1e-6)
+        assert np.isclose(found.statistics[e], w @ precision @ w / scale, rtol=1e-6)
         assert np.isclose(found.degrees[e], degrees, rtol=1e-6)
         assert np.isclose(found.log_p[e], chi2.logsf(found.statistics[e], degrees), rtol=1e-6)
 

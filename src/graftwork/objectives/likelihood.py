@@ -109,8 +109,8 @@ class LikelihoodPoint:
         layout = self.potentials.layout
         unary = self.beliefs.values[: layout.n_unary]
         first, second = states_of_entries(layout, pairs)
-        bend = (unary * (1.0 - unary))[first] * (unary * (1.0 - unary))[second]
-        return quadratic_gains(gradients, offsets, layout.cards, pairs, bend)
+        curvature = (unary * (1.0 - unary))[first] * (unary * (1.0 - unary))[second]
+        return quadratic_gains(gradients, offsets, layout.cards, pairs, curvature)
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return model minus data marginals of inactive pairs, and whether they are exact."""

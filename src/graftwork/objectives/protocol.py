@@ -192,18 +192,18 @@ def averages_apart(layout: Layout, tables: Floats, frequencies: Floats) -> tuple
 
 
 def quadratic_gains(
-    gradients: Floats, offsets: Ints, cards: Ints, pairs: Ints, bend: Floats
+    gradients: Floats, offsets: Ints, cards: Ints, pairs: Ints, curvature: Floats
 ) -> Floats:
     """Return g' H^-1 g of each table for a diagonal H, counted for its degrees of freedom.
 
-    ``bend`` holds the diagonal. A table has (s_i - 1)(s_j - 1) degrees of freedom in s_i s_j
+    ``curvature`` holds the diagonal. A table has (s_i - 1)(s_j - 1) degrees of freedom in s_i s_j
     entries; the sum over entries is scaled down to what the free ones would give.
     """
     if not len(pairs):
         return np.zeros(0)
     sizes = cards[pairs[:, 0]] * cards[pairs[:, 1]]
     free = (cards[pairs[:, 0]] - 1) * (cards[pairs[:, 1]] - 1)
-    sums = np.add.reduceat(gradients**2 / np.maximum(bend, 1e-12), offsets[:-1])
+    sums = np.add.reduceat(gradients**2 / np.maximum(curvature, 1e-12), offsets[:-1])
     gains: Floats = sums * free / sizes
     return gains
 

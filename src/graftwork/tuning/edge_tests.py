@@ -24,11 +24,10 @@ from scipy.special import chdtrc, gammaln
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.tuning.hessian import Parameters, hessian
-from graftwork.tuning.influence import variations
-from graftwork.tuning.localise import Around, Local, Near
+from graftwork.tuning.profiles import EdgeProfile, Surroundings, VariableHessians, variations
 from graftwork.tuning.rows import FittedRows
 
-LEAST_STRETCH, MOST_STRETCH = 1.0, 2.0
+LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +45,7 @@ class Findings:
         Logarithms of the p-values, which may be too small for numbers themselves.
     rises : (k,) float64
         About twice what the log pseudo-likelihood of all rows changes by the pair: the statistics
-        before they were divided by their stretch.
+        before they were divided by their Satterthwaite scale.
     """
 
     pairs: Ints
@@ -91,7 +90,7 @@ class EdgeTests:
     parameters : Parameters
     edges : (k,) int64
         The edges' places in the network.
-    locals_ : dict of Local
+    profiles : dict of EdgeProfile
         What the Hessian says of each edge.
     rises : (k,) float64
         What each edge is worth: twice the loss of likelihood without it.
@@ -100,7 +99,7 @@ class EdgeTests:
     rows: FittedRows
     parameters: Parameters
     edges: Ints
-    locals_: dict[int, Local]
+    profiles: dict[int, EdgeProfile]
     rises: Floats
 
     @staticmethod
@@ -119,14 +118,14 @@ class EdgeTests:
             return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
         ridge = np.zeros(parameters.size)
         ridge[parameters.starts[layout.n_variables] :] = prior
-        near = None if chosen is None else Near.of(layout, chosen)
-        bend = hessian(rows, parameters, None if near is None else near.variables)
-        around = Around.of(bend, parameters, ridge, rows.n_threads, near)
-        locals_ = around.localise_all(edges, rows.n_threads)
+        near = None if chosen is None else Surroundings.of(layout, chosen)
+        whole = hessian(rows, parameters, None if near is None else near.variables)
+        around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
+        profiles = around.profiles(edges, rows.n_threads)
         weights = parameters.read(rows.potentials.weights)
         own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
-        rises = [w @ locals_[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
-        return EdgeTests(rows, parameters, edges, locals_, np.array(rises))
+        rises = [w @ profiles[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
+        return EdgeTests(rows, parameters, edges, profiles, np.array(rises))
 
     def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
         """Return what the tests say.
@@ -134,23 +133,23 @@ class EdgeTests:
         Parameters
         ----------
         most_rows : int
-            About so many of the rows tell the stretch.
+            About so many of the rows tell the Satterthwaite scale.
         cut : Cut, optional
-            Where only decisions matter: edges that are so whatever their stretch get the p-value of
+            Where only decisions matter: edges that are so whatever their scale get the p-value of
             the largest.
         """
         if not len(self.edges):
             return Findings.none(0)
-        precisions = [self.locals_[e].precision for e in self.edges.tolist()]
+        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
         degrees = np.array([float(len(matrix)) for matrix in precisions])
-        stretches = np.full(len(self.rises), MOST_STRETCH)
+        scales = np.full(len(self.rises), MOST_SCALE)
         unclear = np.arange(len(self.rises)) if cut is None else cut.unclear(self.rises, degrees)
         some = self.rows.some(most_rows)
-        found = variations(some, self.parameters, self.locals_, self.edges[unclear])
+        found = variations(some, self.parameters, self.profiles, self.edges[unclear])
         for k, variation in zip(unclear.tolist(), found, strict=True):
             covariance = np.linalg.solve(precisions[k], variation / some.share)
-            stretches[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
-        statistics, pairs = self.rises / stretches, self.rows.potentials.layout.edges[self.edges]
+            scales[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
+        statistics, pairs = self.rises / scales, self.rows.potentials.layout.edges[self.edges]
         return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
 
@@ -162,11 +161,11 @@ class Cut:
     n_tests: int
 
     def unclear(self, rises: Floats, degrees: Floats) -> Ints:
-        """Return the edges that would not be discoveries alone with the largest stretch.
+        """Return the edges that would not be discoveries alone with the largest scale.
 
-        All others are edges whatever their stretch is, so it need not be known.
+        All others are edges whatever their scale is, so it need not be known.
         """
-        log_p = log_tail(rises / MOST_STRETCH, degrees)
+        log_p = log_tail(rises / MOST_SCALE, degrees)
         return np.flatnonzero(log_p > np.log(self.level / max(1, self.n_tests)))
 
 
@@ -189,15 +188,15 @@ def log_tail(statistics: Floats, degrees: Floats) -> Floats:
 
 
 def _moments(product: Floats) -> tuple[float, float]:
-    """Return the stretch and the degrees of freedom of a statistic.
+    """Return the Satterthwaite scale and the degrees of freedom of a statistic.
 
     It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
-    product of precision and covariance; the stretched chi-square returned has the same mean and
+    product of precision and covariance; the scaled chi-square returned has the same mean and
     variance (Satterthwaite). Where the prior decides about rare states their weights are nearly
     zero.
     """
     first, second = float(np.trace(product)), float(np.sum(product * product.T))
     if not first > 0.0 < second:
         return 1.0, float(max(1, len(product)))
-    stretch = float(np.clip(second / first, LEAST_STRETCH, MOST_STRETCH))
-    return stretch, float(np.clip(first * first / second, 1.0, len(product)))
+    scale = float(np.clip(second / first, LEAST_SCALE, MOST_SCALE))
+    return scale, float(np.clip(first * first / second, 1.0, len(product)))

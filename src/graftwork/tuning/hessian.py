@@ -1,9 +1,9 @@
 """The Hessian of the pseudo-likelihood.
 
-The conditional of variable k bends by S_k (x) z z' in every row, z being 1 and the indicators of
-its neighbours: a small matrix for each variable, summed over its configurations. Of each neighbour
-one code occurs in a configuration, so S_k is added to one cell for each pair of neighbours, and the
-cells are put together afterwards.
+The conditional of variable k has the Hessian S_k (x) z z' in every row, z being 1 and the
+indicators of its neighbours: a small matrix for each variable, summed over its configurations. Of
+each neighbour one code occurs in a configuration, so S_k is added to one cell for each pair of
+neighbours, and the cells are put together afterwards.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
-from graftwork.kernels import spreads as kernel
-from graftwork.kernels.blocks import multiply_blocks
+from graftwork.kernels import curvature as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.tuning.contrasts import Contrasts
 from graftwork.tuning.moments import lanes_for, padded, unfold
@@ -26,8 +25,8 @@ from graftwork.tuning.rows import FittedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Star:
-    """A variable with its neighbours: what its conditional depends on.
+class ConditionalParameters:
+    """The parameters that a variable's conditional depends on.
 
     Attributes
     ----------
@@ -126,8 +125,8 @@ class Parameters:
         return groups
 
     @cached_property
-    def stars(self) -> list[Star]:
-        """Every variable with its neighbours."""
+    def conditionals(self) -> list[ConditionalParameters]:
+        """The parameters of every variable's conditional."""
         layout, sizes = self.layout, self.contrasts.sizes
         at = [np.zeros(0, dtype=np.int64)] * layout.n_variables
         if layout.n_edges:
@@ -136,9 +135,9 @@ class Parameters:
             cuts = np.cumsum(np.bincount(ends, minlength=layout.n_variables))[:-1]
             at = np.split(order // 2, cuts)
         places = offsets(sizes)
-        return [self._star(i, edges, places) for i, edges in enumerate(at)]
+        return [self._conditional(i, edges, places) for i, edges in enumerate(at)]
 
-    def _star(self, centre: int, edges: Ints, places: Ints) -> Star:
+    def _conditional(self, centre: int, edges: Ints, places: Ints) -> ConditionalParameters:
         sizes, starts, layout = self.contrasts.sizes, self.starts, self.layout
         own = np.arange(sizes[centre])
         columns, lines, owners = [(starts[centre] + own)[:, None]], [], [np.array([-1])]
@@ -151,7 +150,9 @@ class Parameters:
             lines.append(places[other] + theirs)
             owners.append(np.full(len(theirs), e))
         joined = np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
-        return Star(centre, edges, joined, np.hstack(columns), np.concatenate(owners))
+        return ConditionalParameters(
+            centre, edges, joined, np.hstack(columns), np.concatenate(owners)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +166,7 @@ class Hessian:
     places : list of (p,) int64
         Which parameters each variable's conditional depends on, ascending.
     blocks : list of (p, p) float64
-        How it bends in them. Symmetric.
+        Its Hessian in them. Symmetric.
     """
 
     size: int
@@ -191,12 +192,12 @@ class Hessian:
 
         def multiply(vector: Floats) -> Floats:
             out = np.zeros(self.size)
-            multiply_blocks(starts, places, blocks, np.ascontiguousarray(vector), out)
+            kernel.multiply_blocks(starts, places, blocks, np.ascontiguousarray(vector), out)
             return out
 
         return multiply
 
-    def around(
+    def by_variable(
         self, parameters: Parameters, diagonal: Floats, edges: Ints | None = None
     ) -> list[Floats]:
         """Return the matrix, plus a diagonal one, of the parameters of each conditional.
@@ -235,33 +236,33 @@ def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = N
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
     """
-    stars = parameters.stars
-    wanted = np.ones(len(stars), dtype=bool)
+    conditionals = parameters.conditionals
+    wanted = np.ones(len(conditionals), dtype=bool)
     if variables is not None:
         wanted[:] = False
         wanted[variables] = True
-    costs = np.array([float(star.parameters.size) ** 2 for star in stars]) * wanted
+    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals]) * wanted
 
-    def bend(part: slice) -> list[tuple[Ints, Floats]]:
-        return [_bend(rows, star) if wanted[star.centre] else _NOTHING for star in stars[part]]
+    def compute(part: slice) -> list[tuple[Ints, Floats]]:
+        return [_block(rows, own) if wanted[own.centre] else _NOTHING for own in conditionals[part]]
 
-    groups = run_chunks(bend, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
+    groups = run_chunks(compute, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
     found = [one for group in groups for one in group]
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 
-def _bend(rows: FittedRows, star: Star) -> tuple[Ints, Floats]:
-    """Return the parameters of one conditional, ascending, and how it bends in them."""
-    size, width = star.parameters.shape
-    order = np.argsort(star.parameters, axis=None)
+def _block(rows: FittedRows, own: ConditionalParameters) -> tuple[Ints, Floats]:
+    """Return the parameters of one conditional, ascending, and its Hessian in them."""
+    size, width = own.parameters.shape
+    order = np.argsort(own.parameters, axis=None)
     if not size:
         return order, np.zeros((0, 0))
     sample, bases = rows.sample, rows.contrasts.bases
-    own = rows.moments(star.centre)
-    masses = rows.conditionals.neighbourhoods.masses_of(star.centre)
-    lines = own.curvatures * masses if masses.size else own.curvatures
+    moments = rows.moments(own.centre)
+    masses = rows.conditionals.neighbourhoods.masses_of(own.centre)
+    lines = moments.curvatures * masses if masses.size else moments.curvatures
     lanes = lanes_for(len(lines))
-    others = own.neighbourhood.others.tolist()
+    others = moments.neighbourhood.others.tolist()
     seen = [np.ones((1, 1))] + [sample.indicators(j) @ bases[j] for j in others]
     cards = np.array([len(rows_) for rows_ in seen])
     starts = np.stack([offsets(cards), offsets(np.array([rows_.shape[1] for rows_ in seen]))], 1)
@@ -270,12 +271,12 @@ def _bend(rows: FittedRows, star: Star) -> tuple[Ints, Floats]:
         joined[first : first + len(part), : part.shape[1]] = part
     codes = np.zeros((1 + len(others), lines.shape[1]), dtype=sample.codes.dtype)
     for place, j in enumerate(others):
-        codes[place + 1] = own.neighbourhood.codes(sample, j)
+        codes[place + 1] = moments.neighbourhood.codes(sample, j)
     table = padded(lines, lanes)
     total = np.zeros((width, width, table.shape[1]))
-    kernel.sum_star(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
+    kernel.sum_hessian(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
     square = total[:, :, unfold(size)].transpose(2, 0, 3, 1).reshape(order.size, order.size)
-    return star.parameters.ravel()[order], square[np.ix_(order, order)]
+    return own.parameters.ravel()[order], square[np.ix_(order, order)]
 
 
 _NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))

@@ -1,7 +1,7 @@
 """Newton steps with the whole Hessian, for refits: to the last digits, and where data separate.
 
-Where states nearly determine each other a ridge problem bends ten thousand times more one way than
-another, and methods that only see gradients take thousands of steps.
+Where states nearly determine each other the curvature of a ridge problem is ten thousand times
+larger one way than another, and methods that only see gradients take thousands of steps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graftwork.inference.layout import Floats, Layout
 from graftwork.solvers import Solution
 from graftwork.tuning.contrasts import all_states
 from graftwork.tuning.hessian import Hessian, Parameters, hessian
-from graftwork.tuning.localise import inverse
+from graftwork.tuning.profiles import inverse
 from graftwork.tuning.rows import FittedRows
 
 # So many Hessians at most, and steps with each.
@@ -65,8 +65,8 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
         if solution.residual <= tolerance:
             break
         rows = FittedRows.of(solution.point, parameters.contrasts)
-        bend = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
-        after = _descend(problem, solution, parameters, bend, ridge, tolerance)
+        curvature = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
+        after = _descend(problem, solution, parameters, curvature, ridge, tolerance)
         if after is solution:
             break
         solution = after
@@ -77,7 +77,7 @@ def _descend(
     problem: Problem,
     solution: Solution,
     parameters: Parameters,
-    bend: Hessian,
+    curvature: Hessian,
     ridge: Floats,
     tolerance: float,
 ) -> Solution:
@@ -86,9 +86,9 @@ def _descend(
     It is corrected by what the steps saw of the slopes, as quasi-Newton methods do: one direction
     in which it is somewhat old would be enough to make all steps gain little.
     """
-    times = bend.multiplier()
+    times = curvature.multiplier()
     whole = _operator(parameters.size, lambda vector: times(vector) + ridge * vector)
-    nearly_inverse = _schwarz(parameters, bend, ridge)
+    nearly_inverse = _schwarz(parameters, curvature, ridge)
 
     def solve(slope: Floats) -> Floats:
         found, _ = cg(whole, slope, rtol=ACCURACY, atol=0.0, M=nearly_inverse, maxiter=200)
@@ -148,13 +148,13 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     return None
 
 
-def _schwarz(parameters: Parameters, bend: Hessian, ridge: Floats) -> Any:
+def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats) -> Any:
     """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
 
     Every table is in two of them (the overlapping additive Schwarz method).
     """
-    inverses = [inverse(matrix) for matrix in bend.around(parameters, ridge)]
-    together = Hessian(parameters.size, bend.places, inverses)
+    inverses = [inverse(matrix) for matrix in curvature.by_variable(parameters, ridge)]
+    together = Hessian(parameters.size, curvature.places, inverses)
     return _operator(parameters.size, together.multiplier())
 
 

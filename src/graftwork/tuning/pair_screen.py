@@ -89,18 +89,18 @@ class View:
     ----------
     rows : FittedRows
     axes : list of (s_i, k_i) float64
-    bends : list of (k_i,) float64
+    curvatures : list of (k_i,) float64
         What M is along each, in the mean.
     """
 
     rows: FittedRows
     axes: list[Floats]
-    bends: list[Floats]
+    curvatures: list[Floats]
 
     @staticmethod
     def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
-        rows, axes, bends = tables.rows, [], []
+        rows, axes, curvatures = tables.rows, [], []
         for group, variables in enumerate(tables.groups):
             table = tables.table(group)
             for i in variables.tolist():
@@ -110,8 +110,8 @@ class View:
                 spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
                 values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
                 axes.append(basis @ turn)
-                bends.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
-        return View(rows, axes, bends)
+                curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
+        return View(rows, axes, curvatures)
 
     def statistics(self, pairs: Ints, expectations: Expectations) -> Floats:
         """Return the quick statistics of some pairs."""
@@ -122,8 +122,11 @@ class View:
             tables = gradients[cells_of(expectations, some)]
             tables = tables.reshape(len(some), left.shape[1], right.shape[1])
             slopes = left.transpose(0, 2, 1) @ tables @ right
-            bends = stacked(self.bends, first)[:, :, None] + stacked(self.bends, second)[:, None]
-            out[some] = (slopes**2 / bends).sum(axis=(1, 2))
+            curvatures = (
+                stacked(self.curvatures, first)[:, :, None]
+                + stacked(self.curvatures, second)[:, None]
+            )
+            out[some] = (slopes**2 / curvatures).sum(axis=(1, 2))
         return out * self.rows.sample.total_weight**2
 
     def needed(self, pairs: Ints, p_value: float) -> Floats:

@@ -46,7 +46,7 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
-# The stretch of a statistic need not be exact: it is estimated from about so many rows.
+# Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.kernels import spreads as kernel
+from graftwork.kernels import curvature as kernel
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.tuning.moments import lanes_for, padded, unfold

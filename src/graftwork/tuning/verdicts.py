@@ -131,7 +131,7 @@ def middle_test(
         The sample under each.
     pair : (1, 2) int64
     most_rows : int
-        About so many of the rows tell the stretch of the Wald statistic.
+        About so many of the rows tell the Satterthwaite scale of the Wald statistic.
     """
     without, included = fits
     score = examine_pairs(rows[0], without.point, pair)
@@ -143,12 +143,12 @@ def middle_test(
 
 
 def _ratio_test(wald: Findings, gain: float, more: int) -> Findings:
-    """Return the likelihood ratio test, stretched like the Wald statistic of the same pair.
+    """Return the likelihood ratio test, scaled like the Wald statistic of the same pair.
 
     Tests pool rare states, the fits do not: ``more`` parameters make a difference to the gain.
     """
-    stretch = float(wald.rises[0] / wald.statistics[0]) if wald.statistics[0] > 0.0 else 1.0
-    statistics, degrees = np.array([gain / stretch]), wald.degrees + more
+    scale = float(wald.rises[0] / wald.statistics[0]) if wald.statistics[0] > 0.0 else 1.0
+    statistics, degrees = np.array([gain / scale]), wald.degrees + more
     log_p: Floats = log_tail(statistics, degrees)
     return Findings(wald.pairs, statistics, degrees, log_p, np.array([gain]))
 

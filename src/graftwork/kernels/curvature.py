@@ -1,7 +1,7 @@
-"""Sums over rows of products of what variables' conditionals say, by configurations.
+"""Sums over rows of products of moments of variables' conditionals, by configurations.
 
 A *configuration* is what a variable's conditional depends on; rows that share it are looked at
-once. What is said of one is a line of numbers, padded to whole lanes (see ``kernels.vectors``).
+once. The moments in one are a line of numbers, padded to whole lanes (see ``kernels.vectors``).
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graftwork.kernels.neighbourhoods import SUMS
+from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.vectors import add_scaled, load, store
 
 # Neighbours that share one pass over the configurations: their sums stay in the nearest cache.
@@ -24,16 +26,8 @@ def _add(lanes, target, at, source, start, scale):
 
 
 @njit(cache=True, nogil=True)
-def _aligned(count):
-    """Return zeros from a multiple of 64 bytes on: lanes across two lines of the cache are slow."""
-    raw = np.zeros(count + 8)
-    skipped = (-raw.ctypes.data // 8) % 8
-    return raw[skipped : skipped + count]
-
-
-@njit(cache=True, nogil=True)
-def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
-    """Fill sum_c s_c z_u z_v' of all neighbours u and v of a variable.
+def sum_hessian(lanes, width, codes, cards, lines, seen, starts, total):
+    """Fill sum_c s_c z_u z_v' of all neighbours u and v of a variable: its part of the Hessian.
 
     ``codes[u]`` are the codes of neighbour u in each configuration, ``lines`` (flat) the ``width``
     numbers s_c, and z_u the row ``seen[starts[u, 0] + code]``, of which the first columns count:
@@ -42,7 +36,7 @@ def sum_star(lanes, width, codes, cards, lines, seen, starts, total):
     largest = cards[0]
     for card in cards[1:]:
         largest = max(largest, card)
-    sums = _aligned(TOGETHER * largest * largest * width)
+    sums = cache_lines(TOGETHER * largest * largest * width)
     half = np.empty(seen.shape[1] * largest * width)
     for u in range(len(codes)):
         for first in range(u, len(codes), TOGETHER):
@@ -104,7 +98,7 @@ def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weight
         else:
             gathered = _gather(lanes, widths[many], ids[few], n_few, ids[many], other, weights)
         across = -(-width // len(lanes)) * len(lanes)
-        out = _aligned(height * across)
+        out = cache_lines(height * across)
         for c in range(n_few):
             source, place = widths[few] * c, widths[many] * c
             for a in range(height):
@@ -128,7 +122,7 @@ def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
         combinations[np.int64(ids[r]) * n_others + others[r]] += weight
-    gathered = _aligned(width * count + len(lanes))
+    gathered = cache_lines(width * count + len(lanes))
     for c in range(count):
         for d in range(n_others):
             weight = combinations[c * n_others + d]
@@ -141,7 +135,7 @@ def _count_and_gather(lanes, width, ids, count, others, n_others, lines, weights
 @njit(cache=True, nogil=True)
 def _gather(lanes, width, ids, count, others, lines, weights):
     """Return the sum of the other variable's lines in each configuration, row by row."""
-    gathered = _aligned(width * count + len(lanes))
+    gathered = cache_lines(width * count + len(lanes))
     for r in range(len(ids)):
         weight = weights[r] if weights.size else 1.0
         target, place = width * np.int64(ids[r]), width * np.int64(others[r])
@@ -166,3 +160,33 @@ def fill_scores(first, last, others, start, indicators, residuals, out):
             target = out[a - first, k + 1]
             for m in range(len(target)):
                 target[m] = own_left[m] * seen[m] + own_seen[m] * left[m]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def multiply_blocks(starts, places, blocks, vector, out):
+    """Add the products of symmetric matrices, each in some coordinates, with a vector.
+
+    Matrix ``k`` is in the coordinates ``places[starts[k] : starts[k + 1]]``; ``blocks`` has one
+    after the other, flat. Only what is above their diagonals is read: memory is what takes time.
+    """
+    longest = 0
+    for k in range(len(starts) - 1):
+        longest = max(longest, starts[k + 1] - starts[k])
+    sums, factors, first = np.empty(longest), np.empty(longest), 0
+    for k in range(len(starts) - 1):
+        own = places[starts[k] : starts[k + 1]]
+        size = len(own)
+        for a in range(size):
+            factors[a] = vector[own[a]]
+            sums[a] = 0.0
+        for a in range(size):
+            row = blocks[first + a * size + a : first + (a + 1) * size]
+            factor, total, others, found = factors[a], 0.0, factors[a:size], sums[a:size]
+            diagonal = row[0]
+            for b in range(len(row)):
+                found[b] += factor * row[b]
+                total += others[b] * row[b]
+            found[0] += total - factor * diagonal
+        for a in range(size):
+            out[own[a]] += sums[a]
+        first += size * size

@@ -1,4 +1,4 @@
-"""Single edges among the parameters at their two variables.
+"""Single edges, with all other parameters at their two variables profiled out.
 
 Let A_i be the Hessian of the parameters at variable i. Of the parameters at i and those at j only
 the table of the edge (i, j) is in both; apart from it the two sets meet where i and j share a
@@ -15,18 +15,23 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.kernels.curvature import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.tuning.hessian import Hessian, Parameters, within
+from graftwork.tuning.hessian import ConditionalParameters, Hessian, Parameters, within
+from graftwork.tuning.rows import FittedRows, RowBlock
+
+# Rows looked at together.
+STRIP = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Local:
-    """One edge among the parameters at its two variables.
+class EdgeProfile:
+    """What is known of one edge once all other parameters at its two variables follow it.
 
     Attributes
     ----------
     precision : (df, df) float64
-        How the pseudo-likelihood bends in the edge's parameters where all others follow.
+        The Hessian of the pseudo-likelihood profiled over all other parameters.
     shares : two of (p, df) float64
         How the slope in each parameter at the first, and at the second variable, adds to the slope
         in the edge's. The edge's own parameters are in the first alone.
@@ -53,7 +58,7 @@ class _Half:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Near:
+class Surroundings:
     """What is near some edges: all that their tests depend on.
 
     Attributes
@@ -71,30 +76,30 @@ class Near:
     variables: Ints
 
     @staticmethod
-    def of(layout: Layout, chosen: Ints) -> Near:
+    def of(layout: Layout, chosen: Ints) -> Surroundings:
         """Return what is near some edges of a network.
 
         Examples
         --------
         >>> chain = Layout.of([2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
-        >>> near = Near.of(chain, np.array([0]))
+        >>> near = Surroundings.of(chain, np.array([0]))
         >>> near.edges.tolist(), near.variables.tolist()
         ([0, 1], [0, 1, 2])
         """
         centres = np.unique(layout.edges[chosen])
         edges = np.flatnonzero(np.isin(layout.edges, centres).any(axis=1))
-        return Near(centres, edges, np.unique(layout.edges[edges]))
+        return Surroundings(centres, edges, np.unique(layout.edges[edges]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
+class VariableHessians:
     """The Hessians of the parameters at each variable, and their inverses.
 
     ``edge_of[i][j]`` is the edge between two variables, ``at[i, e]`` where an edge's parameters are
     among those at a variable.
     """
 
-    bend: Hessian
+    whole: Hessian
     parameters: Parameters
     matrices: list[Floats]
     inverses: list[Floats]
@@ -103,10 +108,14 @@ class Around:
 
     @staticmethod
     def of(
-        bend: Hessian, parameters: Parameters, ridge: Floats, n_threads: int, near: Near | None
-    ) -> Around:
+        whole: Hessian,
+        parameters: Parameters,
+        ridge: Floats,
+        n_threads: int,
+        near: Surroundings | None,
+    ) -> VariableHessians:
         """Return them for a Hessian plus a diagonal matrix, of all variables or of some."""
-        matrices = bend.around(parameters, ridge, None if near is None else near.edges)
+        matrices = whole.by_variable(parameters, ridge, None if near is None else near.edges)
         wanted = np.ones(len(matrices), dtype=bool)
         if near is not None:
             wanted[:] = False
@@ -125,24 +134,24 @@ class Around:
         for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
             edge_of[i][j] = edge_of[j][i] = e
             for k in (i, j):
-                at[k, e] = within(bend.places[k], parameters.of_edge(e))
+                at[k, e] = within(whole.places[k], parameters.of_edge(e))
         inverses = [one for group in groups for one in group]
-        return Around(bend, parameters, matrices, inverses, edge_of, at)
+        return VariableHessians(whole, parameters, matrices, inverses, edge_of, at)
 
-    def localise_all(self, chosen: Ints, n_threads: int) -> dict[int, Local]:
-        """Return some edges."""
+    def profiles(self, chosen: Ints, n_threads: int) -> dict[int, EdgeProfile]:
+        """Return the profiles of some edges."""
         edges = self.parameters.layout.edges[chosen]
         sizes = np.array([len(matrix) for matrix in self.matrices], dtype=np.float64)
 
-        def place(part: slice) -> list[Local]:
-            return [self.localise(e) for e in chosen[part].tolist()]
+        def compute(part: slice) -> list[EdgeProfile]:
+            return [self.profile(e) for e in chosen[part].tolist()]
 
         cuts = cut_evenly(sizes[edges].sum(axis=1), n_threads)
-        found = [one for group in run_chunks(place, cuts, n_threads) for one in group]
+        found = [one for group in run_chunks(compute, cuts, n_threads) for one in group]
         return dict(zip(chosen.tolist(), found, strict=True))
 
-    def localise(self, e: int) -> Local:
-        """Return one edge."""
+    def profile(self, e: int) -> EdgeProfile:
+        """Return the profile of one edge."""
         i, j = self.parameters.layout.edges[e].tolist()
         shared = sorted(self.edge_of[i].keys() & self.edge_of[j].keys())
         first, second = (self._half(e, k, shared) for k in (i, j))
@@ -153,7 +162,7 @@ class Around:
             precision = precision + gained
             shares = first.follow + first.free @ moved[0], second.follow + second.free @ moved[1]
         shares[1][second.own] = 0.0
-        return Local(0.5 * (precision + precision.T), shares)
+        return EdgeProfile(0.5 * (precision + precision.T), shares)
 
     def _half(self, e: int, centre: int, shared: list[int]) -> _Half:
         inverse_ = self.inverses[centre]
@@ -173,7 +182,7 @@ class Around:
         blocks = []
         for other in shared:
             first, second = (self.at[other, self.edge_of[other][k]] for k in (i, j))
-            blocks.append(self.bend.blocks[other][first, second])
+            blocks.append(self.whole.blocks[other][first, second])
         rows, columns = (np.cumsum([0, *(b.shape[k] for b in blocks)]).tolist() for k in (0, 1))
         link = np.zeros((rows[-1], columns[-1]))
         for k, block in enumerate(blocks):
@@ -209,3 +218,88 @@ def inverse(matrix: Floats) -> Floats:
     found: Floats = half + half.T
     found[np.diag_indices_from(found)] *= 0.5
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Influences:
+    """A variable with the shares of some of its edges, one below the other.
+
+    ``lines`` are the places of their influences among those of all variables.
+    """
+
+    parameters: ConditionalParameters
+    shares: Floats
+    lines: slice
+
+
+def variations(
+    rows: FittedRows, parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
+) -> list[Floats]:
+    """Return the sums over rows of the squared slopes in some edges' parameters, all others
+    following.
+
+    Parameters
+    ----------
+    profiles : dict of EdgeProfile
+        Edges.
+    chosen : (k,) int64
+        Which of them are wanted.
+    """
+    sizes = [len(profiles[e].precision) for e in chosen.tolist()]
+    totals = [np.zeros((size, size)) for size in sizes]
+    centres, starts = _influences(parameters, profiles, chosen)
+    if not centres:
+        return totals
+    places = rows.places
+    costs = np.array([float(one.shares.size) for one in centres])
+    centre_cuts = cut_evenly(costs, rows.n_threads)
+    edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
+    slopes = np.empty((centres[-1].lines.stop, STRIP))
+
+    for block in rows.blocks():
+        for start in range(0, len(block.weights), STRIP):
+            weights = block.weights[start : start + STRIP]
+            found = slopes[:, : len(weights)]
+
+            def reach(part: slice, block: RowBlock = block, start: int = start,
+                      found: Floats = found) -> None:  # fmt: skip
+                for one in centres[part]:
+                    own = one.parameters
+                    scores = np.empty((*own.parameters.shape, found.shape[1]))
+                    fill_scores(
+                        places[own.centre], places[own.centre + 1], own.lines, start,
+                        block.indicators, block.residuals, scores,
+                    )  # fmt: skip
+                    np.matmul(one.shares, scores.reshape(-1, found.shape[1]), out=found[one.lines])
+
+            def add(part: slice, weights: Floats = weights, found: Floats = found) -> None:
+                for k in range(part.start, part.stop):
+                    first, second = (found[s : s + sizes[k]] for s in starts[k])
+                    both = first + second
+                    totals[k] += (both * weights) @ both.T
+
+            run_chunks(reach, centre_cuts, rows.n_threads)
+            run_chunks(add, edge_cuts, rows.n_threads)
+    return totals
+
+
+def _influences(
+    parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
+) -> tuple[list[_Influences], list[list[int]]]:
+    """Return the variables at these edges, and where the influences of each edge's two start."""
+    starts = [[0, 0] for _ in chosen]
+    at: dict[int, list[tuple[int, int]]] = {}
+    for k, e in enumerate(chosen.tolist()):
+        for end, centre in enumerate(parameters.layout.edges[e].tolist()):
+            at.setdefault(centre, []).append((k, end))
+    centres, first = [], 0
+    for centre, edges in sorted(at.items()):
+        own, last = parameters.conditionals[centre], first
+        for k, end in edges:
+            starts[k][end] = last
+            last += len(profiles[int(chosen[k])].precision)
+        rank = np.argsort(np.argsort(own.parameters, axis=None))
+        shares = np.hstack([profiles[int(chosen[k])].shares[end] for k, end in edges])
+        centres.append(_Influences(own, np.ascontiguousarray(shares[rank].T), slice(first, last)))
+        first = last
+    return centres, starts
