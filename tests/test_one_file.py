@@ -137,14 +137,16 @@ def test_the_estimators_learn_with_each(folder):
         import one_file
         import graftwork as gw
         made = gw.datasets.make_planted_chain(n_chain=4, n_noise=2, n_rows=200, random_state=1)
+        def ridge(l2):
+            return {"penalty_options": {"l2": l2}}
         def fit(**given):
             net = gw.MarkovNetwork(n_jobs=1, **given).fit(made.data)
             assert net.certificate_.converged
             return net.objective_
         print(fit(method="backwards", lam=0.05) - fit(method="edge-grafting", lam=0.05))
         print(fit(criterion="aic") - fit(criterion="ebic", criterion_options={"gamma": 0.0}))
-        print(fit(penalty="leaning", lam=0.05) - fit(penalty="l1", lam=0.05, l2=0.05))
-        exact = {"loss": "likelihood", "lam": 0.05, "l2": 0.01}
+        print(fit(penalty="leaning", lam=0.05) - fit(penalty="l1", lam=0.05, **ridge(0.05)))
+        exact = {"loss": "likelihood", "lam": 0.05, **ridge(0.01)}
         print(fit(inference="listing", **exact) - fit(inference="exact", **exact))
         model = gw.MarkovNetwork("backwards", lam=0.05).fit(made.data).model_
         print(model.log_partition(inference="listing") - model.log_partition(inference="exact"))

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 
 from experiments.engine import Context, Found
-from graftwork.comparing.methods import joined
 from graftwork.comparing.networks import make_task
 from graftwork.comparing.runner import Attempt, run_methods
 from graftwork.data import Table
@@ -20,7 +19,7 @@ from graftwork.datasets import draw, load_jester, load_yummly, scale_free_networ
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
-from graftwork.parameters import gather
+from graftwork.parameters import gather, joined
 from graftwork.report.found_edges import score_edges
 
 #: The counters of a round that curves are drawn against.

@@ -417,6 +417,24 @@ def gather(options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of all methods with those of one; where both are dicts, with both.
+
+    Examples
+    --------
+    >>> joined({"method_options": {"anneal": 3}}, {"method_options": {"count": 1}})
+    {'method_options': {'anneal': 3, 'count': 1}}
+    """
+    found = dict(options)
+    for name, value in own.items():
+        before = found.get(name)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            found[name] = {**before, **value}
+        else:
+            found[name] = value
+    return found
+
+
 def reference(parameters: Iterable[Parameter] = PARAMETERS) -> str:
     """Return the parameters as a numpydoc section has them.
 

@@ -19,7 +19,7 @@ def test_pairs_and_files_of_pairs_are_heard(graftwork, chain_csv, tmp_path):
     assert {frozenset("ad"), frozenset("bd")} <= edges
     assert not edges & {frozenset("ab"), frozenset("cd")}
     assert info["knowledge"] == {"required": 2, "forbidden": 2, "weighted": 1}
-    assert info["settings"]["required"] == ["a~d", "d~b"]
+    assert info["settings"]["knowledge"]["required"] == ["a~d", "d~b"]
     assert "2 pairs that may not be edges" in " ".join(result.out.split())
 
 

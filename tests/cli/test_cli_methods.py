@@ -5,11 +5,11 @@ import inspect
 import pytest
 
 from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
-from graftwork.cli.options import CHAIN_METHODS, METHODS, Inference, PairRule, Penalty
+from graftwork.cli.options import CHAIN_METHODS, METHODS, Inference, Penalty
 from graftwork.errors import ParameterError
-from graftwork.estimators import ChainCRF, MarkovNetwork
-from graftwork.estimators.parts import RULES
+from graftwork.estimators import ChainCRF
 from graftwork.inference import ENGINES
+from graftwork.parameters import PARAMETERS
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
 
@@ -19,8 +19,8 @@ def test_the_options_know_every_word_of_the_library():
     assert set(CHAIN_METHODS) < set(METHODS)
     assert [*Inference] == [*ENGINES]
     assert [*Penalty] == [*PENALTIES]
-    assert {*PairRule} == {*RULES}
-    assert {name.replace("-", "_") for name in _SHARED} <= {*MarkovNetwork().get_params()}
+    listed = {each.name for each in PARAMETERS} | {"rule"}
+    assert {name.replace("-", "_") for name in _SHARED} <= listed
     assert {name.replace("-", "_") for name in CHAINS.shared} <= {*ChainCRF().get_params()}
 
 

@@ -14,7 +14,8 @@ from graftwork.comparing.networks import NETWORKS, corner_of, make_task, usual_e
 from graftwork.comparing.runner import evaluate, run_methods
 from graftwork.comparing.watchers import Album
 from graftwork.errors import ParameterError
-from graftwork.recipes import RECIPES, best_choice
+from graftwork.recipes import RECIPES
+from graftwork.recipes.best_choice import best_choice
 
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
 TRIO = ("best-choice", "edge-grafting", "first-hit")
@@ -160,12 +161,12 @@ def test_weights_and_declared_states():
 
 def test_methods_are_taken_in_many_forms():
     recipe = best_choice(alpha=1.0)
-    entries = make_entries(["best-choice", recipe, {"alpha": 0.0}, "best-choice"], NETWORKS)
+    entries = make_entries(["best-choice", recipe, {"max_edges": 3}, "best-choice"], NETWORKS)
     assert [e.label for e in entries] == [
         "best-choice", "best-choice (2)", "best-choice (3)", "best-choice (4)",
     ]  # fmt: skip
     assert entries[1].settings == {"method": recipe}
-    assert entries[2].settings == {"method": "best-choice", "alpha": 0.0}
+    assert entries[2].settings == {"method": "best-choice", "max_edges": 3}
     labelled = make_entries({"α = 1": recipe, "usual": "first-hit"}, NETWORKS)
     assert [e.label for e in labelled] == ["α = 1", "usual"]
     assert [e.label for e in make_entries("first-hit", NETWORKS)] == ["first-hit"]
@@ -177,7 +178,7 @@ def test_every_method_is_compared_where_that_ends_soon():
     assert [e.label for e in usual_entries(64)] == [*TRIO, "grafting-light"]
     assert [e.label for e in usual_entries(10**6)] == ["best-choice", "first-hit"]
     assert [e.label for e in make_entries("all", NETWORKS)] == [*RECIPES]
-    some = make_entries([{"alpha": 1.0}, "all"], NETWORKS)
+    some = make_entries([{"max_edges": 3}, "all"], NETWORKS)
     assert [e.label for e in some] == ["best-choice", "best-choice (2)", *[*RECIPES][1:]]
     wide = gw.Table(range(65), [(0, 1)] * 65, np.zeros((65, 3), dtype=int))
     assert [e.label for e in make_task(wide).entries] == ["best-choice", "first-hit"]
@@ -192,10 +193,10 @@ def test_every_method_is_compared_where_that_ends_soon():
         ([7], {}, "7 is no method"),
         ({"a": {"method": "frist-hit"}}, {}, "did you mean 'first-hit'"),
         ({"a": {"lam": 0.1}}, {}, "one number for all"),
-        ({"a": {"alphas": 0.1}}, {}, "did you mean 'alpha'"),
+        ({"a": {"penalti": "l1"}}, {}, "did you mean 'penalty'"),
         (["best-choice"], {"max_edge": 3}, "did you mean 'max_edges'"),
         (["best-choice"], {"method": "first-hit"}, "methods="),
-        (["first-hit", {"alpha": -1}], {}, "alpha"),
+        (["first-hit", {"method_options": {"alpha": -1}}], {}, "alpha"),
         (["first-hit", {"max_edges": -1}], {}, "max_edges"),
         (["first-hit"], {"max_iter": -1}, "max_iter"),
         (["first-hit"], {"penalty": "l7"}, "penalty"),
@@ -354,7 +355,7 @@ def test_an_interrupt_before_the_first_round_leaves_the_method_out(table, monkey
 
 def test_without_a_penalty_there_is_no_lambda_to_choose(table):
     methods = {"half": {"max_edges": 2}}
-    compared = gw.compare(table, methods, penalty="none", l2=0.0, n_jobs=1, max_iter=5)
+    compared = gw.compare(table, methods, penalty="none", n_jobs=1, method_options={"max_iter": 5})
     assert compared.lam == 0.0
     assert "There is no penalty." in compared.words()
 
@@ -475,7 +476,12 @@ def test_methods_may_start_from_columns_that_no_corner_has():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (200, 12))
     codes[:, 11] = codes[:, 10]
-    compared = gw.compare(codes, ["best-choice", "edge-grafting"], start=[("x10", "x11")], n_jobs=1)
+    compared = gw.compare(
+        codes,
+        ["best-choice", "edge-grafting"],
+        method_options={"start": [("x10", "x11")]},
+        n_jobs=1,
+    )
     assert not compared.missing
     assert [record["converged"] for record in compared.table()] == [True, True]
     assert [run.rounds[0]["edges"] for run in compared.runs] == [1, 1]

@@ -23,7 +23,6 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
 from graftwork.grafting.trace import Silence
 from graftwork.inference.incomplete import impute
-from graftwork.objectives import AvailableCase
 
 
 def chain(rows=400, share=0.05, seed=0):
@@ -249,7 +248,7 @@ def test_scores_of_incomplete_rows():
     net = gw.MarkovNetwork(lam=0.03, missing="available-case").fit(frame)
     sample = prepare(gw.as_table(frame, missing="state"), missing=True)
     model = net.model_.potentials
-    assert np.isclose(-net.score(frame), AvailableCase(sample).at(model).value)
+    assert np.isclose(-net.score(frame), PseudoLikelihood(sample).at(model).value)
     complete = frame.dropna()
     assert np.allclose(net.score_samples(complete), net.model_.log_pseudo_likelihood(complete))
     nothing = pd.DataFrame({name: [None, "no"] for name in "abcd"})

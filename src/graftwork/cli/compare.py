@@ -13,7 +13,7 @@ from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, as_options, one_line, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
-from graftwork.cli.learner import learner_settings
+from graftwork.cli.learner import shared_settings
 from graftwork.cli.measure import hold_out
 from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
@@ -60,7 +60,7 @@ Truth = Annotated[
 
 @opt.takes(
     opt.learning_options(without=LEFT_OUT) | opt.reading_options(),
-    settings=learner_settings,
+    settings=shared_settings,
     reading=opt.Reading.of,
 )
 def compare(

@@ -12,7 +12,7 @@ from graftwork.cli.methods import parse_method
 from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import parse_lam
 from graftwork.errors import DataError, ParameterError
-from graftwork.parameters import options_of
+from graftwork.parameters import joined, options_of
 
 if TYPE_CHECKING:
     from graftwork.data import Table
@@ -42,8 +42,13 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
     Wrong names are refused here, before a long file is read.
     """
+    settings = shared_settings(given)
+    return joined(settings, parse_method(given["method"]))
+
+
+def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the estimator's arguments that do not name a method."""
     _check_start(given.get("start"))
-    method = parse_method(given.get("method", "auto"))
     names = [each.name for each in options_of("method_options")]
     run = {name: given[name] for name in names if given.get(name) is not None}
     criterion, options = _criterion(given.get("criterion"))
@@ -56,8 +61,7 @@ def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         "knowledge": _knowledge(given),
         "random_state": given["seed"],
         "n_jobs": given.get("n_jobs"),
-        **method,
-        "method_options": {**run, **method.get("method_options", {})},
+        "method_options": run,
     }
     return {name: value for name, value in found.items() if value not in (None, {})}
 

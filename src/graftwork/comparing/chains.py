@@ -53,7 +53,8 @@ from graftwork.grafting.trace import Observer
 from graftwork.models.chain import ChainModel
 from graftwork.recipes import RECIPES
 
-CHAINS = Learner("compare_chains", ChainCRF, METHODS, {})
+#: The default first.
+CHAINS = Learner("compare_chains", ChainCRF, tuple(dict.fromkeys(["grafting-light", *METHODS])), {})
 #: Compared by default; gauss-seidel and gain may take hundreds of times as long.
 USUAL_METHODS = ("grafting-light", "grafting", "full")
 SELECT = Metric("select", "features per round")

@@ -94,24 +94,6 @@ def make_entries(methods: Any, learner: Learner) -> tuple[Entry, ...]:
     return tuple(Entry(label, own) for label, (_, own) in zip(labels, pairs, strict=True))
 
 
-def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of all methods with those of one; where both are dicts, with both.
-
-    Examples
-    --------
-    >>> joined({"method_options": {"anneal": 3}}, {"method_options": {"count": 1}})
-    {'method_options': {'anneal': 3, 'count': 1}}
-    """
-    found = dict(options)
-    for name, value in own.items():
-        before = found.get(name)
-        if isinstance(before, Mapping) and isinstance(value, Mapping):
-            found[name] = {**before, **value}
-        else:
-            found[name] = value
-    return found
-
-
 def check_options(options: Mapping[str, Any], learner: Learner) -> None:
     """Refuse options that the estimator does not have or that a comparison decides itself."""
     if "method" in options:

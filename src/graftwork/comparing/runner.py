@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from graftwork.comparing.comparison import Comparison, Metric, Record, Run
-from graftwork.comparing.methods import Entry, Learner, joined, method_name
+from graftwork.comparing.methods import Entry, Learner, method_name
 from graftwork.errors import ConvergenceWarning, GraftworkError, ParameterError
 from graftwork.grafting.trace import Observer, PassOn, Silence
+from graftwork.parameters import joined
 from graftwork.report.records import plain
 
 #: Lambda and rounds of the runs on a few rows that compile what the methods use.

@@ -21,6 +21,7 @@ from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals
 from graftwork.objectives.neighbourhoods import lanes_for, padded
+from graftwork.objectives.protocol import Expectations
 
 # Conditionals that are added at once: a register or two.
 LANES = (0,) * 8
@@ -39,8 +40,8 @@ MANY_PAIRS, DENSE = 128, 0.2
 Take = Callable[[int, int, int, int, int, Floats], None]
 
 
-def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> tuple[Floats, Floats, Ints]:
-    """Return what the conditionals say of the cells of pairs, the data's counts, and their offsets.
+def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> Expectations:
+    """Return the mean conditionals of both variables of each pair, and the data's cells.
 
     Parameters
     ----------
@@ -48,16 +49,8 @@ def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> tuple[Floa
     pairs : (k, 2) int64
     own_sums : (states of all variables,) float64
         Sums over rows of each state's probability.
-
-    Returns
-    -------
-    model : (2, cells) float64
-        Sums over rows of the first (0) or second (1) variable's conditional by the other's states.
-    data : (2, cells) float64
-        How often its states are observed there.
-    offsets : (k + 1,) int64
     """
-    sample = at.sample
+    sample, total = at.sample, at.sample.total_weight
     counts, starts = sample.counts.extended_tables(pairs)
     sums = np.empty((2, int(starts[-1])))
     kernel.sum_alone(
@@ -68,11 +61,9 @@ def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> tuple[Floa
         _multiply_pairs(at, pairs, starts[:-1], counts, sums)
     else:
         _sum_one_by_one(at, pairs, starts[:-1], sums)
-    return (
-        by_states(sample, pairs, sums),
-        by_states(sample, pairs, counts),
-        table_offsets(sample.cards, pairs),
-    )
+    model, data = (by_states(sample, pairs, values) for values in (sums, counts))
+    data = data[0] if sample.complete else 0.5 * (data[0] + data[1])
+    return Expectations(model / total, (2, 1), data / total, table_offsets(sample.cards, pairs))
 
 
 def by_states(sample: Sample, pairs: Ints, values: Any) -> Floats:

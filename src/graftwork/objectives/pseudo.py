@@ -220,9 +220,7 @@ class PseudoPoint:
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
-        total = self.objective.sample.total_weight
-        model, data, offsets = compare_pairs(self.conditionals, pairs, self._sums.states)
-        return Expectations(model / total, (2, 1), (data[0] + data[1]) / (2.0 * total), offsets)
+        return compare_pairs(self.conditionals, pairs, self._sums.states)
 
     def snapshot(self) -> Snapshot | None:
         """Return what is needed to say later how far the conditionals have moved.
