@@ -83,8 +83,7 @@ def _trees(name: str, more: Sequence[int], context: Context) -> Found:
     added = {}
     for extra in more:
         settings = {
-            **settings_of("greedy", None, 0),
-            "start": "chow-liu",
+            **settings_of("greedy", None, 0, start="chow-liu"),
             "max_edges": tree.model_.n_edges + extra,
         }
         added[str(extra)] = _fit(parts.train, parts.test, settings, context)[1]

@@ -101,7 +101,7 @@ def compare_penalties(
     """
     if parts.valid is None:
         raise ValueError("there are no rows to validate on")
-    common = {"loss": loss, "n_jobs": n_jobs, "observer": observer}
+    common = {"loss": loss, "n_jobs": n_jobs, "verbose": observer}
     both = _together(parts.train, parts.valid)
     strengths = list(grid)
     nets = {

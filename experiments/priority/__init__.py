@@ -172,7 +172,7 @@ def _capped(lam: float, edges: int, context: Context) -> Found:
 
 def _baselines(context: Context) -> Found:
     """The uniform model, and independent variables, on either kind of halves."""
-    alone: dict[str, Any] = {"candidates": [], "lam": 1.0}
+    alone: dict[str, Any] = {"knowledge": {"candidates": []}, "lam": 1.0}
     uniform = float(np.log(mushroom_halves()[0].cards).sum())
     return {
         "uniform": uniform,

@@ -131,7 +131,7 @@ def test_types_and_separators(graftwork, sentences, tmp_path):
         (["absent.txt"], "no such file"),
         (["absent.txt", "-m", "best-choice"], "there is no method 'best-choice'"),
         (["-m", "grafting-lite"], "did you mean 'grafting-light'"),
-        (["-m", ","], "name some of full, gain"),
+        (["-m", ","], "name some of grafting-light, full"),
         (["-m", "full:count=1"], "full has no option 'count'"),
         (["-m", "grafting:lam=1"], "lam"),
         (["-m", "full:select=3", *SMALL], "leave --select out"),

@@ -7,14 +7,13 @@ import pytest
 from scipy.optimize import minimize
 
 import graftwork as gw
-from graftwork.comparing.chains import make_chain_task
+from graftwork.comparing.chains import CHAINS, make_chain_task
 from graftwork.comparing.plot import lines_of
 from graftwork.comparing.runner import run_methods
 from graftwork.comparing.watchers import Seen
 from graftwork.datasets import labelled_chains
 from graftwork.errors import ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
-from graftwork.estimators.chain_parts import METHODS
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Silence
 from graftwork.inference.chains import FeatureLayout, FeatureWeights
@@ -145,7 +144,7 @@ def test_methods_are_taken_in_many_forms(chains):
     assert labels == ["a:select=1", "a:select=2", "own", "counted", "recipe", "full"]
     alone = make_chain_task(train.X, train.y, "all", select=7).entries
     assert [entry.label for entry in alone] == [
-        "full" if name == "full" else f"{name}:select=7" for name in METHODS
+        "full" if name == "full" else f"{name}:select=7" for name in CHAINS.methods
     ]
     usual = make_chain_task(train.X, train.y).entries
     assert [entry.label for entry in usual] == ["grafting-light", "grafting", "full"]

@@ -23,6 +23,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
 from graftwork.grafting.trace import Silence
 from graftwork.inference.incomplete import impute
+from graftwork.objectives import PseudoLikelihood
 
 
 def chain(rows=400, share=0.05, seed=0):

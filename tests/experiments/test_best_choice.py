@@ -100,10 +100,13 @@ def test_steps_have_keys_of_their_own_and_are_what_the_paper_has(size):
 def test_presets_are_the_authors_and_ours_are_the_defaults():
     source = Source("scale-free", 400)
     theirs = arguments(Plan(source, "alpha 0.25", "authors"), 400)
-    assert theirs == {**preset("best-choice-paper", 400), "alpha": 0.25}
-    assert (theirs["tests"], theirs["l2"], theirs["penalize_unary"]) == (20, 0.75, True)
+    assert theirs == {
+        **preset("best-choice-paper", 400),
+        "method_options": {"tests": 20, "alpha": 0.25},
+    }
+    assert theirs["penalty_options"] == {"l2": 0.75, "unary": True}
     assert arguments(Plan(source, "first hit", "authors"), 400)["method"] == "first-hit"
-    assert arguments(Plan(source, "exhaustive", "authors"), 400)["pair_rule"] == "product"
+    assert arguments(Plan(source, "exhaustive", "authors"), 400)["inference"] == "bp:rule=product"
     changed = Plan(source, "alpha 1", "ours", changed=(("l2", 0.75),))
     assert arguments(changed, 400) == {
         "method": "best-choice", "lam": 0.01, "alpha": 1.0, "l2": 0.75,

@@ -271,6 +271,5 @@ def test_the_papers_own_settings():
     settings = preset("l1-markov-paper")
     assert settings["method"] == "gain"
     assert settings["inference"] == "bp"
-    assert settings["pair_rule"] == "path"
     assert settings["penalty"] == "l1"
     gw.MarkovNetwork(**settings, lam=0.1)

@@ -14,6 +14,7 @@ from experiments.priority import (
     steps,
 )
 from experiments.priority.claims import PRINTED, report
+from graftwork.recipes import RECIPES
 from graftwork.report.plot import new_figure
 
 CONTEXT = Context("quick", n_jobs=1)
@@ -152,7 +153,7 @@ def test_a_run_says_what_it_found():
 
 def test_a_timed_recipe_does_the_same():
     made = gw.datasets.make_bernoulli(6, n_rows=200, random_state=0).data
-    recipe, searches = timed(gw.recipes.priority())
+    recipe, searches = timed(RECIPES["priority"]())
     plain = gw.MarkovNetwork("priority", lam=0.05, random_state=0).fit(made)
     watched = gw.MarkovNetwork(recipe, lam=0.05, random_state=0).fit(made)
     assert watched.objective_ == plain.objective_
