@@ -183,76 +183,15 @@ def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
         "tol": TOL,
         "max_iter": most_rounds(made.data),
     }
-    common: dict[str, Any] = {"n_jobs": context.n_jobs, "observer": context.observer}
-    common["random_state"] = 0
-    given = MarkovNetwork(**gather({**settings, **common, "inference": "exact"})).fit(made.data).model_
+    common: dict[str, Any] = {"n_jobs": context.n_jobs, "verbose": context.observer}
+    common |= {"random_state": 0, **settings}
+    exact = gather({**common, "inference": "exact"})
+    given = MarkovNetwork(**exact).fit(made.data).model_
     lines = []
     for rule in ("path", "product"):
         with stalls_are_counted():
-            net = MarkovNetwork(**gather({**settings, **common, "inference": f"bp:rule={rule}"})).fit(made.data)
-        found = compare_edges(net, made.model)
-        line = {"rule": rule, "error": marginal_error(given, rule)}
-        line["spurious"] = found.n_edges - found.n_hits
-        lines.append({**line, **_health(net), **_worth(net.model_, tested(made))})
-    return lines
-
-
-def marginal_error(model: PairwiseMRF, rule: Any) -> float:
-    """Return the mean total variation of a rule's marginals of inactive pairs from exact ones."""
-    potentials = model.potentials
-    layout = potentials.layout
-    edges = {tuple(pair) for pair in layout.edges.tolist()}
-    count = layout.cards.size
-    pairs = np.array(
-        [(i, j) for i in range(count) for j in range(i + 1, count) if (i, j) not in edges]
-    )
-    tables = []
-    for engine in (LoopyBP(rule=rule), JunctionTree()):
-        beliefs = engine.infer(potentials)
-        tables.append(engine.pair_marginals(potentials, beliefs, pairs)[0])
-    return float(np.abs(tables[0] - tables[1]).sum() / 2 / len(pairs))
-
-
-# ---- What structure costs -----------------------------------------------------------------------
-
-
-def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
-    """Return the seconds to learn structure and weights, and weights of the true structure alone.
-
-    By the paper's own method, and by ours: the same loss, penalty and accuracy for both of a pair.
-    """
-    paper = {**preset("l1-markov-paper"), "lam": lam}
-    ours = {"method": "working-set", "penalty": "l1", "lam": 2 * lam}
-    true = {"method": "full", "anneal": None, "candidates": made.model.edges}
-    arms = [
-        ("paper", "structure", paper),
-        ("paper", "true", {**paper, **true}),
-        ("ours", "structure", ours),
-        ("ours", "true", {**ours, **true}),
-    ]
-    lines = []
-    for whose, what, settings in arms:
-        rows = replace(made.data)  # what was counted before is forgotten
-        began = time.perf_counter()
-        with stalls_are_counted():
-            net = MarkovNetwork(
-                tol=1e-4,
-                random_state=0,
-                n_jobs=context.n_jobs,
-                verbose=context.observer,
-                **gather({**settings, "max_iter": most_rounds(rows)}),
-            ).fit(rows)
-        seconds = time.perf_counter() - began
-        line = {"whose": whose, "what": what, "seconds": seconds, **_health(net)}
-        lines.append({**line, "edges": net.model_.n_edges})
-    return lines
-
-
-def tested(made: Drawn) -> Table:
-    """Return the rows to test on."""
-    if made.test is None:  # for the type checker: rows to test on were asked for
-        raise ValueError("there are no rows to test on")
-    return made.testgs, **common, "inference": f"bp:rule={rule}"})).fit(made.data)
+            own = gather({**common, "inference": f"bp:rule={rule}"})
+            net = MarkovNetwork(**own).fit(made.data)
         found = compare_edges(net, made.model)
         line = {"rule": rule, "error": marginal_error(given, rule)}
         line["spurious"] = found.n_edges - found.n_hits

@@ -103,5 +103,5 @@ def test_no_penalty_is_a_penalty():
 
 
 def test_an_unknown_method_is_told_all_there_are():
-    with pytest.raises(ParameterError, match="'chow-liu', .*'forced-pruning'"):
+    with pytest.raises(ParameterError, match=r"'chow-liu', .*'forced-pruning'"):
         parse_method("boosting")

@@ -109,7 +109,8 @@ def test_presets_are_the_authors_and_ours_are_the_defaults():
     assert arguments(Plan(source, "exhaustive", "authors"), 400)["inference"] == "bp:rule=product"
     changed = Plan(source, "alpha 1", "ours", changed=(("l2", 0.75),))
     assert arguments(changed, 400) == {
-        "method": "best-choice", "lam": 0.01, "alpha": 1.0, "l2": 0.75,
+        "method": "best-choice", "lam": 0.01, "method_options": {"alpha": 1.0},
+        "penalty_options": {"l2": 0.75},
     }  # fmt: skip
 
 
