@@ -1,8 +1,7 @@
 """Bootstraps of planted networks mean what they say."""
 
-import pytest
-
 import bootstrap
+import pytest
 
 pytestmark = pytest.mark.slow
 
