@@ -1,4 +1,4 @@
-"""Vectors of several chains: products, sums of rows and exponentials against numpy."""
+"""Vectors of several chains: products against numpy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import pytest
 from numba import njit
 
 from graftwork.kernels.chain_sides import SIDE
-from graftwork.kernels.row_sums import BLOCK, cache_lines, sum_rows
 from graftwork.kernels.side_by_side import BLOCKS, TILES, add_products, mix, turn
-from graftwork.kernels.vectors import exponential, load, store
 
 LANES = len(SIDE)
 
@@ -27,17 +25,6 @@ def _add_products(size, count, left, left_step, right, out, out_step):
 @njit
 def _turn(source, step, out, out_step):
     turn(SIDE, source, 1, step, out, 2, out_step)
-
-
-@njit
-def _sum_rows(width, places, values, source, out):
-    sum_rows(width, 1, len(places), places, values, source, out, 3)
-
-
-@njit
-def _exponentials(x):
-    for at in range(0, x.size, LANES):
-        store(exponential(load(SIDE, x, at)), x, at)
 
 
 def numbers(seed, *shape):
@@ -69,33 +56,3 @@ def test_turning_exchanges_rows_and_columns():
     source, out = numbers(0, LANES, LANES + 3), np.zeros((LANES + 1, LANES + 5))
     _turn(source.ravel(), LANES + 3, out.ravel(), LANES + 5)
     np.testing.assert_array_equal(out[:LANES, 2 : 2 + LANES], source[:, 1 : 1 + LANES].T)
-
-
-@pytest.mark.parametrize("blocks", range(1, 10))
-@pytest.mark.parametrize("weighted", [False, True])
-def test_rows_are_summed(blocks, weighted):
-    width = blocks * BLOCK
-    source, places = numbers(0, 6, width), np.array([5, 2, 0, 2, 5], np.int32)
-    values = numbers(1, 5) if weighted else np.zeros(0)
-    out = np.zeros(width + 5)
-    _sum_rows(width, places, values, source.ravel(), out)
-    factors = values[1:] if weighted else np.ones(4)
-    np.testing.assert_allclose(out[3:-2], factors @ source[places[1:]], atol=1e-13)
-    assert not out[:3].any()
-    assert not out[-2:].any()
-
-
-def test_exponentials_are_right_to_the_last_digits():
-    x = -np.concatenate([[0.0, 1e-300, 1e-9, 0.3465735, 0.34658], np.linspace(0, 699, 40_003)])
-    x = np.concatenate([x, np.full(-len(x) % LANES, -1e300)])
-    found = x.copy()
-    _exponentials(found)
-    np.testing.assert_allclose(found, np.exp(np.maximum(x, -700.0)), rtol=1e-15)
-
-
-def test_cache_lines_begin_where_they_should():
-    for size in (1, 7, 8, 1000):
-        line = cache_lines(size)
-        assert line.size == size
-        assert line.ctypes.data % (8 * BLOCK) == 0
-        assert not line.any()

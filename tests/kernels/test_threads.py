@@ -1,0 +1,24 @@
+"""Work in chunks is the same work."""
+
+import numpy as np
+import pytest
+
+from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_chunks_cover_everything_once_and_in_order(n_threads, count):
+    costs = np.random.default_rng(0).random(count) ** 4
+    chunks = cut_evenly(costs, n_threads)
+    parts = run_chunks(lambda chunk: np.arange(count)[chunk].tolist(), chunks, n_threads)
+    assert [k for part in parts for k in part] == list(range(count))
+    assert len(chunks) <= max(1, 4 * n_threads)
+
+
+def test_threads_are_counted_from_one_or_from_the_end():
+    every = count_threads(None)
+    assert count_threads(-1) == every
+    assert count_threads(-1000) == 1
+    with pytest.raises(ValueError, match="n_jobs"):
+        count_threads(0)
