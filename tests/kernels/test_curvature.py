@@ -1,0 +1,74 @@
+"""Sums of products of moments, against einsum over all rows."""
+
+import numpy as np
+import pytest
+
+from graftwork.inference.ragged import offsets
+from graftwork.kernels import curvature as kernel
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 8])
+def test_a_hessian_is_summed_over_configurations(lanes):
+    """With more neighbours than share one pass over the configurations."""
+    rng, width, count = np.random.default_rng(0), 8, 40
+    cards = np.array([1, *rng.integers(2, 5, kernel.TOGETHER + 2)])
+    sizes = np.array([1, *(cards[1:] - 1)])
+    codes = rng.integers(0, cards[:, None], (len(cards), count)).astype(np.uint8)
+    starts = np.stack([offsets(cards), offsets(sizes)], axis=1)
+    seen, lines = rng.normal(size=(cards.sum(), sizes.max())), rng.normal(size=(count, width))
+    total = np.zeros((sizes.sum(), sizes.sum(), width))
+    kernel.sum_hessian((0,) * lanes, width, codes, cards, lines.ravel(), seen, starts, total)
+    z = np.hstack([
+        seen[starts[u, 0] + codes[u]][:, : sizes[u]] for u in range(len(cards))
+    ])  # fmt: skip
+    assert np.allclose(total, np.einsum("cq,ca,cb->abq", lines, z, z), atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [0, 2**14], ids=["row by row", "counted"])
+def test_products_of_two_variables_are_summed_over_rows(most, weighted):
+    counts = np.array([4, 9, 7]) if most else np.array([150, 200, 170])
+    rng, rows, sizes = np.random.default_rng(1), 300, np.array([3, 3, 3])
+    ids = rng.integers(0, counts[:, None], (3, rows)).astype(np.int32)
+    widths = np.full(3, 8)
+    lines = [np.zeros((count, 8)) for count in counts]
+    for part in lines:
+        part[:, :6] = rng.normal(size=(len(part), 6))
+    starts = offsets(counts * widths)
+    weights = rng.random(rows) if weighted else np.zeros(0)
+    pairs, sums = np.array([[0, 1], [1, 2], [0, 2]]), np.zeros((3, 3, 3))
+    joined = np.concatenate([part.ravel() for part in lines])
+    kernel.sum_products((0,) * 4, pairs, ids, counts, sizes, widths, joined, starts, weights, sums)
+    assert (counts[0] * counts[1] <= kernel.MOST_COMBINATIONS) == bool(most)
+    mass = weights if weighted else np.ones(rows)
+    for k, (i, j) in enumerate(pairs):
+        first, second = lines[i][ids[i]], lines[j][ids[j]]
+        wanted = np.einsum("r,ra,rb->ab", mass, first[:, :3], second[:, 3:6])
+        wanted += np.einsum("r,ra,rb->ab", mass, first[:, 3:6], second[:, :3])
+        assert np.allclose(sums[k], wanted, atol=1e-11)
+
+
+def test_scores_are_residuals_times_indicators():
+    rng = np.random.default_rng(2)
+    z, r, others = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), np.array([0, 7, 8])
+    out = np.zeros((3, 4, 20))
+    kernel.fill_scores(2, 5, others, 10, z, r, out)
+    for a in range(3):
+        here = slice(10, 30)
+        assert np.array_equal(out[a, 0], r[2 + a, here])
+        wanted = r[2 + a, here] * z[others, here] + z[2 + a, here] * r[others, here]
+        assert np.allclose(out[a, 1:], wanted, rtol=1e-14)
+
+
+def test_blocks_are_multiplied_with_a_vector():
+    rng = np.random.default_rng(3)
+    places = [np.array([0, 2, 5]), np.array([1, 2, 3, 4]), np.array([], dtype=np.int64)]
+    blocks = [rng.normal(size=(len(own), len(own))) for own in places]
+    blocks = [block + block.T for block in blocks]
+    vector, out, whole = rng.normal(size=6), np.zeros(6), np.zeros((6, 6))
+    for own, block in zip(places, blocks, strict=True):
+        whole[np.ix_(own, own)] += block
+    starts = offsets(np.array([len(own) for own in places]))
+    flat = np.concatenate([block.ravel() for block in blocks])
+    kernel.multiply_blocks(starts, np.concatenate(places), flat, vector, out)
+    assert np.allclose(out, whole @ vector, atol=1e-13)
