@@ -19,9 +19,9 @@ LARGEST = 30.0
 
 
 @njit(cache=True, nogil=True)
-def _slope_and_bend(d, shares, values, weights, size, target, l2):
+def _slope_and_curvature(d, shares, values, weights, size, target, l2):
     """Return slope and curvature of the gain at weight d; its toll is in the target."""
-    slope, bend = target - 2.0 * l2 * d, 2.0 * l2
+    slope, curvature = target - 2.0 * l2 * d, 2.0 * l2
     for t in range(size):
         z = values[t] * d
         if z > 0.0:
@@ -29,8 +29,8 @@ def _slope_and_bend(d, shares, values, weights, size, target, l2):
         else:
             tilted = shares[t] * math.exp(z) / (1.0 + shares[t] * math.expm1(z))
         slope -= weights[t] * values[t] * tilted
-        bend += weights[t] * values[t] * values[t] * tilted * (1.0 - tilted)
-    return slope, bend
+        curvature += weights[t] * values[t] * values[t] * tilted * (1.0 - tilted)
+    return slope, curvature
 
 
 @njit(cache=True, nogil=True)
@@ -49,24 +49,24 @@ def _value(d, shares, values, weights, size, target, l2):
 @njit(cache=True, nogil=True)
 def _best_gain(shares, values, weights, size, seen, lam, l2):
     """Return the largest gain over all weights: Newton steps kept in a bracket."""
-    slope, _ = _slope_and_bend(0.0, shares, values, weights, size, seen, l2)
+    slope, _ = _slope_and_curvature(0.0, shares, values, weights, size, seen, l2)
     if abs(slope) <= lam:
         return 0.0
     sign = 1.0 if slope > 0.0 else -1.0
     target = seen - lam * sign
     near, far = 0.0, sign
     while abs(far) < LARGEST:
-        if _slope_and_bend(far, shares, values, weights, size, target, l2)[0] * sign <= 0.0:
+        if _slope_and_curvature(far, shares, values, weights, size, target, l2)[0] * sign <= 0.0:
             break
         near, far = far, 2.0 * far
     d = 0.5 * (near + far)
     for _ in range(STEPS):
-        slope, bend = _slope_and_bend(d, shares, values, weights, size, target, l2)
+        slope, curvature = _slope_and_curvature(d, shares, values, weights, size, target, l2)
         if slope * sign > 0.0:
             near = d
         else:
             far = d
-        step = slope / max(bend, 1e-300)
+        step = slope / max(curvature, 1e-300)
         if abs(step) < 1e-9 * (1.0 + abs(d)):
             break
         inside = min(near, far) < d + step < max(near, far)

@@ -2,7 +2,7 @@
 
 States are those of `graftwork.kernels.chains`, without padding: ``g * labels + c``. Scores, forward
 and backward vectors are flat arrays of (positions, states, lanes). A chain that is shorter than the
-longest beside it has all scores 1 at positions it lacks. They change nothing: what is behind a
+longest of them has all scores 1 at positions it lacks. They change nothing: what is behind a
 chain's end is not counted, and backward vectors get its weight there, and are zero before.
 """
 
@@ -35,7 +35,7 @@ _WIDE = "+avx512f" in cpu_target.target_context.codegen().magic_tuple()[2].split
 #: As many chains go side by side as a register has numbers: the length of this tuple.
 SIDE = (0,) * (8 if _WIDE else 4)
 
-#: Kernels may read and write so many vectors behind the last state; they mean nothing.
+#: Kernels may read and write this many vectors after the last state; they mean nothing.
 SLACK = 8
 
 _LOG_TWO = math.log(2.0)
@@ -114,7 +114,7 @@ def exponentiate_scores(length, n_states, n_first, scores, tops, apart):
 
 @njit(cache=True, nogil=True)
 def _block_size(count):
-    """Return how many sums are made at once, of so many: few blocks that hardly overlap.
+    """Return how many of ``count`` sums are made at once: few blocks that hardly overlap.
 
     Fewer than eight at once wait for each other.
     """

@@ -76,7 +76,7 @@ def count_outputs(col_starts, positions, values, weights, label_columns, pair_co
     attribute; ``first`` says where each one's part starts in a second call.
     """
     seen = np.zeros(n_columns, dtype=np.bool_)
-    totals, bends = np.zeros(n_columns), np.zeros(n_columns)
+    totals, square_totals = np.zeros(n_columns), np.zeros(n_columns)
     for a in range(len(col_starts) - 1):
         for k in range(col_starts[a], col_starts[a + 1]):
             t = positions[k]
@@ -84,11 +84,11 @@ def count_outputs(col_starts, positions, values, weights, label_columns, pair_co
             weight = weights[t] if weights.size else 1.0
             seen[label_columns[t]] = True
             totals[label_columns[t]] += weight * value
-            bends[label_columns[t]] += weight * value * value
+            square_totals[label_columns[t]] += weight * value * value
             if pair_columns.size and pair_columns[t] >= 0:
                 seen[pair_columns[t]] = True
                 totals[pair_columns[t]] += weight * value
-                bends[pair_columns[t]] += weight * value * value
+                square_totals[pair_columns[t]] += weight * value * value
         place = 0
         for c in range(n_columns):
             if not seen[c]:
@@ -96,7 +96,7 @@ def count_outputs(col_starts, positions, values, weights, label_columns, pair_co
             if columns.size:
                 columns[first[a] + place] = c
                 sums[first[a] + place] = totals[c]
-                squares[first[a] + place] = bends[c]
-            seen[c], totals[c], bends[c] = False, 0.0, 0.0
+                squares[first[a] + place] = square_totals[c]
+            seen[c], totals[c], square_totals[c] = False, 0.0, 0.0
             place += 1
         counts[a] = place

@@ -14,7 +14,7 @@ MOST_BITSET_CELLS = 256
 #: Words of bitsets that are counted before the next: eight bitsets of them stay in cache.
 WORDS = 2048
 
-#: So many bitsets of first variables are gathered at most, to be counted four at once.
+#: At most this many bitsets of first variables are gathered, to be counted four at once.
 MOST_ROWS = 32
 
 #: How many states of second variables are counted together.
@@ -85,7 +85,7 @@ def _add_row(found, skip, line, shift, begin, end, cards, pairs, offsets, tables
 def _share_columns(pairs, begin, end, other, stop):
     """Return whether pairs other:stop have the second variables with which pairs begin:end end.
 
-    Most of them, that is: columns that some do not need are counted in vain.
+    Most of them, that is: some columns are counted that not all need.
     """
     missing = (end - begin) - (stop - other)
     if missing < 0 or 8 * missing > end - begin:

@@ -104,7 +104,7 @@ def hang(first, second, forward, backward, chosen, order, up):
 
 @njit(cache=True, nogil=True)
 def _lift(t, states, targets, slots, shifted, scaled, cavity, linear, messages, above):
-    """Add to ``above`` what a subtree says to its parent, less the message already counted."""
+    """Add to ``above`` a subtree's message to its parent, less the message already counted."""
     for a in range(states):
         linear[a] = np.exp(cavity[a])
     start, own, other = slots[t, 1], slots[t, 2], slots[t, 3]

@@ -35,14 +35,14 @@ def slice_mass(model, k, given, start, s_first, s_second, cell):
 
 
 @njit(cache=True, nogil=True)
-def slope_and_bend(a, shares, masses, target, l2):
+def slope_and_curvature(a, shares, masses, target, l2):
     """Return slope and curvature of the gain at weight ``a``, its sign's toll in ``target``."""
-    slope, bend = target - 2.0 * l2 * a, 2.0 * l2
+    slope, curvature = target - 2.0 * l2 * a, 2.0 * l2
     for k in range(len(shares)):
         tilted = shares[k] * math.exp(a) / (1.0 + shares[k] * math.expm1(a))
         slope -= masses[k] * tilted
-        bend += masses[k] * tilted * (1.0 - tilted)
-    return slope, bend
+        curvature += masses[k] * tilted * (1.0 - tilted)
+    return slope, curvature
 
 
 @njit(cache=True, nogil=True)
@@ -62,16 +62,16 @@ def best_weight(shares, masses, wanted, lam, l2):
         p, q = shares[0], target / total
         return math.log(q * (1.0 - p) / (p * (1.0 - q)))
     near, far = 0.0, sign
-    while slope_and_bend(far, shares, masses, target, l2)[0] * sign > 0.0 and abs(far) < 64.0:
+    while slope_and_curvature(far, shares, masses, target, l2)[0] * sign > 0.0 and abs(far) < 64.0:
         near, far = far, 2.0 * far
     a = 0.5 * (near + far)
     for _ in range(NEWTON_STEPS):
-        slope, bend = slope_and_bend(a, shares, masses, target, l2)
+        slope, curvature = slope_and_curvature(a, shares, masses, target, l2)
         if slope * sign > 0.0:
             near = a
         else:
             far = a
-        step = slope / bend
+        step = slope / curvature
         inside = min(near, far) < a + step < max(near, far)
         a = a + step if inside else 0.5 * (near + far)
         if abs(near - far) < 1e-15 or (inside and abs(step) < 1e-15):
@@ -155,15 +155,15 @@ def table_gains(heights, widths, offsets, model, given, data, tolls, l2, separab
         weights, ahead, gradient = np.zeros(size), np.zeros(size), np.zeros(size)
         before = np.zeros(size)
         toll = tolls[t]
-        bend = 0.5 * len(given) + 2.0 * l2  # of a sum of log-sum-exp of at most unit mass each
+        curvature = 0.5 * len(given) + 2.0 * l2  # of a sum of log-sum-exp of at most unit mass each
         momentum = 1.0
         for _ in range(TABLE_STEPS):
             table_loss(ahead, start, heights[t], widths[t], model, given, data, gradient)
             moved = 0.0
             for c in range(size):
                 before[c] = weights[c]
-                weights[c] = ahead[c] - (gradient[c] + 2.0 * l2 * ahead[c]) / bend
-            shrink(weights, size, toll / bend, separable)
+                weights[c] = ahead[c] - (gradient[c] + 2.0 * l2 * ahead[c]) / curvature
+            shrink(weights, size, toll / curvature, separable)
             longer = 0.5 + math.sqrt(0.25 + momentum * momentum)
             for c in range(size):
                 moved = max(moved, abs(weights[c] - before[c]))

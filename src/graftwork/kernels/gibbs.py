@@ -146,7 +146,7 @@ def run_chains(
 
     The length of ``sizes`` is the number of states in ``unaries`` (n, states) and ``tables``, which
     are right for the sites that are ``narrow``. Column l of ``state`` (4, lanes) is the generator
-    of lane l: a chain is the same whatever runs beside it.
+    of lane l: a chain is the same whatever the other lanes are.
     """
     lanes, stride = x.shape[1], tables.shape[1] * tables.shape[2]
     weights, rows = np.empty((_widest(offsets), LANES)), np.empty(LANES, np.int64)

@@ -35,7 +35,7 @@ _FLOATS, _INTS = Lanes("float32", WIDTH), Lanes("int32", WIDTH)
 
 
 def table_length(states: int) -> int:
-    """Return how many numbers the table of a weight holds, for so many states.
+    """Return how many numbers the table of a weight holds, for a number of states.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Sum-product messages themselves in place of their logarithms, where nothing is extreme.
 
 Inference as in ``kernels.bp`` with shares of 1, for few states: each message lies padded in one
-vector, with its largest number 1, beside its reciprocals, so that a sweep takes one division of
-vectors a message, and neither logarithm nor exponential. The length of ``sizes`` is the length of
-those vectors. ``fields`` (n, lanes) are unaries as exponentials, zero beyond the states; ``inbox``
-and ``inverse`` (slots, lanes) hold the messages into the owner of each slot, 1 beyond its states;
+vector, scaled to a largest number of 1, next to its reciprocals, so that a sweep takes one division
+of vectors a message, and neither logarithm nor exponential. The length of ``sizes`` is that of the
+vectors. ``fields`` (n, lanes) are unaries as exponentials, zero beyond the states; ``inbox`` and
+``inverse`` (slots, lanes) hold the messages into the owner of each slot, 1 beyond its states;
 row a of slot t's table, padded with zeros, is row ``rows[t] + a`` of ``tables``.
 
 Where a message spreads over more than `SPREAD` the kernels give up, and logarithms are needed.

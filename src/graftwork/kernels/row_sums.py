@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from graftwork.kernels.vectors import for_each_size, load_at, spread, store_at
 
-#: Rows have a multiple of so many numbers: those of a cache line.
+#: Rows have a multiple of this many numbers: those of a cache line.
 BLOCK = 8
 
 _INDEX = ir.IntType(64)
 _FLAGS = ("contract",)
 
-#: So many blocks may stay in registers.
+#: This many blocks may stay in registers.
 _AT_ONCE = (1, 2, 3, 4)
 
 
 @register_jitable
 def cache_lines(size: int) -> NDArray[np.float64]:
-    """Return so many zeros that begin at a cache line.
+    """Return zeros that begin at a cache line.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.chain_data import ChainData
 from graftwork.objectives.chain_features import ChainFeatures, Seen, find_features
 
-# Chains are summed in parts of about so many positions (but not too many parts): a fixed cut, so
+# Chains are summed in parts of about this many positions (but not too many parts): a fixed cut, so
 # that sums do not depend on the number of threads.
 PART, MOST_PARTS = 4096, 64
 # The probabilities of all outputs at all positions are held at once: 8 GiB at most.

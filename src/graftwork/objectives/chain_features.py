@@ -123,17 +123,17 @@ def find_features(
             f"{data.n_attributes:,} attributes with {data.shape.n_outputs:,} outputs each would be "
             f'{every:,} features, which is too many; use candidates="observed".'
         )
-    shape, (counts, columns, sums, bends) = data.shape, _votes(data)
+    shape, (counts, columns, sums, squares) = data.shape, _votes(data)
     often = np.diff(data.col_starts) >= min_count
     attributes = np.repeat(np.arange(len(counts)), counts)
     if not observed:
         places = attributes * shape.n_outputs + shape.outputs(columns)
         counts = np.full(len(counts), shape.n_outputs)
         columns = np.tile(shape.columns(np.arange(shape.n_outputs)), len(counts))
-        sums, bends = (_spread_out(v, places, len(columns)) for v in (sums, bends))
+        sums, squares = (_spread_out(v, places, len(columns)) for v in (sums, squares))
         attributes = np.repeat(np.arange(len(counts)), counts)
     kept = often[attributes]
-    attributes, columns, sums, bends = attributes[kept], columns[kept], sums[kept], bends[kept]
+    attributes, columns, sums, squares = attributes[kept], columns[kept], sums[kept], squares[kept]
     moves = [(data.pairs, shape.n_pairs), (data.triples, shape.n_triples)]
     found = [_moves(data, numbers, count, observed) for numbers, count in moves]
     features = ChainFeatures(
@@ -145,7 +145,7 @@ def find_features(
     )
     seen = Seen(
         np.concatenate([sums, *(s for _, s, _ in found)]),
-        np.concatenate([_vote_spread(data, attributes, bends), *(b for _, _, b in found)]),
+        np.concatenate([_vote_spread(data, attributes, squares), *(b for _, _, b in found)]),
         np.concatenate([data.mean_squares()[attributes], *(np.ones(len(s)) for _, s, _ in found)]),
     )
     return features, seen
@@ -161,9 +161,9 @@ def _votes(data: ChainData) -> tuple[Ints, Ints, Floats, Floats]:
     )  # fmt: skip
     count_outputs(*given, counts, counts, np.zeros(0, dtype=np.int64), nothing, nothing)
     size = int(counts.sum())
-    columns, sums, bends = np.empty(max(size, 1), dtype=np.int64), np.empty(size), np.empty(size)
-    count_outputs(*given, offsets(counts), counts, columns, sums, bends)
-    return counts, columns[:size], sums, bends
+    columns, sums, squares = np.empty(max(size, 1), dtype=np.int64), np.empty(size), np.empty(size)
+    count_outputs(*given, offsets(counts), counts, columns, sums, squares)
+    return counts, columns[:size], sums, squares
 
 
 def _spread_out(values: Floats, places: Ints, size: int) -> Floats:
@@ -172,14 +172,14 @@ def _spread_out(values: Floats, places: Ints, size: int) -> Floats:
     return out
 
 
-def _vote_spread(data: ChainData, attributes: Ints, bends: Floats) -> Floats:
+def _vote_spread(data: ChainData, attributes: Ints, squares: Floats) -> Floats:
     """Return q p (1 - p) of each feature, q being its attribute's squares, p its share of them.
 
     Half an occurrence is added to either side: a share of 0 or 1 has a curvature, too.
     """
     own, half = data.attribute_squares()[attributes], 0.5 * data.mean_squares()[attributes]
-    rest = np.maximum(own - bends, 0.0)
-    spread: Floats = (bends + half) * (rest + half) / np.maximum(own + 2.0 * half, 1e-300)
+    rest = np.maximum(own - squares, 0.0)
+    spread: Floats = (squares + half) * (rest + half) / np.maximum(own + 2.0 * half, 1e-300)
     return spread
 
 

@@ -63,8 +63,8 @@ def row_gains(
         return np.zeros(0)
     objective = point.objective
     slopes = np.sqrt(np.add.reduceat(point.gradients[chosen] ** 2, offsets[:-1]))
-    bends = np.maximum.reduceat(objective.seen.spread[chosen], offsets[:-1]) / objective.total
-    gains: Floats = np.maximum(0.0, slopes - lam * scales) ** 2 / (2.0 * (bends + 2.0 * l2))
+    curvatures = np.maximum.reduceat(objective.seen.spread[chosen], offsets[:-1]) / objective.total
+    gains: Floats = np.maximum(0.0, slopes - lam * scales) ** 2 / (2.0 * (curvatures + 2.0 * l2))
     return gains
 
 

@@ -25,15 +25,15 @@ from graftwork.objectives.protocol import Expectations
 
 # Conditionals that are added at once: a register or two.
 LANES = (0,) * 8
-# Variables share a cell while their states combine to at most so many.
+# Variables share a cell while their states have at most this many combinations.
 MOST_COMBINED = 128
-# The sums of so many cells stay in a near cache.
+# The sums of this many cells stay in a near cache.
 MOST_CELLS = 12288
 # Rows whose cells are kept at once.
 SPAN = 2**15
 # Pairs are cut by this many first variables, unless one product of all with all does less.
 PART = 128
-# From so many pairs on, and this share of all cells among their variables, products are quicker.
+# From this many pairs on, and this share of all cells among their variables, products are quicker.
 MANY_PAIRS, DENSE = 128, 0.2
 
 #: Fills conditionals: (variable, first state, last state, first row, place among the lanes, out).

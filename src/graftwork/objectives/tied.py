@@ -48,7 +48,7 @@ class Tied:
 
     @staticmethod
     def small_layout(count: int) -> Layout:
-        """Return a layout of so many single numbers."""
+        """Return a layout of this many single numbers."""
         return Layout.of(np.ones(count, dtype=np.int64))
 
     def expand(self, values: Floats) -> Potentials:

@@ -3,7 +3,7 @@
 A table acts only through its double-centred part, (s_i - 1)(s_j - 1) numbers. With an orthonormal
 basis K_i of the vectors over i's states that sum to zero, those are K_i' W K_j. Tests may use fewer
 directions: rare states are pooled, since a handful of counts follows no normal law, and of very
-many states only the frequent ones are told apart.
+many states only the frequent ones are distinguished.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from graftwork.inference.layout import Floats, Ints
 
 # States with fewer counts than this are pooled in tests.
 LEAST_COUNT = 10
-# Of a variable with more states, so many groups are told apart in tests: the frequent states, and
-# all others together.
+# Of a variable with more states this many groups are distinguished in tests: the frequent states,
+# and all others together.
 MOST_GROUPS = 12
 
 
@@ -29,7 +29,7 @@ class Contrasts:
     Attributes
     ----------
     groups : tuple of (s_i,) int64
-        Which states are told apart: the group of each.
+        Which states are distinguished: the group of each.
     bases : tuple of (s_i, k_i) float64
         Orthonormal columns that sum to zero and are constant within groups.
     """

@@ -22,7 +22,7 @@ from graftwork.tuning.hessian import Hessian, Parameters, hessian
 from graftwork.tuning.profiles import inverse
 from graftwork.tuning.rows import FittedRows
 
-# So many Hessians at most, and steps with each.
+# At most this many Hessians, and steps with each.
 MOST_HESSIANS = 10
 MOST_STEPS = 20
 # A step that leaves more than this share of the residual wants a new Hessian.

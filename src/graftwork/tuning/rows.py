@@ -98,7 +98,7 @@ class FittedRows:
         return ConditionalMoments.of(self.conditionals, self.contrasts, i)
 
     def some(self, most: int) -> FittedRows:
-        """Return about so many of the rows, or all where there are fewer.
+        """Return about ``most`` of the rows, or all where there are fewer.
 
         Equal rows are in it together or not at all: which are depends on what is in them alone, so
         that weights equal repeated rows.

@@ -62,10 +62,10 @@ class MomentTable:
             return found
 
         cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
-        told = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
+        found = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
         place = np.full(len(rows.sample.cards), -1)
         place[variables] = np.arange(len(variables))
-        ids, lines = np.stack([ids for ids, _ in told]), [lines for _, lines in told]
+        ids, lines = np.stack([ids for ids, _ in found]), [lines for _, lines in found]
         counts, widths = np.array([part.shape for part in lines]).T
         starts = offsets(counts * widths)
         joined = cache_lines(int(starts[-1]))
