@@ -198,7 +198,7 @@ def test_files_hold_the_numbers(result, tmp_path):
     assert stored["sequences"] == 60
     assert stored["test_sequences"] == 30
     assert stored["methods"][0]["settings"]["select"] == 1
-    assert stored["methods"][0]["certificate"]["words"] == result.runs[0].certificate.words()
+    assert stored["methods"][0]["certificate"]["words"] == gw.describe(result.runs[0].certificate)
     assert (folder / "comparison.txt").read_text() == result.words()
 
 

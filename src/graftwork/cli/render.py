@@ -101,11 +101,11 @@ def _pair(a: Any, b: Any, model: PairwiseMRF, table: Any, meanings: Meanings | N
 
 def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     """Return the variables, their states, the size of the network and how it came about."""
-    from graftwork.report.summary import network_words
+    from graftwork.report.summary import network_text
 
     certificate = info.get("certificate")
     looked = not isinstance(certificate, dict) or bool(certificate.get("converged", True))
-    lines = [textwrap.fill(network_words(model, looked), _WIDTH, break_on_hyphens=False), ""]
+    lines = [textwrap.fill(network_text(model, looked), _WIDTH, break_on_hyphens=False), ""]
     lines += _history(info)
     shown = list(model.states.items())[:_VARIABLES_SHOWN]
     width = max(len(str(name)) for name, _ in shown)
@@ -121,18 +121,20 @@ def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
 
 def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
+    from graftwork.report.summary import saved_certificate_text
+
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
         "missing": _missing(info.get("missing")),
         "method": method_words(info),
         "start": info.get("start"),
         "loss": info.get("loss"),
-        "penalty": info.get("penalty") if info.get("lam", True) else info.get("lam_words"),
+        "penalty": _penalty(info),
         "lambda": _lambda(info),
-        "exchange": _words(info.get("exchange")),
+        "exchange": _exchange(info.get("exchange")),
         "tied": _tied(info.get("tying")),
         "held out": _held(info.get("held_out")),
-        "certificate": info.get("certificate_words"),
+        "certificate": saved_certificate_text(info),
     }
     return history_lines(
         {name: value for name, value in known.items() if value is not None} or info
@@ -160,9 +162,23 @@ def history_lines(told: Mapping[str, Any]) -> list[str]:
     return ["How it was learned", *lines, ""] if lines else []
 
 
-def _words(record: Any) -> str | None:
-    """Return what a record says in words, if there is one."""
-    return record.get("words") if isinstance(record, dict) else None
+def _penalty(info: dict[str, Any]) -> str | None:
+    """Return the penalty, or why there is none."""
+    from graftwork.report.choice_text import choice_text
+    from graftwork.tuning import LambdaChoice
+
+    choice = info.get("choice")
+    if isinstance(choice, dict) and choice.get("how") in ("none", "sized"):
+        return choice_text(LambdaChoice(choice["how"], 0.0))
+    return info.get("penalty")
+
+
+def _exchange(plain: Any) -> str | None:
+    """Return what the exchanges of edges did, if there were any."""
+    from graftwork.grafting import Tally
+    from graftwork.report.describe import exchange_text
+
+    return exchange_text(Tally.from_dict(plain)) if isinstance(plain, dict) else None
 
 
 def method_words(info: dict[str, Any]) -> str | None:

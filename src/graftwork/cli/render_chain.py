@@ -30,6 +30,8 @@ def chain_text(model: ChainModel, info: dict[str, Any], top: int) -> str:
 
 def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the chain was learned, in lines."""
+    from graftwork.report.summary import saved_certificate_text
+
     known = {
         "learned from": _source(info),
         "chunk types": ", ".join(map(str, info.get("types") or ())) or None,
@@ -37,7 +39,7 @@ def _history(info: dict[str, Any]) -> list[str]:
         "penalty": _penalty(info),
         "candidates": _candidates(info),
         "tested": _tested(info.get("tested")),
-        "certificate": info.get("certificate_words"),
+        "certificate": saved_certificate_text(info),
     }
     return history_lines({name: value for name, value in known.items() if value is not None})
 

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from graftwork.errors import DataError
-from graftwork.estimators.base import in_report
 from graftwork.estimators.parts import number
 from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
@@ -37,7 +36,7 @@ CERTAINTY = 0.95
 class Bootstrap:
     """How far edges and centralities of a network stay when its rows are drawn anew.
 
-    `MarkovNetwork.bootstrap` makes one. Methods give tables, words, files and a picture; the
+    `MarkovNetwork.bootstrap` makes one. Methods give tables, a summary, files and a picture; the
     attributes are what they are made from.
 
     Attributes
@@ -85,10 +84,10 @@ class Bootstrap:
     tested: bool = False
 
     def __repr__(self) -> str:
-        n = len(self.names)
-        done = f"{self.n_done} of {self.n_asked} resamples" if self.interrupted else self.n_done
-        text = done if self.interrupted else f"{done} resample{'s'[: self.n_done != 1]}"
-        return f"Bootstrap: {text}, {n} variable{'s'[: n != 1]}, {len(self.pairs)} pairs"
+        return (
+            f"Bootstrap(n_done={self.n_done}, n_asked={self.n_asked}, n_subsets={self.n_subsets}, "
+            f"n_variables={len(self.names)}, n_pairs={len(self.pairs)}, tested={self.tested})"
+        )
 
     @property
     def n_done(self) -> int:
@@ -233,15 +232,11 @@ class Bootstrap:
             out[measure] = stability_coefficient(self.dropped, found[:, m]) if told else None
         return out
 
-    def words(self) -> str:
-        """Return what it means, in plain sentences: which edges are sure, which centralities."""
-        text: str = in_report("bootstrap_words").bootstrap_words(self)
-        return text
-
     def summary(self, top: int = 20) -> str:
-        """Return the words and tables of the most frequent edges and the stability, as text."""
-        text: str = in_report("bootstrap_words").bootstrap_summary(self, top)
-        return text
+        """Return what it means, with tables of the most frequent edges and of the stability."""
+        from graftwork.report.bootstrap import bootstrap_summary
+
+        return bootstrap_summary(self, top)
 
     def plot(self, path: str | PathLike[str] | None = None, *, top: int = 40) -> Any:
         """Return a figure of edge intervals and stability curves; write it if a path is given.
@@ -257,12 +252,15 @@ class Bootstrap:
         -------
         matplotlib.figure.Figure
         """
-        return in_report("bootstrap_plot").plot_bootstrap(self, path, top=top)
+        from graftwork.report.bootstrap import plot_bootstrap
+
+        return plot_bootstrap(self, path, top=top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
-        found: dict[str, Any] = in_report("bootstrap_files").bootstrap_dict(self)
-        return found
+        from graftwork.report.bootstrap import bootstrap_dict
+
+        return bootstrap_dict(self)
 
     def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
         """Write everything to a folder, made where there is none; return the files' names.
@@ -271,8 +269,9 @@ class Bootstrap:
         dropping rows does to them, ``bootstrap.txt`` the summary, ``bootstrap.json`` everything,
         ``bootstrap.png`` the figure.
         """
-        written: list[str] = in_report("bootstrap_files").write_bootstrap(self, folder, plot=plot)
-        return written
+        from graftwork.report.bootstrap import write_bootstrap
+
+        return write_bootstrap(self, folder, plot=plot)
 
 
 def correlations_with(reference: Floats, others: Floats) -> Floats:

@@ -77,15 +77,19 @@ def _with_advice(net: Any, X: Any, weights: Any) -> ExpectedRows:
         return _expected(net, table, found)
     twin.missing, twin.states = advice.policy, None  # the table has them
     rows = _expected(twin, *read_rows(twin, table, None))
-    return replace(rows, words=f"{advice.words()} {rows.words}".rstrip())
+    from graftwork.report.describe import advice_text
+
+    return replace(rows, words=f"{advice_text(advice)} {rows.words}".rstrip())
 
 
 def _expected(net: Any, table: Table, found: MissingCells) -> ExpectedRows:
+    from graftwork.report.describe import missing_text
+
     if net.missing not in ("available-case", "impute"):
-        return ExpectedRows(table, _prepare(net, table, missing=False), 1, found.words())
+        return ExpectedRows(table, _prepare(net, table, missing=False), 1, missing_text(found))
     sample = _prepare(net, table, missing=True)
     if sample.complete:
-        return ExpectedRows(table, sample, 1, found.words())
+        return ExpectedRows(table, sample, 1, missing_text(found))
     whole = completed(table, sample.with_drawn(_by_chance(sample)))
     networks = STAGES + 1
     return ExpectedRows(

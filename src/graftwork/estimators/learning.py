@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +16,12 @@ from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_objective, make_penalty, make_ridge
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Budget, Outcome, PairDomain, PairFactors, Problem, graft
-from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Potentials
 from graftwork.penalties import Penalty
 from graftwork.tuning import (
     DrawnFrom,
     Evidence,
+    LambdaChoice,
     PathPoint,
     StructureResult,
     choose_lambda,
@@ -32,9 +32,9 @@ from graftwork.tuning.adaptive import Adaptive
 from graftwork.tuning.criteria import Criterion
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
-# where more than a few of the edges, by their number, came or went in the end, and told if many do.
+# where more than a few of the edges, by their number, came or went in the end.
 DROPPED = 0.01
-FEW, MUCH = 0.02, 0.05
+FEW = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,8 @@ class Learned:
         The penalised fit, with certificate and trace.
     potentials : Potentials
         The network to keep: that of the outcome, or its edges refitted.
-    lam, lam_words : float, str
-        The lambda, and how it was found.
+    choice : LambdaChoice
+        The lambda, and how it came about.
     path : list of PathPoint
         As it was walked; see `final_path`.
     evidence : Evidence or None
@@ -59,8 +59,7 @@ class Learned:
 
     outcome: Outcome
     potentials: Potentials
-    lam: float
-    lam_words: str
+    choice: LambdaChoice
     path: list[PathPoint]
     evidence: Evidence | None = None
     refitted: bool = False
@@ -78,42 +77,6 @@ class Learned:
             else point
             for point in self.path
         ]
-
-
-def rival_words(pairs: Sequence[Sequence[str]]) -> str:
-    """Return which absent pairs pass their test all the same.
-
-    Examples
-    --------
-    >>> rival_words([("a", "b")])
-    ' Left out: a - b, which passes its test while it is absent and fails as an edge; it and ...'
-    """
-    if not pairs:
-        return ""
-    several = len(pairs) > 1
-    return (
-        f" Left out: {', '.join(' - '.join(pair) for pair in pairs)}, which "
-        f"{'pass their tests while they are' if several else 'passes its test while it is'} absent "
-        f"and {'fail as edges; they' if several else 'fails as an edge; it'} and edges that are "
-        "kept stand in for each other."
-    )
-
-
-def moved_words(moved: int, edges: int) -> str:
-    """Return how far a network depends on single rows, if much.
-
-    Examples
-    --------
-    >>> moved_words(1, 40)
-    ''
-    """
-    if moved <= max(1.0, MUCH * edges):
-        return ""
-    return (
-        f" Without 1 % of the rows, chosen at random, {moved:,} edges come or go (of {edges:,}): "
-        "some variables carry the same information, and which of their edges is kept is a close "
-        "call."
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,8 +119,8 @@ class Learning:
 
     def _at_one_lambda(self, sized: bool) -> Learned:
         """Learn with the lambda given, or with a mild prior where the edges' number is known."""
-        lam, words = given_lambda(self.net)
-        penalty = penalty_at(self.net, lam)
+        choice = given_lambda(self.net)
+        penalty = penalty_at(self.net, choice.lam)
         if sized:
             penalty = make_ridge(penalty, normal_prior(self.sample), unary_of(self.net))
         problem = Problem(self._objective_of(self.sample), penalty, self.domain)
@@ -167,7 +130,7 @@ class Learning:
             schedule=annealing_schedule(self.net.anneal, problem),
             arrivals=arriving_variables(self.net.arrivals, self.table.names),
         )
-        return Learned(outcome, outcome.potentials, lam, words, [])
+        return Learned(outcome, outcome.potentials, choice, [])
 
     def _tested(self) -> Learned:
         """Learn the edges that tests keep."""
@@ -185,31 +148,34 @@ class Learning:
             **self.options,
         )
         given = None if found.given is None else found.given.point.potentials
-        evidence, words = self._checked(found)
+        evidence, choice = self._checked(found)
         return Learned(
             found.outcome,
             found.refitted.point.potentials,
-            found.outcome.certificate.lam,
-            words,
+            choice,
             list(found.path),
             evidence,
             refitted=True,
             given=given,
         )
 
-    def _checked(self, found: StructureResult) -> tuple[Evidence | None, str]:
-        """Return the tests and words of a result, with how far it depends on single rows.
+    def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
+        """Return the tests and the choice of a result, with how far it depends on single rows.
 
         Where hardly a pair came or went in the end nothing moves, and it is not tried.
         """
-        evidence, limits, words = found.evidence, self.options["budget"], found.words
-        if evidence is not None and limits.max_edges is None:
-            words += rival_words([[str(self.table.names[k]) for k in p] for p in evidence.rivals])
-        if not self.check or evidence is None or not self.sample.complete or limits != Budget():
-            return evidence, words
+        evidence, limits, choice = found.evidence, self.options["budget"], found.choice
+        if evidence is None or choice.tests is None:
+            return evidence, choice
+        if limits.max_edges is None:
+            names = self.table.names
+            rivals = tuple((names[i], names[j]) for i, j in evidence.rivals)
+            choice = replace(choice, tests=replace(choice.tests, rivals=rivals))
+        if not self.check or not self.sample.complete or limits != Budget():
+            return evidence, choice
         edges = found.refitted.point.potentials.layout.edges
         if found.unsettled <= max(1.0, FEW * len(edges)):
-            return evidence, words
+            return evidence, choice
         self.options["observer"].on_stage("learning again without 1 % of the rows", 0, 1)
         thinned = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
         sample = self._prepared(thinned)
@@ -222,12 +188,14 @@ class Learning:
             **self.options,
         )
         if other.evidence is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, words
+            return evidence, choice
         pairs = [edges, other.refitted.point.potentials.layout.edges]
         moved = len(
             set.symmetric_difference(*({tuple(p) for p in some.tolist()} for some in pairs))
         )
-        return replace(evidence, n_moved=moved), words + moved_words(moved, len(edges))
+        assert choice.tests is not None
+        choice = replace(choice, tests=replace(choice.tests, n_moved=moved))
+        return replace(evidence, n_moved=moved), choice
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""
@@ -235,20 +203,16 @@ class Learning:
         if isinstance(criterion, Adaptive):
             weighed = criterion.weigh(self._problem_of(prior)(self.sample), self.options)
             if isinstance(weighed, Outcome):
-                words = f"The first fit was cut short ({STOPS[weighed.certificate.stop]})."
-                lam = weighed.certificate.lam
-                return Learned(weighed, weighed.potentials, lam, words, [])
+                choice = LambdaChoice("adaptive", weighed.certificate.lam, weighed.certificate.stop)
+                return Learned(weighed, weighed.potentials, choice, [])
             prior = weighed if prior is None else prior.times(weighed)
         problem_of = self._problem_of(prior)
         units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
         counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
         folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.net.n_jobs)
         chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
-        lam, refitted = chosen.outcome.certificate.lam, chosen.refitted is not None
-        path = list(chosen.path)
-        return Learned(
-            chosen.outcome, chosen.potentials, lam, chosen.words, path, refitted=refitted
-        )
+        path, refitted = list(chosen.path), chosen.refitted is not None
+        return Learned(chosen.outcome, chosen.potentials, chosen.choice, path, refitted=refitted)
 
     def _problem_of(
         self, prior: PairFactors | None
@@ -275,16 +239,13 @@ class Learning:
         return make_objective(net.loss, net.inference, net.pair_rule, net.n_jobs)(sample)
 
 
-def given_lambda(net: Any) -> tuple[float, str]:
+def given_lambda(net: Any) -> LambdaChoice:
     """Return the lambda that is not searched for, and how it came about."""
     if net.penalty == "none":
-        return 0.0, "There is no penalty."
+        return LambdaChoice("none", 0.0)
     if isinstance(net.lam, str):
-        return 0.0, (
-            "There is no sparsity penalty, because the method gives the number of edges; a "
-            "standard normal prior keeps the weights finite."
-        )
-    return float(net.lam), f"lambda {float(net.lam):g} was given."
+        return LambdaChoice("sized", 0.0)
+    return LambdaChoice("given", float(net.lam))
 
 
 def penalty_at(net: Any, lam: float) -> Penalty:

@@ -18,7 +18,7 @@ from graftwork.data.compact import Sample
 from graftwork.data.oddities import warn_of_columns
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.base import Estimator, check_is_fitted, in_report
+from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.checks import loop_options, quickest
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
@@ -84,7 +84,7 @@ class MarkovNetwork(Estimator):
         activate single features do so for all but group-l1, where a feature is a whole table.
     lam : float or "auto"
         Strength of the penalty: weights are penalised, as the papers have it. "auto" chooses the
-        network (see ``goal`` and ``lam_words_``). Methods that know their number of edges
+        network (see ``goal`` and ``choice_``). Methods that know their number of edges
         ("chow-liu", "forced-pruning") need no sparsity: "auto" then means a mild prior alone.
     goal : {"structure", "prediction"}
         What lam="auto" is after: the edges that are real ("structure"), tested one by one, or the
@@ -164,8 +164,8 @@ class MarkovNetwork(Estimator):
         How close to optimal the penalised network is, and how much of that was checked.
     trace_ : list of Round
     lam_ : float
-    lam_words_ : str
-        How lambda was chosen.
+    choice_ : LambdaChoice
+        How lambda, and with it the edges, was chosen, in numbers; `summary` has the text.
     objective_ : float
         Loss plus penalty of the penalised network.
     path_ : list of PathPoint
@@ -181,9 +181,9 @@ class MarkovNetwork(Estimator):
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
-        What the exchanges of "forced-pruning" did, with ``words()``.
+        What the exchanges of "forced-pruning" did.
     missing_ : MissingCells
-        What was missing and what was done about it, with ``words()``.
+        What was missing and what was done about it.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
     knowledge_ : dict or None
@@ -386,7 +386,7 @@ class MarkovNetwork(Estimator):
         self.knowledge_ = describe_knowledge(self, domain)
         learned = Learning(self, table, sample, domain, options, drawn_from, check).run()
         outcome = learned.outcome
-        self.lam_, self.lam_words_ = learned.lam, learned.lam_words
+        self.lam_, self.choice_ = learned.choice.lam, learned.choice
         self.path_ = learned.final_path()
         self.evidence_, self.refitted_ = learned.evidence, learned.refitted
         potentials, interrupted = self._tie(sample, outcome, learned.potentials, options)
@@ -426,8 +426,9 @@ class MarkovNetwork(Estimator):
         ...
         """
         check_is_fitted(self)
-        text: str = in_report("summary").summary(self, top=top, meanings=meanings)
-        return text
+        from graftwork.report.summary import summary
+
+        return summary(self, top=top, meanings=meanings)
 
     def plot_path(self, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
@@ -521,7 +522,7 @@ class MarkovNetwork(Estimator):
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,
             "lam": self.lam_,
-            "lam_words": self.lam_words_,
+            "choice": self.choice_.to_dict(),
             "refitted": self.refitted_,
             "tying": None if self.tying_ is None else self.tying_.to_dict(),
             "objective": self.objective_,
@@ -558,9 +559,11 @@ class MarkovNetwork(Estimator):
         certificate = self.certificate_
         unsolved = certificate.stationarity > certificate.tolerance
         if certificate.stop == "stalled" or (unsolved and certificate.stop in SOLVED):
+            from graftwork.report.describe import certificate_text
+
             warnings.warn(
                 f"The network is usable but was not solved to tol={self.tol:g}: "
-                f"{self.certificate_.words()}",
+                f"{certificate_text(self.certificate_)}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

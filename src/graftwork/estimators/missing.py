@@ -13,7 +13,6 @@ from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.compact import Sample, prepare
 from graftwork.data.missing import (
-    MISSING_STATE,
     Missing,
     complete_rows,
     missing_cells,
@@ -29,7 +28,7 @@ from graftwork.models.gaps import Gaps
 POLICIES = ("error", "state", "drop-rows", "available-case", "impute")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MissingCells:
     """What was missing in the rows a network was learned from, and what was done about it.
 
@@ -47,6 +46,11 @@ class MissingCells:
         Whether states were drawn in place of missing cells; not so after an early interrupt.
     seconds : float
         How long drawing them took.
+
+    Examples
+    --------
+    >>> MissingCells("drop-rows", 3, 2, 10)
+    MissingCells(policy='drop-rows', cells=3, rows=2, of_rows=10, drawn=False)
     """
 
     policy: str
@@ -57,6 +61,12 @@ class MissingCells:
     drawn: bool = False
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        return (
+            f"MissingCells(policy={self.policy!r}, cells={self.cells}, rows={self.rows}, "
+            f"of_rows={self.of_rows}, drawn={self.drawn})"
+        )
+
     def as_drawn(self, drawn: bool) -> MissingCells:
         """Return the same, with or without states drawn in place of missing cells."""
         return replace(self, drawn=drawn)
@@ -64,35 +74,6 @@ class MissingCells:
     def gaps(self) -> Gaps:
         """Return what a network has to know of it to score rows that lack cells."""
         return Gaps(self.policy, self.frequencies)
-
-    def words(self) -> str:
-        """Return what was done in a plain sentence; an empty text if nothing was missing.
-
-        Examples
-        --------
-        >>> MissingCells("drop-rows", 3, 2, 10).words()
-        '2 of 10 rows were left out because 3 cells are missing.'
-        """
-        if not self.cells:
-            return ""
-        cells = f"{self.cells:,} cell{'s are' if self.cells > 1 else ' is'} missing"
-        if self.policy == "drop-rows":
-            rows = f"{self.rows:,} of {self.of_rows:,} rows"
-            return f"{rows} {'were' if self.rows > 1 else 'was'} left out because {cells}."
-        where = f"{cells} in {self.rows:,} of {self.of_rows:,} rows"
-        if self.policy == "state":
-            return f"{where}: each is in a state of its own, {MISSING_STATE}."
-        if self.policy == "impute" and self.drawn:
-            return f"{where}: they were drawn from networks learned before."
-        neighbour = (
-            "a state drawn from the network given the rest of its row"
-            if self.drawn
-            else "its average"
-        )
-        return (
-            f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
-            f"counts as {neighbour}."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for files."""
@@ -114,15 +95,6 @@ class Advice:
     policy: str
     why: str
     found: MissingCells
-
-    def words(self) -> str:
-        """Return how much is missing, and what to do, in plain sentences."""
-        cells = f"{self.found.cells:,} cell{'s are' if self.found.cells > 1 else ' is'} missing"
-        return (
-            f"{cells} in {self.found.rows:,} of {self.found.of_rows:,} rows, which is refused "
-            f"unless you say what to do. Recommended is missing={self.policy!r}, {self.why}; this "
-            "estimate is for that."
-        )
 
 
 def recommended(table: Table, loss: str) -> Advice | None:
@@ -173,7 +145,12 @@ def read_rows(net: Any, X: Any, weights: Any) -> tuple[Table, MissingCells]:
     if net.missing == "drop-rows":
         table = complete_rows(table)
         if found.rows:
-            warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
+            warnings.warn(
+                f"{found.rows:,} of {found.of_rows:,} rows were left out: they lack "
+                f"{found.cells:,} cell{'s'[: found.cells != 1]}.",
+                DataWarning,
+                stacklevel=level_of_caller(),
+            )
     elif net.missing == "available-case":
         table = copies_of_rows(missing_last(table))
     elif net.missing == "impute":

@@ -10,7 +10,6 @@ import numpy as np
 from graftwork.grafting.bench import Bench
 from graftwork.grafting.exchange import (
     Tally,
-    counted,
     improves,
     same_edges,
     size_of_exchange,
@@ -40,6 +39,7 @@ class Greedy:
     """
 
     count: int | None = None
+    name = "greedy"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -48,14 +48,6 @@ class Greedy:
     def begin(self, bench: Bench, rng: np.random.Generator, tally: Tally) -> _Descent:
         """Return the rule at work; it needs no chance."""
         return _Descent(bench, tally, size_of_exchange(self.count, bench.most))
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges were tried, and how many stood."""
-        tried = tally.rounds - tally.cycles
-        return (
-            f"{counted(tried, 'exchange')} {'was' if tried == 1 else 'were'} tried and "
-            f"{tally.accepted:,} of them kept"
-        )
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +63,7 @@ class _Descent:
         bench = self.bench
         leaving = self._leaving(current)
         if not self.size or not len(leaving):
-            self.tally.ended = f"exchanging none of its {PATIENCE} cheapest edges improved it"
+            self.tally.end("local-optimum", PATIENCE)
             return None
         less = bench.solve(bench.without(current, leaving))
         entering = bench.best(less, bench.most - less.layout.n_edges, _EMPTY)
@@ -121,6 +113,7 @@ class Rejection:
 
     count: int | None = None
     proposals: int = 1_000_000
+    name = "rejection"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -131,13 +124,6 @@ class Rejection:
         """Return the rule at work."""
         size = size_of_exchange(self.count, bench.most)
         return _Sampling(bench, tally, size, self.proposals, rng)
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges were made, and how many deletions were drawn for them."""
-        made, drawn = counted(tally.accepted, "exchange"), counted(tally.proposals, "deletion")
-        return (
-            f"{made} {'was' if tally.accepted == 1 else 'were'} made, for which {drawn} were drawn"
-        )
 
 
 @dataclass(slots=True, eq=False)
@@ -175,10 +161,7 @@ class _Sampling:
             spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))
             if spent > self.most:
                 self.tally.proposals += self.most
-                self.tally.ended = (
-                    f"none of {self.most:,} deletions drawn at random was accepted: the mean "
-                    f"likelihood of a row is only exp({-loss:.3g})"
-                )
+                self.tally.end("all-rejected", self.most, loss)
                 return None
             leaving = self.rng.choice(keys, size, replace=False)
             rise = self.bench.without(current, leaving).solution.point.value - loss

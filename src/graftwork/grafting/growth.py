@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.grafting.admission import admitted
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.ledger import Ledger
 from graftwork.grafting.problem import Problem, Recipe
 from graftwork.grafting.screen import Screen, screen_for
@@ -201,7 +202,7 @@ class Growth:
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)
 
-    def spent(self) -> str | None:
+    def spent(self) -> Stop | None:
         """Return which budget has run out, if any.
 
         Edges are a reason to stop where blocks are whole tables; cells of those there may follow.

@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import replace
 
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Budget, Problem
 from graftwork.grafting.space import Space
 from graftwork.grafting.support import Network
@@ -52,10 +53,10 @@ class Ledger:
             self._on_step(self.steps_since_round)
         return self.late()
 
-    def spent(self, n_edges: int) -> str | None:
+    def spent(self, n_edges: int) -> Stop | None:
         """Return which budget has run out, if any."""
         budget = self.budget
-        used = {
+        used: dict[Stop, tuple[int, int | None]] = {
             "edges": (n_edges, budget.max_edges),
             "rounds": (len(self.trace) - 1, budget.max_rounds),
             "tests": (self.blocks_scored, budget.max_tests),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.grafting.bench import Bench
-from graftwork.grafting.exchange import Tally, counted, size_of_exchange
+from graftwork.grafting.exchange import Tally, size_of_exchange
 from graftwork.grafting.support import Network
 from graftwork.inference.layout import Floats, Ints
 from graftwork.settings import check_whole
@@ -42,6 +42,7 @@ class Metropolis:
 
     count: int | None = None
     temperature: float = 1.0
+    name = "mcmc"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -52,11 +53,6 @@ class Metropolis:
     def begin(self, bench: Bench, rng: np.random.Generator, tally: Tally) -> Chain:
         """Return the chain."""
         return Chain(bench, tally, size_of_exchange(self.count, bench.most), self.temperature, rng)
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges of one edge were proposed, and how many accepted."""
-        proposed = counted(tally.proposals, "exchange")
-        return f"{proposed} of one edge were proposed and {tally.accepted:,} of them accepted"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +85,7 @@ class Chain:
         """Return where the chain stands after a round of proposals."""
         full = current.layout.n_edges == self.bench.space.size
         if full or not self.bench.loose(current).any():
-            self.tally.ended = "there is nothing to exchange"
+            self.tally.end("nothing-to-exchange")
             return None
         for _ in range(self.count):
             if self.bench.ledger.late():

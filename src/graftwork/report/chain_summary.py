@@ -7,9 +7,11 @@ from itertools import islice
 from os import PathLike
 from typing import Any
 
+from graftwork.estimators import ChainCRF
 from graftwork.models import ChainModel
-from graftwork.report.summary import count, names, section, wrap
+from graftwork.report.describe import certificate_text
 from graftwork.report.trace import write_rows
+from graftwork.text import count, names, section, wrap
 
 Record = dict[str, Any]
 
@@ -19,7 +21,7 @@ _TRANSITIONS_SHOWN = 10
 
 
 def chain_summary(
-    crf: Any,
+    crf: ChainCRF,
     *,
     template: str = "",
     prediction: str = "",
@@ -43,7 +45,7 @@ def chain_summary(
     str
         Paragraphs and tables under headings, with a line end.
     """
-    model: ChainModel = crf.model_
+    model = crf.model_
     made = f" made by {template}" if template else ""
     data = (
         f"{count(crf.n_sequences_, 'sentence')} with {count(crf.n_positions_, 'token')} and "
@@ -58,7 +60,7 @@ def chain_summary(
     if prediction:
         parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
     parts += [text for text in [describe_chain(model, top=top)] if text]
-    parts.append(section("Certificate", crf.certificate_.words()))
+    parts.append(section("Certificate", certificate_text(crf.certificate_)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -170,7 +172,7 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     write_rows(path, header, ([record[name] for name in header] for record in model.records()))
 
 
-def _kept_words(crf: Any) -> str:
+def _kept_words(crf: ChainCRF) -> str:
     """Return how many of the candidates and of the attributes are kept."""
     model, n = crf.model_, crf.n_candidates_
     order = {1: "the label before it", 2: "the two labels before it"}[model.order]

@@ -14,7 +14,7 @@ from graftwork.report.compare_evaluate import evaluate
 from graftwork.report.compare_methods import check_options, make_entries, usual_entries
 from graftwork.report.compare_runs import Task, run_methods
 from graftwork.report.comparison import Comparison
-from graftwork.report.found_edges import true_edges
+from graftwork.report.edges import true_edges
 
 
 def compare(

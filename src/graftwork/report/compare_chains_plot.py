@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish, head, is_wide
 from graftwork.report.plot import new_figure
-from graftwork.report.summary import count
+from graftwork.text import count
 
 if TYPE_CHECKING:
     from graftwork.report.chain_comparison import ChainComparison

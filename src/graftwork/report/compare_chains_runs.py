@@ -17,9 +17,9 @@ from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import chain_recipe
 from graftwork.grafting.trace import Observer, PassOn, Silence
 from graftwork.report.chain_comparison import ChainComparison, ChainRun
-from graftwork.report.compare_files import plain
 from graftwork.report.compare_methods import Entry, method_name
 from graftwork.report.compare_runs import Ran, fit_or_keep, rehearsed, run_each
+from graftwork.report.trace import plain
 
 #: A run on so many sequences, for so many rounds, compiles what the methods use.
 _WARM_SEQUENCES, _WARM_LAM, _WARM_ROUNDS = 32, 0.01, 3

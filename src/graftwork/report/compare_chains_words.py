@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.compare_words import WIDTH, ended, missing_sentences, outcome_sentences
-from graftwork.report.summary import count
+from graftwork.text import Column, aligned, count, decimals, whole
 
 if TYPE_CHECKING:
     from graftwork.report.chain_comparison import ChainComparison

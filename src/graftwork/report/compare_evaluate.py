@@ -13,10 +13,10 @@ from graftwork.estimators.starts import words_of_start
 from graftwork.grafting import Recipe, Round
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.report.compare_files import plain
 from graftwork.report.compare_runs import Attempt, Task, Trial
 from graftwork.report.comparison import COUNTERS, SHARES, Comparison, MethodRun, Record
-from graftwork.report.found_edges import EdgeScores, score_edges
+from graftwork.report.edges import EdgeScores, score_edges
+from graftwork.report.trace import plain
 
 #: What a comparison keeps of a round.
 _TOLD = (*COUNTERS, "objective", "loss", "edges")

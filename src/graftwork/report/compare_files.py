@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graftwork.report.compare_words import Certified, agreements
-from graftwork.report.trace import write_rows, write_text
+from graftwork.report.describe import certificate_text
+from graftwork.report.trace import plain, write_records, write_text
 
 
 class Detailed(Certified, Protocol):
@@ -96,28 +96,6 @@ def write_comparison(
     return written
 
 
-def write_records(
-    path: Path, records: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
-) -> None:
-    """Write records with the same keys as CSV, and return None; what is unknown stays empty.
-
-    The columns are the keys of the first record, unless they are given.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> write_records(path, [{"a": 1, "b": None}, {"a": 2, "b": float("nan")}])
-    >>> path.read_text()
-    'a,b\\n1,\\n2,\\n'
-    """
-    header = list(records[0] if columns is None and records else columns or ())
-    rows = (
-        ["" if (v := plain(record[key])) is None else v for key in header] for record in records
-    )
-    write_rows(path, header, rows)
-
-
 def to_json(comparison: Reportable, sizes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a comparison as plain values; the rounds are in a file of their own."""
     return {
@@ -134,24 +112,5 @@ def to_json(comparison: Reportable, sizes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _details(run: Detailed) -> dict[str, Any]:
-    certificate = {**run.certificate.to_dict(), "words": run.certificate.words()}
+    certificate = {**run.certificate.to_dict(), "words": certificate_text(run.certificate)}
     return {"settings": plain(run.settings), "certificate": plain(certificate)}
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for what is not finite, text for what is not plain.
-
-    Examples
-    --------
-    >>> plain({"a": float("inf"), "b": (1, 2.5), "c": {3}})
-    {'a': None, 'b': [1, 2.5], 'c': '{3}'}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

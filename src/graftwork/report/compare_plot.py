@@ -10,7 +10,7 @@ import numpy as np
 
 from graftwork.report.curves import INK, Floats, draw_curve, dress, finish, head, is_wide
 from graftwork.report.plot import new_figure
-from graftwork.report.summary import count
+from graftwork.text import count
 
 if TYPE_CHECKING:
     from graftwork.report.comparison import Comparison, MethodRun

@@ -18,8 +18,9 @@ from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer, PassOn, Round, Silence
 from graftwork.inference.layout import Potentials
 from graftwork.recipes import RECIPES
+from graftwork.report.choice_text import choice_text
 from graftwork.report.compare_methods import Entry
-from graftwork.report.found_edges import Edges
+from graftwork.report.edges import Edges
 
 #: A run on so many rows and columns compiles what the methods use.
 _WARM_ROWS, _WARM_COLUMNS, _WARM_LAM, _WARM_ROUNDS = 64, 8, 0.01, 3
@@ -209,7 +210,7 @@ def choose_lam(task: Task, entries: Sequence[Entry], observer: Observer) -> tupl
     options = {name: value for name, value in task.options.items() if name not in left_out}
     with stalls_untold():
         net = MarkovNetwork(**options, observer=observer).fit(task.table)
-    words = f"{net.lam_words_} Compared are the penalised networks, without any refit."
+    words = f"{choice_text(net.choice_)} Compared are the penalised networks, without any refit."
     if any(sized):
         words += " Methods that know their number of edges are penalised like the others."
     return net.lam_, words

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graftwork.grafting.certificate import STOPS, Certificate
-from graftwork.report.columns import Column, aligned, decimals, whole
-from graftwork.report.summary import count, names
+from graftwork.grafting.certificate import Certificate
+from graftwork.report.choice_text import stop_text
+from graftwork.text import Column, aligned, count, decimals, names, whole
 
 if TYPE_CHECKING:
     from graftwork.report.comparison import Comparison
@@ -159,8 +159,7 @@ def outcome_sentences(runs: Sequence[Certified], noun: str, interrupted: bool) -
             what = (
                 "is not certified optimal" if stop in ("given", "searched") else "did not converge"
             )
-            reason = STOPS.get(stop, stop).replace("edge budget", f"{noun} budget")
-            out.append(f"{run.label} {what}: {reason}.")
+            out.append(f"{run.label} {what}: {stop_text(stop, noun)}.")
     return out
 
 

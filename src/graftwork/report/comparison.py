@@ -12,7 +12,7 @@ from graftwork.models import PairwiseMRF
 from graftwork.report.compare_files import write_comparison
 from graftwork.report.compare_plot import plot_comparison
 from graftwork.report.compare_words import Agreement, Certified, agreements, comparison_words
-from graftwork.report.found_edges import EdgeScores
+from graftwork.report.edges import EdgeScores
 
 Record = dict[str, Any]
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from graftwork.errors import DataError
-from graftwork.report.columns import Column, aligned, decimals, whole
 from graftwork.report.curves import INK, colour_of, draw_curve, dress
 from graftwork.report.plot import new_axes, save_figure
-from graftwork.report.summary import count
+from graftwork.text import Column, aligned, count, decimals, whole
 
 _DIGITS = decimals(4)
 #: Inches that a number below an axis takes, with some room.

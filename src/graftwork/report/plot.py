@@ -13,10 +13,10 @@ import numpy as np
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
-from graftwork.report.found_edges import the_model
+from graftwork.report.edges import the_model
 from graftwork.report.labels import Floats, place_labels
 from graftwork.report.layout import positions
-from graftwork.report.summary import count, names
+from graftwork.text import count, names
 
 _PALETTE = ("#4c78a8", "#e8963e", "#54a270", "#b6638f", "#8a6db1", "#c7a22f", "#5ba5b5", "#9d7660")
 _REST, _EDGE, _INK, _PALE = "#9aa0a6", "#5f6b7a", "#222831", "#6b7280"

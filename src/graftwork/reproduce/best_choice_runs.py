@@ -18,7 +18,7 @@ from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.report.compare import make_task
 from graftwork.report.compare_runs import Attempt, run_methods
-from graftwork.report.found_edges import score_edges
+from graftwork.report.edges import score_edges
 from graftwork.reproduce.study import Context, Found
 
 #: The counters of a round that curves are drawn against.

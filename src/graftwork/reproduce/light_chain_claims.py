@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from graftwork.report.summary import count
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT, SEIDEL, chain_lines
 from graftwork.reproduce.measured import first_below
 from graftwork.reproduce.study import Claim, Found, judge
+from graftwork.text import count
 
 #: "Much faster" is at least this factor in gradients, and this one in CPU time, which is noisy.
 MUCH, MUCH_TIME = 2.0, 1.5

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from graftwork.report.summary import count
 from graftwork.reproduce.light_chain import FULL, GRAFTING, LIGHT
 from graftwork.reproduce.light_chain_claims import MUCH, MUCH_TIME, NAMES, paired
 from graftwork.reproduce.study import Claim, Found, judge
+from graftwork.text import count
 
 PRINTED = {"a": 4033, "c": 2114, "m": 1602, "s": 1394, "i": 4913, "g": 2472}
 #: Per-pixel likelihoods, and mean images, differ when they differ by this share.

@@ -20,14 +20,14 @@ from graftwork.grafting import Outcome
 from graftwork.inference.layout import Potentials
 from graftwork.solvers import Solution
 from graftwork.tuning.folds import Fold, Folder
-from graftwork.tuning.path import PathPoint
+from graftwork.tuning.path import Basis, PathEnd, PathPoint
 from graftwork.tuning.splits import count_observations, deal, draw
 from graftwork.tuning.stars import Instability
 from graftwork.tuning.walk import Walk
 
 # Refits that only serve a choice are solved to this.
 REFIT_ACCURACY = 2e-4
-# A criterion that has risen so many times in a row is not followed further: there may be several
+# A criterion that has risen this many times in a row is not followed further: there may be several
 # minima near each other.
 RISES = 3
 # Equal networks may differ by this, relatively.
@@ -38,6 +38,11 @@ class Judge(Protocol):
     """Looks at one lambda after the other, from large to small."""
 
     @property
+    def basis(self) -> Basis:
+        """What they are judged by."""
+        ...
+
+    @property
     def walks(self) -> Sequence[Walk]:
         """What is fitted at each lambda."""
         ...
@@ -46,8 +51,8 @@ class Judge(Protocol):
         """Return what becomes of the next lambda."""
         ...
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return why smaller lambdas need not be looked at, in words; nothing if they should."""
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return why smaller lambdas need not be looked at; None if they should."""
         ...
 
     def best(self, path: Sequence[PathPoint]) -> int:
@@ -56,10 +61,6 @@ class Judge(Protocol):
 
     def start(self, place: int) -> Potentials:
         """Return a network of all rows near the one at a lambda."""
-        ...
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for the lambda chosen, for people."""
         ...
 
 
@@ -94,8 +95,8 @@ class HoldOut:
         if count < 2:
             return None
         judged = draw(weights, min(max(round(self.share * count), 1), count - 1), rng)
-        named = f"on {count_observations(judged):,} rows held out"
-        return _Predicting(walk, [folder.fold(weights - judged, judged)], named)
+        basis = Basis("held-out", n_rows=count_observations(judged))
+        return _Predicting(walk, [folder.fold(weights - judged, judged)], basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +117,14 @@ class KFold:
             return None
         parts = deal(weights, int(self.folds), rng)
         folds = [folder.fold(weights - part, part) for part in parts]
-        return _Predicting(walk, folds, f"on rows held out, each of {len(parts)} parts in turn")
+        return _Predicting(walk, folds, Basis("held-out", len(parts), count_observations(weights)))
 
 
 class _Predicting:
     """Networks learned from some rows predict the others."""
 
-    def __init__(self, walk: Walk, folds: list[Fold], named: str) -> None:
-        self._folds, self._named = folds, named
+    def __init__(self, walk: Walk, folds: list[Fold], basis: Basis) -> None:
+        self._folds, self.basis = folds, basis
         self.walks = [walk.beside(fold.problem_at) for fold in folds]
 
     def look(self, lam: float) -> PathPoint:
@@ -142,9 +143,9 @@ class _Predicting:
             held_out=held_out,
         )
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that it has risen often enough, if so."""
-        return words_of_rises(path)
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return whether it has risen often enough."""
+        return "rises" if has_risen(path) else None
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return where the minimum is."""
@@ -153,13 +154,6 @@ class _Predicting:
     def start(self, place: int) -> Potentials:
         """Return the network of the first fold, for all rows."""
         return self._folds[0].lift(self.walks[0].fits[place].potentials)
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return (
-            f"predicts best (negative log pseudo-likelihood {point.held_out:.5g} nats a row, "
-            f"{self._named})"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +168,7 @@ class Ebic:
 
     def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(walk, self.gamma, _penalised, "of the penalised fits")
+        return _Informed(walk, self.gamma, _penalised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +183,7 @@ class EbicThenRefit:
 
     def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(walk, self.gamma, _penalised, "of the penalised fits")
+        return _Informed(walk, self.gamma, _penalised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +198,7 @@ class EbicRefit:
 
     def begin(self, walk: Walk, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(walk, self.gamma, _Refits(), "of refits without the penalty")
+        return _Informed(walk, self.gamma, _Refits(), of_refits=True)
 
 
 def _penalised(walk: Walk, fit: Outcome) -> tuple[float, float]:
@@ -231,22 +225,23 @@ class _Informed:
         walk: Walk,
         gamma: float,
         losses: Callable[[Walk, Outcome], tuple[float, float]],
-        named: str,
+        of_refits: bool = False,
     ) -> None:
-        self.walks, self._gamma, self._losses, self._named = [walk], gamma, losses, named
+        self.walks, self._losses = [walk], losses
+        self.basis = Basis("ebic", gamma=gamma, of_refits=of_refits)
 
     def look(self, lam: float) -> PathPoint:
         """Return the fit with its criterion."""
         [walk] = self.walks
         fit = walk.step(lam)
         loss, refit_loss = self._losses(walk, fit)
-        value = ebic(walk.problem_at(lam).objective.sample, loss, fit.potentials, self._gamma)
+        value = ebic(walk.problem_at(lam).objective.sample, loss, fit.potentials, self.basis.gamma)
         known = fit.certificate
         return PathPoint(lam, known.n_edges, known.loss, known.objective, refit_loss, value)
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that it has risen often enough, if so."""
-        return words_of_rises(path)
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return whether it has risen often enough."""
+        return "rises" if has_risen(path) else None
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return where the minimum is."""
@@ -256,10 +251,6 @@ class _Informed:
         """Return the fit itself."""
         potentials: Potentials = self.walks[0].fits[place].potentials
         return potentials
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return f"has the smallest EBIC {self._named} (gamma {self._gamma:g}: {point.criterion:.6g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,12 +332,11 @@ def minimum(path: Sequence[PathPoint]) -> int:
     return int(np.argmin([point.criterion for point in path]))
 
 
-def words_of_rises(path: Sequence[PathPoint]) -> str:
-    """Return that the criterion has risen often enough in a row, if it has."""
+def has_risen(path: Sequence[PathPoint]) -> bool:
+    """Return whether the criterion has risen often enough in a row."""
     last = [point.criterion for point in path[-RISES - 1 :]]
     rises = [b - a > ROUNDING * abs(a) for a, b in pairwise(last)]
-    rising = len(rises) == RISES and all(rises)
-    return f"it had risen for {RISES} values in a row" if rising else ""
+    return len(rises) == RISES and all(rises)
 
 
 def check_gamma(gamma: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from graftwork.grafting import PairSpace
 from graftwork.inference.layout import Potentials
 from graftwork.tuning.folds import Fold
-from graftwork.tuning.path import PathPoint
+from graftwork.tuning.path import Basis, PathEnd, PathPoint
 from graftwork.tuning.walk import Walk
 
 
@@ -23,13 +23,14 @@ class Instability:
     folds : list of Fold
         The subsamples.
     threshold : float
-        The largest instability that is borne.
+        The largest instability that is accepted.
     size : int
         Observations in each subsample.
     """
 
     def __init__(self, walk: Walk, folds: list[Fold], threshold: float, size: int) -> None:
-        self._folds, self._threshold, self._size = folds, threshold, size
+        self._folds, self._threshold = folds, threshold
+        self.basis = Basis("stars", len(folds), size, threshold=threshold)
         self.walks = [walk.beside(fold.problem_at) for fold in folds]
         self._space: PairSpace = walk.problem_at(1.0).space
         self._worst = 0.0
@@ -48,9 +49,9 @@ class Instability:
             criterion=self._worst,
         )
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that the edges became unstable, if they did."""
-        return "edges became unstable" if path[-1].criterion > self._threshold else ""
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return whether the edges became unstable."""
+        return "unstable" if path[-1].criterion > self._threshold else None
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return the last lambda with stable edges, or the first of all."""
@@ -60,14 +61,6 @@ class Instability:
     def start(self, place: int) -> Potentials:
         """Return the network of the first subsample, for all rows."""
         return self._folds[0].lift(self.walks[0].fits[place].potentials)
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return (
-            f"is the smallest whose edges are stable over {len(self._folds)} subsamples of "
-            f"{self._size:,} rows (instability {point.criterion:.3g}, at most "
-            f"{self._threshold:g} is borne)"
-        )
 
 
 def instability(keys: np.ndarray, n_networks: int, n_pairs: int) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Potentials
 from graftwork.recipes import working_set
@@ -46,7 +47,7 @@ class _Books:
     evaluations: dict[int, int] = field(default_factory=dict)  # of each walk so far
     tables: dict[int, int] = field(default_factory=dict)
     interrupted: bool = False
-    ended: str | None = None
+    ended: Stop | None = None
 
     def add(self, walk: int, record: Round, before: float, tests: int) -> None:
         """Write a round of one of the walks down; counters and clock go on from those before."""
