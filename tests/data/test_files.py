@@ -188,7 +188,7 @@ def test_missing_cells(write):
     assert "column 'b', line 4" in message
     assert "'NULL'" in message
     assert "missing_values=()" in message
-    assert "MarkovNetwork(missing='state'), which makes missing a state, since 'b' is" in message
+    assert "missing='state', which makes missing a state, since 'b' is" in message
     few = write("a,b\n" + "x,1\n" * 9 + "y,\n", "few.csv")
     with pytest.raises(DataError, match=r"MarkovNetwork\(missing='available-case'\), which learn"):
         read_table(few)

@@ -695,7 +695,7 @@ WRONG = [
     ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
     ({"method_options": {"steps": 0}}, "steps must be at least 1"),
     ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
-    ({"method": "full", "select": 2}, "leave select out"),
+    ({"method": "full", "select": 2}, "leave out select=2"),
     ({"penalty": "L1"}, "penalty='L1' is not known"),
     ({"candidates": "some"}, "candidates='some' is not known"),
     ({"lam": 0}, "lam must be a number greater than 0"),

@@ -86,9 +86,13 @@ def chain_recipe(crf: Any, n_candidates: int) -> Recipe:
         return make_recipe(crf.method, options)
     counted = "count" in inspect.signature(RECIPES[crf.method]).parameters
     if not counted and crf.select is not None:
-        raise ParameterError(f"method {crf.method!r} takes everything at once; leave select out.")
+        raise ParameterError(
+            f"method={crf.method!r} takes everything at once; leave out select={crf.select!r}."
+        )
     if crf.select is not None and "count" in options:
-        raise ParameterError("select and method_options={'count': ...} are the same; give one.")
+        raise ParameterError(
+            f"select={crf.select!r} and the method's option count are the same; give one."
+        )
     own = dict(options)
     if counted and "count" not in own:
         share = max(LEAST_SELECTED, round(SELECT_SHARE * n_candidates))

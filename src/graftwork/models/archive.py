@@ -177,8 +177,8 @@ def open_archive(path: PathLike, wanted: Format | None = None) -> Opened:
         raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}.") from error
     if not data.startswith(b"PK"):
         raise ModelFileError(
-            f"{os.fspath(path)!r} is not a graftwork model file; pass one that a model's save "
-            "wrote."
+            f"{os.fspath(path)!r} is not a graftwork model file; use one written by a model's "
+            "save, graftwork learn or graftwork crf."
         )
     try:
         members = _members(data)
@@ -233,7 +233,7 @@ def _kind(path: PathLike, header: Any, wanted: Format | None) -> Format:
         raise ModelFileError(f"{os.fspath(path)!r} is a zip file, but not a graftwork model.")
     if wanted is not None and kind is not wanted:
         raise ModelFileError(
-            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; pass another "
+            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; use another "
             "file."
         )
     version, newest = header.get("version"), max(kind.arrays)
