@@ -319,7 +319,7 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
         (["absent.txt", "--method", "full:features=true"], "no option 'features'; it has none."),
         (["absent.txt", "--max-iter", "-1"], "'--max-iter'"),
         (["trein.txt"], "did you mean 'train.txt'?"),
-        (["train.txt", "--method", "full", "--select", "3"], "leave --select out"),
+        (["train.txt", "--method", "full", "--select", "3"], "leave out --select 3"),
         (
             ["train.txt", "--method", "gain:count=3", "--select", "3"],
             "--select 3 and the method's option count",

@@ -50,7 +50,7 @@ class Format:
 
 NETWORK = Format(
     "graftwork-model",
-    "a network (PairwiseMRF)",
+    "a network",
     {
         1: {"unary.npy": "<f8", "pairwise.npy": "<f8"},
         2: {"values.npy": "<f8", "indices.npy": "|u1"},
@@ -58,7 +58,7 @@ NETWORK = Format(
 )
 CHAIN = Format(
     "graftwork-chain",
-    "a chain of labels (ChainModel)",
+    "a chain of labels",
     {
         1: {
             "attributes.npy": "<i4",

@@ -79,7 +79,7 @@ def load_chain(path: PathLike) -> ChainModel:
     >>> PairwiseMRF({"coin": ["head", "tail"]}).save(path)
     >>> load_chain(path)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    graftwork.errors.ModelFileError: ...network.gw' holds a network (PairwiseMRF), where ...
+    graftwork.errors.ModelFileError: ...network.gw' holds a network, where ...
     """
     return _chain(path, open_archive(path, CHAIN))
 
