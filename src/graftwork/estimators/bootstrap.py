@@ -21,14 +21,14 @@ Record = dict[str, Any]
 
 #: Shares of rows dropped, if none are given: among them those the rules of thumb are about.
 SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
-#: What is told of each pair.
+#: What there is to know of each pair.
 COLUMNS = (
     "first", "second", "frequency", "strength",
     "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
 )  # fmt: skip
-#: Centralities count as kept where they correlate so much with the reference ...
+#: Centralities count as kept where they correlate at least this much with the reference ...
 CORRELATION = 0.7
-#: ... in so large a share of the subsets.
+#: ... in at least this share of the subsets.
 CERTAINTY = 0.95
 
 

@@ -37,7 +37,7 @@ from graftwork.recipes import RECIPES
 #: The methods that make sense for features of chains.
 METHODS = ("grafting-light", "grafting", "gauss-seidel", "gain", "full")
 CANDIDATES = ("observed", "all")
-#: By default a round activates this share of the candidates, but no fewer than so many.
+#: By default a round activates this share of the candidates, but no fewer than this number.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
 #: The default accuracy: of the optimum itself, but also well below lambda.
 TOL, TOL_SHARE = 1e-5, 0.1

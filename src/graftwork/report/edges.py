@@ -280,7 +280,7 @@ class EdgeScores:
         }
 
 
-def compare_edges(network: Any, truth: Any) -> EdgeScores:
+def compare_edges(network: PairwiseMRF | MarkovNetwork, truth: Any) -> EdgeScores:
     """Return how the edges of a network agree with the true ones.
 
     Parameters
@@ -320,7 +320,7 @@ def score_edges(layout: Layout, true: Edges) -> EdgeScores:
     return EdgeScores(layout.n_edges, len(true), hits)
 
 
-def the_model(network: Any) -> PairwiseMRF:
+def the_model(network: object) -> PairwiseMRF:
     """Return the PairwiseMRF that something is, or that it learned.
 
     Raises

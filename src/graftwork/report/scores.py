@@ -177,7 +177,7 @@ def cmll_words(exact: bool, unconverged: int) -> str:
 
 
 def evaluate(
-    network: Any,
+    network: PairwiseMRF | MarkovNetwork,
     X: Any,
     truth: Any = None,
     *,

@@ -12,6 +12,7 @@ from typing import Any
 
 from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
+from graftwork.tuning import PathPoint
 
 PATH_COLUMNS = (
     "lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "held_out", "chosen",
@@ -40,17 +41,15 @@ def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
     write_text(path, "".join(lines))
 
 
-def write_path(path: str | PathLike[str], points: Iterable[Any]) -> None:
+def write_path(path: str | PathLike[str], points: Iterable[PathPoint]) -> None:
     """Write the lambdas tried as CSV, and return None; the file appears whole or not.
 
     Parameters
     ----------
     path : path-like
         Where to.
-    points : iterable
-        What `MarkovNetwork.path_` holds: one point a lambda, with the attributes lam, n_edges,
-        loss, objective, refit_loss, criterion, held_out and chosen. What is not known (NaN) is
-        left empty.
+    points : iterable of PathPoint
+        What `MarkovNetwork.path_` holds. What is not known (NaN) is left empty.
 
     Examples
     --------
