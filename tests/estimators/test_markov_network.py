@@ -516,7 +516,7 @@ def test_a_path_is_read(tmp_path):
     frame.to_parquet(tmp_path / "t.parquet")
     assert gw.MarkovNetwork(lam=0.05).fit(tmp_path / "t.parquet").score(frame) == net.score(frame)
     path.write_text("sky,grass\n" + "sun,dry\n,wet\n" * 30)
-    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3; recommended is MarkovNetwork\(miss"):
+    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3; recommended is miss"):
         gw.MarkovNetwork().fit(path)
     gaps = gw.MarkovNetwork(lam=0.05, missing="available-case").fit(path)
     assert gaps.missing_.cells == 30
