@@ -56,7 +56,7 @@ def main(chosen: argparse.Namespace) -> None:
         f"{net.model_.n_edges} edges, {last.blocks_scored:,} scores, {last.tables_counted:,} tables"
     )
     print(f"peak memory {peak:.2f} GiB ({held:.2f} before fit)")
-    print(net.certificate_.words())
+    print(gw.describe(net.certificate_))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.parameters import gather, joined
-from graftwork.report.found_edges import score_edges
+from graftwork.report.edges import score_edges
 
 #: The counters of a round that curves are drawn against.
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")

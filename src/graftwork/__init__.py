@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from graftwork.report import Scores as Scores
     from graftwork.report import chunk_scores as chunk_scores
     from graftwork.report import compare_edges as compare_edges
+    from graftwork.report import describe as describe
     from graftwork.report import evaluate as evaluate
     from graftwork.report import label_scores as label_scores
     from graftwork.report import plot_network as plot_network
@@ -75,6 +76,7 @@ _HOMES = {
     "compare": "graftwork.comparing.networks",
     "compare_chains": "graftwork.comparing.chains",
     "compare_edges": "graftwork.report",
+    "describe": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
     "load": "graftwork.models",
@@ -113,6 +115,7 @@ __all__ = [
     "compare_chains",
     "compare_edges",
     "datasets",
+    "describe",
     "evaluate",
     "label_scores",
     "load",

@@ -55,7 +55,7 @@ def test_the_l1_optimum_is_that_of_another_solver(setting, recipe):
     objective = ChainLikelihood(data, features, seen, 1)
     problem = Problem(objective, L1(LAM, 0.001), ChainFamily(features, True))
     outcome = graft(problem, recipe, tolerance=1e-8)
-    assert outcome.certificate.converged, outcome.certificate.words()
+    assert outcome.certificate.converged, outcome.certificate
     assert outcome.certificate.exact
     assert outcome.solution.objective == pytest.approx(best, abs=1e-9)
     found = dense(features, outcome.potentials)
@@ -77,7 +77,7 @@ def test_the_group_optimum_is_that_of_another_solver(grouped, recipe):
     objective = ChainLikelihood(data, features, seen, 1)
     problem = Problem(objective, GroupL1(GROUP_LAM), ChainFamily(features, False))
     outcome = graft(problem, recipe, tolerance=1e-8)
-    assert outcome.certificate.converged, outcome.certificate.words()
+    assert outcome.certificate.converged, outcome.certificate
     assert outcome.solution.objective == pytest.approx(best, abs=1e-8)
     np.testing.assert_allclose(dense(features, outcome.potentials), w, atol=2e-3)
     rows = features.rows
@@ -112,7 +112,7 @@ def test_a_run_that_ends_on_a_budget_still_looks_at_everything():
     assert certificate.n_edges <= 4
     assert certificate.coverage == 1.0
     assert certificate.max_violation > 0
-    assert "feature budget" in certificate.words()
+    assert certificate.noun == "feature"
     late = graft(problem, grafting_light(1), budget=Budget(max_seconds=0.0), tolerance=1e-6)
     assert late.certificate.stop == "seconds"
     assert late.certificate.coverage == 1.0

@@ -70,9 +70,9 @@ def test_the_command_line_says_what_to_drop(graftwork, survey, tmp_path):
     told = [line for line in result.lines if line.startswith("warning: ")]
     assert len(told) == 1
     assert """Columns 'id', 'name, first', 'many' have a value""" in told[0]
-    assert """leave them out (--drop 'id,"name, first",many')""" in told[0]
+    assert """leave them out (--drop 'id,"name, first",many' when""" in told[0]
     assert "Remarks Columns 'id', 'name, first', 'many' have" in " ".join(result.out.split())
-    drop = told[0].partition("--drop '")[2].partition("')")[0]
+    drop = told[0].partition("--drop '")[2].partition("' when")[0]
     again = graftwork("learn", survey, "--out", tmp_path, "--drop", drop, *FAST)
     assert (again.code, "warning" in again.err, "Remarks" in again.out) == (0, False, False)
     assert load(tmp_path / "model.gw").names == ("a", "b", "c", "d")

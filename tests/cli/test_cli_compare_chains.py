@@ -134,7 +134,7 @@ def test_types_and_separators(graftwork, sentences, tmp_path):
         (["-m", ","], "name some of grafting-light, full"),
         (["-m", "full:count=1"], "full has no option 'count'"),
         (["-m", "grafting:lam=1"], "lam"),
-        (["-m", "full:select=3", *SMALL], "leave --select out"),
+        (["-m", "full:select=3", *SMALL], "leave out --select 3"),
         (["-m", "grafting:select=x", *SMALL], "--select must be"),
         (["--select", "1,x"], "no list of whole numbers"),
         (["--select", "0"], "no list of whole numbers"),

@@ -319,8 +319,11 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
         (["absent.txt", "--method", "full:features=true"], "no option 'features'; it has none."),
         (["absent.txt", "--max-iter", "-1"], "'--max-iter'"),
         (["trein.txt"], "did you mean 'train.txt'?"),
-        (["train.txt", "--method", "full", "--select", "3"], "leave --select out"),
-        (["train.txt", "--method", "gain:count=3", "--select", "3"], "--select and count"),
+        (["train.txt", "--method", "full", "--select", "3"], "leave out --select 3"),
+        (
+            ["train.txt", "--method", "gain:count=3", "--select", "3"],
+            "--select 3 and the method's option count",
+        ),
         (["absent.txt", "--select", "0"], "'--select'"),
         (["absent.txt", "--order", "3"], "'--order'"),
         (["absent.txt", "--penalty", "l3"], "'--penalty'"),
@@ -329,7 +332,7 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
         (["absent.txt", "--max-features", "-1"], "'--max-features'"),
         (["absent.txt", "--tol", "0"], "--tol must be"),
         (["absent.txt", "--jobs", "0"], "--jobs must be"),
-        (["train.txt", "--sep", ""], "--sep must be some characters"),
+        (["train.txt", "--sep", ""], "--sep '' must be some characters"),
         (["train.txt", "--out", "train.txt"], "--out"),
         ([], "Missing argument"),
     ],
@@ -385,7 +388,7 @@ def test_tag_refuses_in_one_sentence(graftwork, learned, model_file, train, tmp_
     chain = learned / "model.gw"
     assert "holds a network, where a chain" in refused(graftwork("tag", model_file, train))
     assert "there is no file" in refused(graftwork("tag", tmp_path / "absent.gw", train))
-    assert "graftwork learn or crf wrote" in refused(graftwork("tag", train, train))
+    assert "graftwork learn or graftwork crf" in refused(graftwork("tag", train, train))
     assert "there is no such file" in refused(graftwork("tag", chain, tmp_path / "absent.txt"))
     for content, told in [
         ("dog\n", "there is 1 column, but the model looks at 2 (or 3 with labels)"),

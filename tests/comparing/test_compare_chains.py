@@ -203,7 +203,7 @@ def test_files_hold_the_numbers(result, tmp_path):
     assert stored["sequences"] == 60
     assert stored["test_sequences"] == 30
     assert stored["methods"][0]["settings"]["select"] == 1
-    assert stored["methods"][0]["certificate"]["words"] == result.runs[0].certificate.words()
+    assert stored["methods"][0]["certificate"]["words"] == gw.describe(result.runs[0].certificate)
     assert (folder / "comparison.txt").read_text() == result.words()
 
 
@@ -273,7 +273,7 @@ def test_budgets_and_different_objectives_are_named(chains):
         ("full", {"method": "full"}, "compare_chains takes several methods"),
         ("full", {"select": 0}, "select must be"),
         ("full", {"select": []}, "select is empty"),
-        ([{"method": "full", "select": 2}], {}, "leave select out"),
+        ([{"method": "full", "select": 2}], {}, "leave out select=2"),
         ("full", {"lam": -1}, "lam must be"),
         ("full", {"order": 3}, "order must be 1 or 2"),
         ("full", {"max_iter": -1}, "max_iter must be"),

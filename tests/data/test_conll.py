@@ -84,7 +84,7 @@ def test_refused(write, content, said):
 def test_the_separator_is_named_where_columns_differ(write):
     with pytest.raises(DataError, match="check whether ',' is what"):
         read_conll(write("a,b\nc\n"), sep=",")
-    with pytest.raises(DataError, match="sep is ''"):
+    with pytest.raises(DataError, match="sep='' must be"):
         read_conll(write("a b\n"), sep="")
 
 

@@ -188,9 +188,9 @@ def test_missing_cells(write):
     assert "column 'b', line 4" in message
     assert "'NULL'" in message
     assert "missing_values=()" in message
-    assert "MarkovNetwork(missing='state'), which makes missing a state, since 'b' is" in message
+    assert "missing='state', which makes missing a state, since 'b' is" in message
     few = write("a,b\n" + "x,1\n" * 9 + "y,\n", "few.csv")
-    with pytest.raises(DataError, match=r"MarkovNetwork\(missing='available-case'\), which learn"):
+    with pytest.raises(DataError, match="recommended is missing='available-case', which learn"):
         read_table(few)
     kept = read_table(path, missing_values=())
     assert kept.states[1] == ("", "1", "NA")

@@ -328,7 +328,7 @@ def test_missing_cells(container):
         as_table(MISSING[container])
     assert "'b'" in str(caught.value) or "'x1'" in str(caught.value)
     assert "fillna('missing')" in str(caught.value)
-    assert "recommended is MarkovNetwork(missing='available-case'), which" in str(caught.value)
+    assert "recommended is missing='available-case', which" in str(caught.value)
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame({"a": [None, None]}), {"a": [None, None]}])

@@ -59,7 +59,7 @@ def test_fit_warns_once_of_columns_that_are_no_variables(name):
     assert caught[0].filename == __file__
     assert told in " ".join(net.summary().split())
     assert told in data_notes(gw.as_table(data, missing="state"))
-    with pytest.warns(gw.DataWarning, match=r"Columns 'id', 'key' have .* drop=\['id', 'key'\]"):
+    with pytest.warns(gw.DataWarning, match=r"Columns 'id', 'key' have .*drop=\['id', 'key'\]"):
         gw.MarkovNetwork(lam=0.1, missing="state").fit(data.assign(key=data["id"]))
 
 

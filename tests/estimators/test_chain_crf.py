@@ -600,19 +600,17 @@ def test_without_a_penalty_separable_data_are_no_trouble():
 
 
 BUDGETS = {
-    "edges": ({"max_features": 2}, "the feature budget was reached"),
-    "rounds": ({"max_iter": 2}, "the round budget was reached"),
-    "seconds": ({"max_seconds": 0}, "the time budget was reached"),
+    "edges": {"max_features": 2},
+    "rounds": {"max_iter": 2},
+    "seconds": {"max_seconds": 0},
 }
 
 
 @pytest.mark.parametrize("stop", BUDGETS)
 def test_budgets_end_a_run_and_the_certificate_says_so(stop):
-    budget, words = BUDGETS[stop]
-    crf = ChainCRF(lam=0.001, select=1, **budget).fit(X, Y)
+    crf = ChainCRF(lam=0.001, select=1, **BUDGETS[stop]).fit(X, Y)
     assert crf.certificate_.stop == stop
     assert not crf.certificate_.converged
-    assert f"Not certified optimal: {words}." in crf.certificate_.words()
     assert crf.n_features_ <= 2
     assert len(crf.trace_) == crf.n_iter_
     assert len(crf.predict(X)) == len(X)
@@ -620,7 +618,7 @@ def test_budgets_end_a_run_and_the_certificate_says_so(stop):
 
 def test_a_row_budget_counts_rows():
     crf = ChainCRF(lam=0.001, select=1, penalty="group-l1", max_features=2).fit(X, Y)
-    assert "the row budget was reached" in crf.certificate_.words()
+    assert (crf.certificate_.stop, crf.certificate_.noun) == ("edges", "row")
     assert len({name or previous for name, previous, _ in table(crf)}) == 2
 
 
@@ -670,7 +668,6 @@ def test_interrupts_leave_a_usable_model(at, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         crf.fit(X, Y)
     assert crf.certificate_.stop == "interrupted"
-    assert "it was interrupted" in crf.certificate_.words()
     assert crf.n_iter_ == at + 1
     assert np.isfinite(crf.score_samples(X, Y)).all()
     crf.save(tmp_path / "m.gw")
@@ -698,7 +695,7 @@ WRONG = [
     ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
     ({"method_options": {"steps": 0}}, "steps must be at least 1"),
     ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
-    ({"method": "full", "select": 2}, "leave select out"),
+    ({"method": "full", "select": 2}, "leave out select=2"),
     ({"penalty": "L1"}, "penalty='L1' is not known"),
     ({"candidates": "some"}, "candidates='some' is not known"),
     ({"lam": 0}, "lam must be a number greater than 0"),

@@ -188,7 +188,7 @@ def test_columns_without_any_cell_are_refused_as_by_fit(missing: str) -> None:
 
 def test_missing_cells_are_estimated_with_what_is_recommended() -> None:
     data = [[1.0, float("nan")], [2.0, 1.0], [1.0, 0.0]] * 30
-    with pytest.raises(gw.DataError, match=r"recommended is MarkovNetwork\(missing='avail"):
+    with pytest.raises(gw.DataError, match=r"recommended is missing='avail"):
         gw.MarkovNetwork().fit(data)
     cost = gw.MarkovNetwork(lam=0.05).estimate(data)
     assert (cost.missing, cost.missing_cells, cost.incomplete_rows) == ("available-case", 30, 30)

@@ -447,7 +447,7 @@ def test_tree_reweighted_inference_bounds_the_exact_loss():
     exact = -net.model_.log_prob(table).mean()
     assert net.certificate_.converged
     assert not net.certificate_.exact
-    assert "tree-reweighted" in net.certificate_.words()
+    assert "tree-reweighted" in net.certificate_.method
     assert len(net.model_.edges) > 4  # with cycles
     assert net.certificate_.loss > exact
     straight = gw.MarkovNetwork(loss="likelihood", inference="exact", lam=0.02, tol=1e-5).fit(table)
@@ -524,7 +524,7 @@ def test_a_path_is_read(tmp_path):
     frame.to_parquet(tmp_path / "t.parquet")
     assert gw.MarkovNetwork(lam=0.05).fit(tmp_path / "t.parquet").score(frame) == net.score(frame)
     path.write_text("sky,grass\n" + "sun,dry\n,wet\n" * 30)
-    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3; recommended is MarkovNetwork\(miss"):
+    with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3; recommended is miss"):
         gw.MarkovNetwork().fit(path)
     gaps = gw.MarkovNetwork(lam=0.05, missing="available-case").fit(path)
     assert gaps.missing_.cells == 30
@@ -564,7 +564,7 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*left out because:graftwork.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore:.*rows were left out:graftwork.errors.DataWarning")
 @pytest.mark.parametrize("name", SUMMARIES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_network_has_a_summary(name, weighted):
@@ -587,7 +587,7 @@ def test_every_network_has_a_summary(name, weighted):
     rows = net.missing_.of_rows - net.missing_.rows * (name == "drop-rows")
     assert text.startswith(f"Data\n  {rows} rows of 4 variables")
     assert ("total weight" in text) == weighted
-    assert net.missing_.words() in " ".join(text.split())
+    assert gw.describe(net.missing_) in " ".join(text.split())
     for part in ("\nNetwork\n", "left - right", "\nCertificate\n", "\nPrediction\n"):
         assert part in text
     assert len(net.summary(top=0)) < len(text)
@@ -601,4 +601,4 @@ def test_a_summary_after_a_bootstrap_tells_of_it():
     net = gw.MarkovNetwork(lam=0.02).fit(rows)
     assert "Bootstrap" not in net.summary()
     boot = net.bootstrap(rows, 5, case_dropping=False, random_state=0)
-    assert " ".join(boot.words().split()) in " ".join(net.summary().split())
+    assert " ".join(gw.describe(boot).split()) in " ".join(net.summary().split())

@@ -133,10 +133,8 @@ def test_a_threshold_drops_small_tables_and_the_certificate_says_so(name):
     assert certificate.max_violation > certificate.tolerance
     assert certificate.stationarity <= certificate.tolerance  # and the rest solved again
     assert certificate.objective > optimum("l1").certificate.objective
-    assert "dropped at the end" in certificate.words()
     if name == "grafting-tables":  # which looks at all of them; priority stops at the first
         assert certificate.coverage == 1.0
-        assert "some still want in" in certificate.words()
     assert any(record.pruned == 2 for record in outcome.trace)
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from brute import GRAPHS, enumerate_states, random_potentials
 
+from graftwork.inference.junction import compile_plan
 from graftwork.inference.layout import Potentials
-from graftwork.inference.plan import compile_plan
 from graftwork.kernels import junction as kernel
 
 

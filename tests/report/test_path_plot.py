@@ -73,8 +73,7 @@ def test_of_the_structure_the_short_list_and_the_network_are_told_apart():
     listed, kept = net.certificate_.n_edges, net.model_.n_edges
     [chosen] = [point for point in net.path_ if point.chosen]
     assert chosen.n_edges == listed != kept
-    assert f"a short list of {listed} pairs" in net.lam_words_
-    assert f"and {kept} edges kept" in net.lam_words_
+    assert (net.choice_.tests.n_listed, net.choice_.tests.n_kept) == (listed, kept)
     ax = net.plot_path()
     told = f": a short list of {listed} pairs; the network has {kept} edges"
     assert ax.get_title() == f"lambda {net.lam_:.4g}{told}"

@@ -70,7 +70,6 @@ def test_cmll_of_a_forest_and_by_propagation(monkeypatch):
     rows = loops.sample(20, random_state=0)
     scores = evaluate(loops, rows, groups=2)
     assert not scores.cmll_exact
-    assert "approximate, by belief propagation" in scores.words()
     near = cmll_by_enumeration(loops, rows.codes, [[0, 2, 4, 6], [1, 3, 5, 7]])
     assert scores.cmll == pytest.approx(near.mean(), abs=0.01)
 
@@ -101,7 +100,6 @@ def test_evaluate_gathers_what_the_model_says(model, rows):
     assert (scores.n_rows, scores.n_variables, scores.n_edges) == (25, 9, model.n_edges)
     assert scores.f1 is scores.precision is scores.recall is scores.hamming is scores.n_true is None
     assert gw.evaluate(model, rows, groups=None).cmll is None
-    assert "conditional marginal" not in gw.evaluate(model, rows, groups=None).words()
 
 
 def test_more_groups_show_more_of_a_row_and_score_higher(model):
@@ -125,7 +123,6 @@ def test_evaluate_with_a_truth(model, rows):
     written = json.loads(json.dumps(scores.to_dict()))
     assert written["hamming"] == 5
     assert written["cmll"] == scores.cmll
-    assert "F1" in scores.words()
 
 
 def test_weights_count_as_repeated_rows(model, rows):
@@ -187,7 +184,6 @@ def test_where_exact_inference_does_not_fit():
     scores = gw.evaluate(dense, rows)
     assert scores.log_likelihood is None
     assert "Exact inference needs" in scores.why_no_likelihood
-    assert "There is no log-likelihood" in scores.words()
     assert np.isfinite(scores.cmll)
 
 
@@ -206,7 +202,6 @@ def test_edge_scores(found, true, hits, expected):
     scores = EdgeScores(found, true, hits)
     got = (scores.precision, scores.recall, scores.f1, scores.hamming)
     assert got == pytest.approx(expected)
-    assert str(scores.hamming) in scores.words()
 
 
 def test_every_kind_of_truth_means_the_same(model):

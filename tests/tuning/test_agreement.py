@@ -42,8 +42,8 @@ def assert_agrees(net, required=0):
     """Every edge passes its test and every absent pair fails at the final fit; rivals are named."""
     evidence = net.evidence_
     assert (np.exp(evidence.other_log_q) > net.fdr).all()
-    for i, j in evidence.rivals:
-        assert f"{net.names_[i]} - {net.names_[j]}" in net.lam_words_
+    named = tuple((net.names_[i], net.names_[j]) for i, j in evidence.rivals)
+    assert net.choice_.tests.rivals == named
     assert (np.exp(evidence.edge_log_q) > net.fdr).sum() <= required
     edges, near = net.edges_, net.near_edges_
     assert (near["q_value"] > net.fdr).all()
@@ -121,7 +121,7 @@ def contested(seed):
 def test_the_middle_test_is_the_median_of_three_and_is_told():
     net = learned(contested(3))
     assert net.evidence_.n_contested > 0
-    assert "score, Wald and likelihood ratio tests" in net.lam_words_
+    assert net.choice_.tests.n_contested == net.evidence_.n_contested
 
 
 def test_neighbours_tell_whether_a_verdict_still_holds():
@@ -180,14 +180,15 @@ def test_edges_that_depend_on_single_rows_are_told():
     other = learned(thinned)
     moved = {frozenset(e) for e in net.model_.edges} ^ {frozenset(e) for e in other.model_.edges}
     assert net.evidence_.n_moved == len(moved) > 1
-    assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in net.lam_words_
+    assert net.choice_.tests.n_moved == len(moved)
+    assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in gw.describe(net.choice_)
 
 
 def test_clear_edges_are_not_learned_twice():
     table = gw.datasets.make_scale_free(12, 3, n_rows=2000, random_state=1).data
     net = learned(table)
     assert net.evidence_.n_moved is None
-    assert "come or go" not in net.lam_words_
+    assert net.choice_.tests.n_moved is None
 
 
 @pytest.mark.skipif(not (FOLDER / "psych").is_dir(), reason="needs the data sets of psych")
@@ -230,8 +231,7 @@ def test_pairs_that_stand_in_for_each_other_end_the_search_and_are_named():
     for seed in RIVALS:
         net = learned(rival_symptoms(seed))
         assert_agrees(net)
-        found += len(net.evidence_.rivals)
-        assert ("Left out: " in net.lam_words_) == bool(net.evidence_.rivals)
+        found += len(net.choice_.tests.rivals)
     assert found
 
 

@@ -18,7 +18,7 @@ from graftwork.penalties import GroupL1
 from graftwork.tuning import PathPoint, find_levels
 from graftwork.tuning.choice import FURTHEST, RATIO
 from graftwork.tuning.criteria import CRITERIA as REGISTERED
-from graftwork.tuning.criteria import minimum, words_of_rises
+from graftwork.tuning.criteria import has_risen, minimum
 from graftwork.tuning.criteria.information import ebic
 from graftwork.tuning.criteria.stars import instability
 from graftwork.tuning.folds import count_observations, deal, draw
@@ -57,10 +57,14 @@ def test_every_criterion_gives_a_certified_network_and_says_why(planted, goal, c
     [chosen] = [point for point in net.path_ if point.chosen]
     assert chosen.lam == net.lam_ == net.certificate_.lam
     assert net.refitted_ == ("refit" in criterion)
-    assert f"{net.lam_:.4g}" in net.lam_words_
+    choice = net.choice_
+    assert (choice.lam, choice.stop) == (net.lam_, None)
+    assert choice.path.criterion == chosen.criterion
+    assert (choice.path.largest, choice.path.smallest) == (lams[0], lams[-1])
+    assert choice.path.n_lams == len(lams)
     if criterion != "stars":
         assert chosen.criterion == min(point.criterion for point in net.path_)
-        assert ("risen for 3 values in a row" if len(net.path_) < 10 else "path") in net.lam_words_
+        assert choice.path.end == "rises" or len(lams) >= 10
     for name in ("seconds", "blocks_scored", "evaluations", "tables_counted", "index"):
         values = [getattr(record, name) for record in net.trace_]
         assert values == sorted(values)
@@ -159,10 +163,10 @@ def points(*values):
 
 
 def test_the_path_ends_after_three_rises_in_a_row_only():
-    assert not words_of_rises(points(3.0, 2.0, 2.1, 2.2))
-    assert not words_of_rises(points(2.0, 2.1, 2.2, 2.15, 2.3, 2.4))
-    assert words_of_rises(points(2.0, 2.1, 2.2, 2.3))
-    assert not words_of_rises(points(2.0, 2.0, 2.0, 2.0 + 1e-12))
+    assert not has_risen(points(3.0, 2.0, 2.1, 2.2))
+    assert not has_risen(points(2.0, 2.1, 2.2, 2.15, 2.3, 2.4))
+    assert has_risen(points(2.0, 2.1, 2.2, 2.3))
+    assert not has_risen(points(2.0, 2.0, 2.0, 2.0 + 1e-12))
     assert minimum(points(3.0, 2.0, 2.5, 2.0)) == 1
 
 
@@ -171,7 +175,8 @@ def test_a_path_whose_best_lies_at_its_end_is_extended():
     table = Table(("a", "b"), ((0, 1),) * 2, [[0, 1] * 200, [0, 1] * 200])
     net = learn(table, criterion="hold-out")
     assert net.path_[-1].chosen
-    assert "even after it was extended" in net.lam_words_
+    assert net.choice_.path.end == "boundary"
+    assert net.choice_.path.planned > net.lam_
     levels = find_levels(Problem(PseudoLikelihood(prepare(table), 1), GroupL1(1.0)))
     assert net.path_[-1].lam <= 2 * FURTHEST * levels.noise
 
@@ -258,7 +263,7 @@ def test_budgets_hold_for_the_whole_path_and_what_is_kept_is_solved(
     assert net.certificate_.stop == stop
     assert not net.certificate_.converged
     assert net.certificate_.stationarity <= 1e-6
-    assert "cut short" in net.lam_words_
+    assert net.choice_.stop == stop
 
 
 def test_an_edge_budget_holds_and_the_path_goes_on(planted):
@@ -345,7 +350,7 @@ def test_odd_tables_give_a_network(table, criterion):
     net = learn(table, *criterion)
     assert np.isfinite(net.model_.potentials.weights).all()
     assert np.isfinite(net.score(table))
-    assert net.lam_words_
+    assert gw.describe(net.choice_)
     assert 0 < net.lam_ < np.inf
 
 

@@ -46,7 +46,10 @@ def test_finds_planted_edges_and_says_how(planted):
     assert len(result.path) == STEPS
     assert [point.chosen for point in result.path] == [False] * (STEPS - 1) + [True]
     assert result.outcome.certificate.converged
-    assert f"{len(found)} edges kept at a false discovery rate of 0.01" in result.words
+    tests = result.choice.tests
+    assert (tests.n_kept, tests.n_required, tests.fdr) == (len(found), 0, 0.01)
+    assert tests.n_listed == result.outcome.certificate.n_edges
+    assert tests.n_tests == result.evidence.n_tests
     trace = result.outcome.trace
     assert [record.index for record in trace] == list(range(len(trace)))
     for name in ("seconds", "blocks_scored", "evaluations", "tables_counted"):
@@ -160,7 +163,8 @@ def test_a_limit_is_reached_whatever_the_search_does(most, seed):
     table = make_scale_free(12, 5, n_rows=800, random_state=seed).data
     free, limited = (MarkovNetwork(max_edges=k).fit(table) for k in (None, most))
     assert limited.model_.n_edges == most
-    assert f"At most {most}" in limited.lam_words_
+    assert limited.choice_.tests.max_edges == most
+    assert free.choice_.tests.max_edges is None
     surest = [set(edge) for edge in free.edges_[["first", "second"]].to_numpy().tolist()]
     assert all(set(edge) in surest for edge in limited.model_.edges)
 
@@ -202,7 +206,7 @@ def test_an_interrupt_keeps_the_best_so_far(planted, stage, at_once):
     result = learn(planted[1], observer=StopAt(stage, at_once))
     assert result.outcome.interrupted
     assert result.evidence is None
-    assert "cut short" in result.words
+    assert (result.choice.stop, result.choice.tests) == ("interrupted", None)
     assert np.isfinite(result.refitted.point.potentials.weights).all()
 
 

@@ -103,9 +103,9 @@ def score(
 
     from graftwork.cli.truth import read_truth
     from graftwork.models import load_network, read_info
-    from graftwork.report.found_edges import compare_edges
+    from graftwork.report.edges import compare_edges
     from graftwork.report.scores import score_rows, summarise
-    from graftwork.report.trace import finite, write_rows, write_text
+    from graftwork.report.trace import plain, write_rows, write_text
 
     network = load_network(model)
     edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
@@ -128,7 +128,7 @@ def score(
         say(f"note: no log-likelihood: {scores.why_no_likelihood}")
     if scores.why_no_cmll:
         say(f"note: no CMLL: {scores.why_no_cmll}")
-    written = json.dumps(finite(scores.to_dict()), indent=1, ensure_ascii=False)
+    written = json.dumps(plain(scores.to_dict()), indent=1, ensure_ascii=False)
     typer.echo(written if as_json else render.scores_text(scores))
     if out is not None:
         write_text(out, written + "\n")

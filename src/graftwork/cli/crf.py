@@ -180,7 +180,6 @@ def facts(
             "types": list(plan.files.types),
             "settings": settings,
             "tested": tested,
-            "certificate_words": learned.certificate_.words(),
         }
     )
 

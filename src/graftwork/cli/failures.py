@@ -13,6 +13,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import typer
@@ -22,38 +23,13 @@ from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataWarni
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
 
-#: What the library says about its arguments, as options of the command line.
-_OPTIONS = {
-    "pass missing_values=() to": "use --keep-missing to",
-    " (to read them for that, pass missing='state')": " (all of learn, path and bootstrap)",
-    "MarkovNetwork(missing='available-case')": "--missing available-case",
-    "MarkovNetwork(missing='state')": "--missing state",
-    " (as_table has missing='state', frames df.fillna('missing'))": " (all of learn, path and "
-    "bootstrap)",
-    "pass header=True": "use --header yes",
-    "pass header=False": "use --header no",
-    "pass one that a model's save wrote": "give one that graftwork learn or crf wrote (model.gw)",
-    " (ChainModel), where a network (PairwiseMRF) is wanted; pass another file": ", where "
-    "a network is wanted; use graftwork tag or graftwork show with it",
-    " (PairwiseMRF), where a chain of labels (ChainModel) is wanted; pass another file": ", where "
-    "a chain of labels is wanted; give one that graftwork crf wrote",
-    "but it must be None or some characters": "but --sep must be some characters",
-    "pass sep= if": "use --sep if",
-    "(a tab as sep= allows spaces)": "(a tab as --sep allows spaces)",
-    "leave select out": "leave --select out",
-    "select and method_options={'count': ...} are": "--select and count in --method are",
-    "Value error, ": "",
-    "to go by position instead of by name, pass an array": "rename them in the file",
-}
-#: The estimator's arguments, as messages write them: "tol must be", 'penalty="l2"'.
-_ARGUMENTS = re.compile(
-    r"""\b(lam|goal|fdr|criterion|l2|tol|tie|alpha|anneal|loss|inference|pair_rule|penalty|penalize_unary|method"""
-    r"""|n_jobs|max_edges|max_tests|max_seconds|start|c1|select|order|candidates|min_count"""
-    r"""|max_features|max_iter|missing)(?:(?= must be)|=["']([\w-]+)["'])"""
-)
-#: Where the library says how columns are left out.
-_DROP = re.compile(r"\(read_table has drop=(\[.*?\]), frames df\.drop\(columns=\.\.\.\)\)")
+#: Parameters whose option has another name.
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
+#: How the library's messages mention a parameter: with its value, name=value, or as what must be.
+_MENTION = re.compile(
+    r"""\b(?P<name>[a-z]\w*)(?:=(?P<value>'[^']*'|"[^"]*"|\[[^\]]*\]|\(\)|-?\d+(?:\.\d+)?(?:e-?\d+)?\b"""
+    r"""|True|False|None)|=(?=\s)|(?=\ must\ be\b))"""
+)
 
 
 def say(text: str) -> None:
@@ -62,37 +38,55 @@ def say(text: str) -> None:
 
 
 def as_options(text: str) -> str:
-    """Return a message with the library's arguments written as options.
+    """Return a message with the library's parameters written as options.
+
+    The library mentions a parameter as ``name=value``, or says that it must be something; where the
+    command line has an option for it, the option takes its place.
 
     Examples
     --------
-    >>> as_options("if that line is data, pass header=False.")
+    >>> as_options("if that line is data, use header=False.")
     'if that line is data, use --header no.'
     >>> as_options("lam must be a number with penalty='l2', got -1.")
     '--lam must be a number with --penalty l2, got -1.'
+    >>> as_options("leave it out (drop=['a b', 'id'] when a file is read).")
+    "leave it out (--drop 'a b,id' when a file is read)."
     """
-    for call, option in _OPTIONS.items():
-        text = text.replace(call, option)
-    return _ARGUMENTS.sub(_as_option, _DROP.sub(_as_drop, text))
+    known = _options()
+
+    def written(found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"]
+        if name == "missing_values" and value == "()":
+            return "--keep-missing"
+        option = f"--{_RENAMED.get(name, name.replace('_', '-'))}"
+        if option not in known:
+            return found[0]
+        try:
+            return option if value is None else f"{option} {_as_typed(ast.literal_eval(value))}"
+        except (SyntaxError, ValueError):  # not a value that can be typed
+            return found[0]
+
+    return _MENTION.sub(written, text)
 
 
-def _as_option(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    option = f"--{_RENAMED.get(name, name).replace('_', '-')}"
-    return option if value is None else f"{option} {value}"
+@cache
+def _options() -> frozenset[str]:
+    """Return all options of the command line."""
+    from graftwork.cli.app import app
+
+    commands = typer.main.get_group(app).commands.values()
+    return frozenset(opt for command in commands for param in command.params for opt in param.opts)
 
 
-def _as_drop(found: re.Match[str]) -> str:
-    """Return the option that leaves out the columns of a list.
-
-    Examples
-    --------
-    >>> as_options("leave it out (read_table has drop=['a b'], frames df.drop(columns=...)).")
-    "leave it out (--drop 'a b')."
-    """
-    names = io.StringIO()
-    csv.writer(names).writerow(ast.literal_eval(found[1]))
-    return f"(--drop {shlex.quote(names.getvalue().strip())})"
+def _as_typed(value: Any) -> str:
+    """Return a value as it is typed on the command line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        names = io.StringIO()
+        csv.writer(names).writerow(value)
+        value = names.getvalue().strip()
+    return shlex.quote(str(value))
 
 
 def report_failure(error: BaseException) -> int:

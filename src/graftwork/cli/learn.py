@@ -156,7 +156,8 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     from graftwork.estimators.missing import recommended
     from graftwork.report.cost_text import cost_sections
     from graftwork.report.data_notes import data_notes
-    from graftwork.report.summary import section
+    from graftwork.report.describe import advice_text
+    from graftwork.text import section
 
     with progress_for(quiet=plan.quiet) as progress:
         progress.note(f"reading {plan.data}")
@@ -175,7 +176,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     if notes:
         sections.append(("Look at", " ".join(notes)))
     if advice is not None:
-        sections.insert(0, ("Missing cells", advice.words()))
+        sections.insert(0, ("Missing cells", advice_text(advice)))
     if plan.holdout:
         again = "Measuring predictions on held-out rows takes about as long again (not with "
         sections.append(("Measuring", f"{again}--holdout 0)."))
@@ -343,8 +344,6 @@ def facts(
     missing_values: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return what the model file keeps about how the network came about."""
-    from graftwork.report.summary import certificate_words
-
     held = None
     if score is not None:
         held = {
@@ -364,7 +363,6 @@ def facts(
         "settings": settings,
         "missing_values": None if missing_values is None else list(missing_values),
         "held_out": held,
-        "certificate_words": certificate_words(net),
         "unseen_states": unseen,
     }
     return plain_values(found)

@@ -29,7 +29,7 @@ def hold_out(table: Table, share: float, seed: int) -> Parts:
 
     A row whose weight is a whole number is so many rows, which may fall into both parts.
     """
-    from graftwork.report.held_out import count_rows
+    from graftwork.report.scores import count_rows
 
     if share == 0:
         return table, None, "No rows were held out."
@@ -93,7 +93,7 @@ def _measure(
     from graftwork.estimators.fit import fit
     from graftwork.estimators.spec import FitSpec
     from graftwork.report import held_out
-    from graftwork.report.held_out import count_rows
+    from graftwork.report.scores import count_rows
 
     train, test = (as_learned(settings.get("missing", "error"), part) for part in (train, test))
     rows, others = (count_rows(part.weights, part.n_rows) for part in (train, test))

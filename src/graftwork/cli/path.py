@@ -77,9 +77,10 @@ def path(
 
 
 def run(plan: Plan, settings: dict[str, Any]) -> int:
-    """LambdaPath the path, show it, write the files, and return the exit code."""
+    """Walk the path, show it, write the files, and return the exit code."""
     from graftwork.report import path_table
-    from graftwork.report.summary import wrap
+    from graftwork.report.choice_text import choice_text
+    from graftwork.text import wrap
 
     began = time.monotonic()
     with Interrupts() as interrupts:
@@ -93,11 +94,11 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
         interrupts.finishing = True
         stopped = interrupts.seen
         if not net.path_ and not stopped and settings.get("penalty") != "none" and not net.lam_:
-            say(f"error: there is no path: {net.lam_words_} Choose another --method.")
+            say(f"error: there is no path: {choice_text(net.choice_)} Choose another --method.")
             return BAD_INPUT
         written = write_files(plan, source, net, settings)
     if not plan.quiet:
-        text = f"{path_table(net.path_)}\n\n{wrap(net.lam_words_)}\n"
+        text = f"{path_table(net.path_)}\n\n{wrap(choice_text(net.choice_))}\n"
         say_files(text, plan.out, written, time.monotonic() - began)
     if stopped:
         say(f"interrupted; the path so far is in {plan.out / 'path.csv'}.")

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import Meanings
+from graftwork.text import WIDTH, names, table
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
     from graftwork.report.scores import Scores
 
 _BAR = 30
-_WIDTH = 88
 _HANG = " " * 16
 _VARIABLES_SHOWN = 60
 _STATES_SHOWN = 12
@@ -30,11 +30,11 @@ def query_json(
             for name, values in found["marginals"].items()
         }
     if "pair" in found:
-        a, b, table = found["pair"]
+        a, b, joint = found["pair"]
         out["pair"] = {
             "variables": [a, b],
             "states": [list(model.states[a]), list(model.states[b])],
-            "probabilities": table.tolist(),
+            "probabilities": joint.tolist(),
         }
     if "map" in found:
         out["map"] = {str(name): state for name, state in found["map"].items()}
@@ -57,13 +57,11 @@ def query_text(
     for name, values in found.get("marginals", {}).items():
         blocks.append(_marginal(name, model.states[name], values, meanings))
     if "pair" in found:
-        a, b, table = found["pair"]
-        blocks.append(_pair(a, b, model, table, meanings))
+        a, b, joint = found["pair"]
+        blocks.append(_pair(a, b, model, joint, meanings))
     if "map" in found:
-        states = found["map"]
-        width = max(len(str(name)) for name in states)
-        lines = (f"  {name!s:<{width}}  {_state(name, s, meanings)}" for name, s in states.items())
-        blocks.append("most probable joint state\n" + "\n".join(lines))
+        states = [[str(name), _state(name, s, meanings)] for name, s in found["map"].items()]
+        blocks.append(f"most probable joint state\n{table(states)}")
     if "log_partition" in found:
         bound = ", an upper bound" if found["bound"] else ""
         blocks.append(f"log partition function  {found['log_partition']:.6f}{bound}")
@@ -77,43 +75,34 @@ def _state(name: Any, state: Any, meanings: Meanings | None) -> str:
 
 
 def _marginal(name: Any, states: Sequence[Any], values: Any, meanings: Meanings | None) -> str:
-    labels = [_state(name, state, meanings) for state in states]
-    width = max(map(len, labels))
-    lines = [str(name)]
-    for label, p in zip(labels, values.tolist(), strict=True):
-        lines.append(f"  {label:<{width}}  {p:.4f}  {'#' * round(_BAR * p)}".rstrip())
-    return "\n".join(lines)
+    rows = [
+        [_state(name, state, meanings), f"{p:.4f}", "#" * round(_BAR * p)]
+        for state, p in zip(states, values.tolist(), strict=True)
+    ]
+    return f"{name}\n{table(rows)}"
 
 
-def _pair(a: Any, b: Any, model: PairwiseMRF, table: Any, meanings: Meanings | None) -> str:
-    rows = [_state(a, state, meanings) for state in model.states[a]]
-    columns = [_state(b, state, meanings) for state in model.states[b]]
-    left = max(map(len, rows))
-    widths = [max(len(column), 6) for column in columns]
-    pairs = zip(columns, widths, strict=True)
-    head = " " * (left + 2) + "  ".join(f"{text:>{w}}" for text, w in pairs)
-    lines = [f"{a} (down) and {b} (across)", f"  {head}"]
-    for label, row in zip(rows, table.tolist(), strict=True):
-        cells = "  ".join(f"{p:>{w}.4f}" for p, w in zip(row, widths, strict=True))
-        lines.append(f"  {label:<{left}}  {cells}")
-    return "\n".join(lines)
+def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | None) -> str:
+    rows = [
+        [_state(a, state, meanings), *(f"{p:.4f}" for p in row)]
+        for state, row in zip(model.states[a], joint.tolist(), strict=True)
+    ]
+    titles = ["", *(_state(b, state, meanings) for state in model.states[b])]
+    sides = "l" + "r" * len(model.states[b])
+    return f"{a} (down) and {b} (across)\n{table(rows, titles, sides)}"
 
 
 def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     """Return the variables, their states, the size of the network and how it came about."""
-    from graftwork.report.summary import network_words
+    from graftwork.report.summary import network_text
 
     certificate = info.get("certificate")
     looked = not isinstance(certificate, dict) or bool(certificate.get("converged", True))
-    lines = [textwrap.fill(network_words(model, looked), _WIDTH, break_on_hyphens=False), ""]
+    lines = [textwrap.fill(network_text(model, looked), WIDTH, break_on_hyphens=False), ""]
     lines += _history(info)
     shown = list(model.states.items())[:_VARIABLES_SHOWN]
-    width = max(len(str(name)) for name, _ in shown)
     lines.append("Variables and their states")
-    for name, states in shown:
-        text = ", ".join(map(str, states[:_STATES_SHOWN]))
-        more = len(states) - _STATES_SHOWN
-        lines.append(f"  {name!s:<{width}}  {text}{f' and {more} more' if more > 0 else ''}")
+    lines.append(table([[str(name), names(states, _STATES_SHOWN)] for name, states in shown]))
     if len(shown) < model.n_variables:
         lines.append(f"  and {model.n_variables - len(shown):,} more variables")
     return "\n".join(lines)
@@ -121,18 +110,20 @@ def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
 
 def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
+    from graftwork.report.summary import saved_certificate_text
+
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
         "missing": _missing(info.get("missing")),
         "method": method_words(info),
         "start": info.get("start"),
         "loss": info.get("loss"),
-        "penalty": info.get("penalty") if info.get("lam", True) else info.get("lam_words"),
+        "penalty": _penalty(info),
         "lambda": _lambda(info),
-        "exchange": _words(info.get("exchange")),
+        "exchange": _exchange(info.get("exchange")),
         "tied": _tied(info.get("tying")),
         "held out": _held(info.get("held_out")),
-        "certificate": info.get("certificate_words"),
+        "certificate": saved_certificate_text(info),
     }
     return history_lines(
         {name: value for name, value in known.items() if value is not None} or info
@@ -150,7 +141,7 @@ def history_lines(told: Mapping[str, Any]) -> list[str]:
     lines = [
         textwrap.fill(
             f"{name!s:<12}  {value}",
-            _WIDTH,
+            WIDTH,
             initial_indent="  ",
             subsequent_indent=_HANG,
             break_on_hyphens=False,
@@ -160,9 +151,23 @@ def history_lines(told: Mapping[str, Any]) -> list[str]:
     return ["How it was learned", *lines, ""] if lines else []
 
 
-def _words(record: Any) -> str | None:
-    """Return what a record says in words, if there is one."""
-    return record.get("words") if isinstance(record, dict) else None
+def _penalty(info: dict[str, Any]) -> str | None:
+    """Return the penalty, or why there is none."""
+    from graftwork.report.choice_text import choice_text
+    from graftwork.tuning import LambdaChoice
+
+    choice = info.get("choice")
+    if isinstance(choice, dict) and choice.get("how") in ("none", "sized"):
+        return choice_text(LambdaChoice(choice["how"], 0.0))
+    return info.get("penalty")
+
+
+def _exchange(plain: Any) -> str | None:
+    """Return what the exchanges of edges did, if there were any."""
+    from graftwork.grafting import Tally
+    from graftwork.report.describe import exchange_text
+
+    return exchange_text(Tally.from_dict(plain)) if isinstance(plain, dict) else None
 
 
 def method_words(info: dict[str, Any]) -> str | None:
@@ -211,23 +216,23 @@ def scores_text(scores: Scores) -> str:
 
     gaps = gap_words(scores.n_incomplete, scores.n_left_out)
     each = f"{scores.nlpl_of_a_cell:.6f} {cell_word(scores.n_incomplete)}"
-    lines = [
-        f"rows            {scores.n_rows:,}{f' ({gaps})' if gaps else ''}",
-        f"NLPL            {scores.nlpl:.6f} nats a row, {each}",
+    rows = [
+        ["rows", f"{scores.n_rows:,}{f' ({gaps})' if gaps else ''}"],
+        ["NLPL", f"{scores.nlpl:.6f} nats a row, {each}"],
     ]
     if scores.log_likelihood is not None:
-        lines.append(f"log-likelihood  {scores.log_likelihood:.6f} nats a row, exact")
+        rows.append(["log-likelihood", f"{scores.log_likelihood:.6f} nats a row, exact"])
     if scores.cmll is not None:
         how = cmll_words(scores.cmll_exact, scores.cmll_unconverged)
-        lines.append(f"CMLL            {scores.cmll:.6f} nats a variable, {how}")
+        rows.append(["CMLL", f"{scores.cmll:.6f} nats a variable, {how}"])
     if scores.edges is not None:
         edges = scores.edges
         counts = f"{edges.n_edges:,} found, {edges.n_true:,} true, {edges.n_hits:,} both"
-        lines += [
-            f"edges           {counts}",
-            f"precision       {edges.precision:.6f}",
-            f"recall          {edges.recall:.6f}",
-            f"F1              {edges.f1:.6f}",
-            f"Hamming         {edges.hamming:,}",
+        rows += [
+            ["edges", counts],
+            ["precision", f"{edges.precision:.6f}"],
+            ["recall", f"{edges.recall:.6f}"],
+            ["F1", f"{edges.f1:.6f}"],
+            ["Hamming", f"{edges.hamming:,}"],
         ]
-    return "\n".join(lines)
+    return textwrap.dedent(table(rows))

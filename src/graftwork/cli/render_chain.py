@@ -6,11 +6,11 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.render import history_lines, method_words
+from graftwork.text import WIDTH, names, wrap
 
 if TYPE_CHECKING:
     from graftwork.models import ChainModel
 
-_WIDTH = 88
 _LABELS_SHOWN = 200
 
 
@@ -19,8 +19,8 @@ def chain_text(model: ChainModel, info: dict[str, Any], top: int) -> str:
     from graftwork.report.chain_summary import chain_words, describe_chain
 
     words = f"A chain of order {model.order}. {chain_words(model)}"
-    lines = [textwrap.fill(words, _WIDTH, break_on_hyphens=False), "", *_history(info)]
-    lines += ["Labels", _filled(_labels(model))]
+    lines = [textwrap.fill(words, WIDTH, break_on_hyphens=False), "", *_history(info)]
+    lines += ["Labels", wrap(names(model.labels, _LABELS_SHOWN))]
     template = info.get("template")
     if isinstance(template, str):
         lines += ["", "Template", textwrap.indent(template, "  ")]
@@ -30,6 +30,8 @@ def chain_text(model: ChainModel, info: dict[str, Any], top: int) -> str:
 
 def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the chain was learned, in lines."""
+    from graftwork.report.summary import saved_certificate_text
+
     known = {
         "learned from": _source(info),
         "chunk types": ", ".join(map(str, info.get("types") or ())) or None,
@@ -37,7 +39,7 @@ def _history(info: dict[str, Any]) -> list[str]:
         "penalty": _penalty(info),
         "candidates": _candidates(info),
         "tested": _tested(info.get("tested")),
-        "certificate": info.get("certificate_words"),
+        "certificate": saved_certificate_text(info),
     }
     return history_lines({name: value for name, value in known.items() if value is not None})
 
@@ -73,15 +75,3 @@ def _tested(tested: Any) -> str | None:
     if "f1" in tested:
         text += f", chunk F1 {tested['f1']:.2%}"
     return text.replace("%", " %")
-
-
-def _labels(model: ChainModel) -> str:
-    more = len(model.labels) - _LABELS_SHOWN
-    text = ", ".join(map(str, model.labels[:_LABELS_SHOWN]))
-    return f"{text} and {more:,} more" if more > 0 else text
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(
-        text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )

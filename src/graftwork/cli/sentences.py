@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import near
 from graftwork.errors import DataError
+from graftwork.text import count, names, verb
 
 if TYPE_CHECKING:
     from graftwork.data import Sequences, Template
@@ -40,11 +41,7 @@ class Corpus:
 
     def size(self) -> str:
         """Return how large it is, in words."""
-        sentences, tokens = len(self.tokens), self.n_tokens
-        return (
-            f"{sentences:,} sentence{'s'[: sentences != 1]} with {tokens:,} "
-            f"token{'s'[: tokens != 1]}"
-        )
+        return f"{count(len(self.tokens), 'sentence')} with {count(self.n_tokens, 'token')}"
 
     def with_columns(self, *columns: Sequence[Sequence[str]]) -> list[Sentence]:
         """Return the sentences with their labels, if any, and these columns behind them."""
@@ -127,7 +124,7 @@ def read_labelled(path: Path, sep: str | None) -> Corpus:
 
 
 def read_for_template(path: Path, sep: str | None, width: int) -> Corpus:
-    """Return the sentences of a file with so many columns, or with labels behind them."""
+    """Return the sentences of a file with this many columns, or with labels behind them."""
     from graftwork.data.chains import read_conll, split_labels
 
     sentences = read_conll(path, sep=sep)
@@ -137,10 +134,9 @@ def read_for_template(path: Path, sep: str | None, width: int) -> Corpus:
     if found == width + 1:
         return Corpus(path.name, *split_labels(sentences))
     raise DataError(
-        f"{path.name}: there {'is' if found == 1 else 'are'} {found} "
-        f"column{'s'[: found != 1]}, but the model looks at {width} "
-        f"(or {width + 1} with labels); give it the columns it was learned from, or say by --sep "
-        "what separates them."
+        f"{path.name}: there {verb(found)} {count(found, 'column')}, but the model looks at "
+        f"{width} (or {width + 1} with labels); give it the columns it was learned from, or say by "
+        "--sep what separates them."
     )
 
 
@@ -248,12 +244,10 @@ class Verdict:
         if not self.unknown:
             return text
         tokens = sum(self.unknown.values())
-        listed = ", ".join(list(self.unknown)[:_NAMED])
-        more = len(self.unknown) - _NAMED
         return (
-            f"{text}\n\n{tokens:,} token{'s'[: tokens != 1]} "
-            f"{'has a label' if tokens == 1 else 'have labels'} that the model does not know, "
-            f"which count as wrong: {listed}{f' and {more} more' if more > 0 else ''}."
+            f"{text}\n\n{count(tokens, 'token')} {verb(tokens, 'has a label', 'have labels')} that "
+            "the model does not know, which count as wrong: "
+            f"{names(list(self.unknown), _NAMED)}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graftwork.grafting import Certificate, Round
-from graftwork.report.records import plain, write_records
-from graftwork.report.trace import write_text
+from graftwork.report.describe import certificate_text
+from graftwork.report.trace import plain, write_records, write_text
 
 Record = dict[str, Any]
 
@@ -308,5 +308,5 @@ class Comparison:
 
 
 def _details(run: Run) -> Record:
-    certificate = {**run.certificate.to_dict(), "words": run.certificate.words()}
+    certificate = {**run.certificate.to_dict(), "words": certificate_text(run.certificate)}
     return {"settings": plain(run.settings), "certificate": plain(certificate)}

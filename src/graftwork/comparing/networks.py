@@ -49,8 +49,9 @@ from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.parameters import number
 from graftwork.recipes import RECIPES
-from graftwork.report.found_edges import Edges, score_edges, true_edges
-from graftwork.report.summary import names
+from graftwork.report.choice_text import choice_text
+from graftwork.report.edges import Edges, score_edges, true_edges
+from graftwork.text import names
 
 NETWORKS = Learner(
     "compare",
@@ -309,7 +310,7 @@ class NetworkTask(Task):
         options = {name: value for name, value in self.options.items() if name not in left_out}
         with no_stall_warnings():
             net = MarkovNetwork(**options, verbose=observer).fit(self.table)
-        words = f"{net.lam_words_} The penalised networks are compared, without any refit."
+        words = f"{choice_text(net.choice_)} The penalised networks are compared, not refitted."
         if any(sized):
             words += " Methods with a given number of edges are penalised like the others."
         return net.lam_, words

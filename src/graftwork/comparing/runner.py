@@ -14,7 +14,7 @@ from graftwork.comparing.methods import Entry, Learner, method_name
 from graftwork.errors import ConvergenceWarning, GraftworkError, ParameterError
 from graftwork.grafting.trace import Observer, PassOn, Silence
 from graftwork.parameters import joined
-from graftwork.report.records import plain
+from graftwork.report.trace import plain
 
 #: Lambda and rounds of the runs on a few rows that compile what the methods use.
 WARM_LAM, WARM_ROUNDS = 0.01, 3

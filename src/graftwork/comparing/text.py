@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graftwork.comparing.comparison import COST, Agreement, Comparison, Metric, Run
-from graftwork.grafting.certificate import STOPS
-from graftwork.report.summary import count
+from graftwork.report.choice_text import stop_text
+from graftwork.text import count
 
 _WIDTH = 88
 #: Wide enough that no row of a table is ever wrapped.
@@ -115,8 +115,7 @@ def _agreement(agreement: Agreement, noun: str, *, several: bool) -> str:
 def _unfinished(run: Run, noun: str) -> str:
     stop = run.certificate.stop
     what = "is not certified optimal" if stop in ("given", "searched") else "did not converge"
-    reason = STOPS.get(stop, stop).replace("edge budget", f"{noun} budget")
-    return f"{run.label} {what}: {reason}."
+    return f"{run.label} {what}: {stop_text(stop, noun)}."
 
 
 def missing_sentences(missing: Mapping[str, str]) -> list[str]:

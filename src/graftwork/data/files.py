@@ -229,7 +229,7 @@ def _read_text(
     if not columns.lines:
         raise DataError(
             f"there are no rows below the header ({listing(names)}); "
-            "if that line is data, pass header=False."
+            "if that line is data, use header=False."
         )
     return columns, names
 
@@ -256,11 +256,10 @@ def _text_columns(
         lookup = dict(zip(present, values, strict=True))
         return arranged(codes[j], [lookup.get(text) for text in texts])
 
-    head = "; if line 1 is a header, pass header=True" if lines[0] == 1 else ""
+    head = "; if line 1 is a header, use header=True" if lines[0] == 1 else ""
     remedy = (
-        f"{RECOMMENDED} (to read them for that, pass missing='state'). These texts count as "
-        f"missing: {listing(sorted(missing))}; pass missing_values=() to keep them as ordinary "
-        f"states{head}"
+        f"{RECOMMENDED}. These texts count as missing: {listing(sorted(missing))}; "
+        f"missing_values=() keeps them as ordinary states{head}"
     )
     return Raw(
         names,

@@ -205,8 +205,8 @@ def _select(raw: Raw, wanted: tuple[Hashable, ...]) -> Raw:
         hint = suggestion(absent[0], raw.names)
         raise DataError(
             f"the data lack {len(absent)} of {len(wanted)} columns: {listing(absent)}"
-            f"{hint or '.'} They have {listing(raw.names)}; to go by position instead of by "
-            "name, pass an array."
+            f"{hint or '.'} They have {listing(raw.names)}; rename them, or give an array to go by "
+            "position."
         )
     places = [position[name] for name in wanted]
     return Raw(wanted, raw.n_rows, lambda j: raw.column(places[j]), named=True, place=raw.place)

@@ -66,15 +66,14 @@ def advice(gaps: Mapping[Hashable, int], n_rows: int) -> str:
     Examples
     --------
     >>> advice({"a": 3}, 100)
-    "recommended is MarkovNetwork(missing='available-case'), which learns from every observed cell
+    "recommended is missing='available-case', which learns from every observed cell
     and leaves out no row; others are 'state', 'drop-rows' and 'impute'"
     """
     policy, why = recommend(gaps, n_rows)
     names = [each for each in ("available-case", "state", "drop-rows", "impute") if each != policy]
     first, second, third = names
     return (
-        f"recommended is MarkovNetwork(missing={policy!r}), {why}; others are {first!r}, "
-        f"{second!r} and {third!r}"
+        f"recommended is missing={policy!r}, {why}; others are {first!r}, {second!r} and {third!r}"
     )
 
 

@@ -106,8 +106,7 @@ def _lone_words(names: Sequence[Hashable]) -> str:
         f"Column{'s'[: not one]} {listing(names, _SHOWN)} {'has' if one else 'have'} a value of "
         f"{'its' if one else 'their'} own in many rows, as identifiers and free text do, so there "
         f"is nothing to learn from {'it' if one else 'them'}: leave {'it' if one else 'them'} out "
-        f"(read_table has drop={list(names[:_SHOWN])!r}, frames df.drop(columns=...)), or group "
-        "the values."
+        f"(drop={list(names[:_SHOWN])!r} when a file is read), or group the values."
     )
 
 

@@ -111,8 +111,8 @@ def draw(
     ...     {name: [0, 1] for name in "abc"},
     ...     pairwise={("a", "b"): alike, ("b", "c"): alike, ("c", "a"): alike},
     ... )
-    >>> print(draw(ring, 500, random_state=0).mixing.words())
-    500 rows were drawn exactly and independently.
+    >>> draw(ring, 500, random_state=0).mixing.method
+    'exact'
     >>> drawn = draw(ring, 500, n_test=100, method="gibbs", random_state=0)
     >>> drawn.data, drawn.test.n_rows, drawn.mixing.ok
     (Table: 500 rows x 3 variables, 2 states each, 100, True)
@@ -203,7 +203,9 @@ def _run(
         burn_in, thin = longer, 2 * thin
     if not report.ok:
         warnings.warn(
-            f"{report.words()} Raise max_burn_in, or weaken the couplings.",
+            f"The {plan.n_chains:,} Gibbs chains have NOT mixed after {burn_in:,} sweeps of "
+            f"burn-in: the largest R-hat is {report.rhat:.3f} ({report.worst}), above "
+            f"{report.limit:g}. Raise max_burn_in, or weaken the couplings.",
             ApproximationWarning,
             stacklevel=3,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ class Mixing:
     False
     """
 
-    method: str
+    method: Literal["exact", "gibbs"]
     n_rows: int
     n_chains: int = 0
     n_draws: int = 0
@@ -73,20 +73,6 @@ class Mixing:
     def ok(self) -> bool:
         """Whether the check passed; always for exact draws."""
         return self.rhat <= self.limit
-
-    def words(self) -> str:
-        """Return the report in plain sentences."""
-        if self.method == "exact":
-            return f"{self.n_rows:,} rows were drawn exactly and independently."
-        verdict = "have mixed" if self.ok else "have NOT mixed"
-        again = f", after {self.attempts} attempts" if self.attempts > 1 else ""
-        return (
-            f"{self.n_rows:,} rows come from {self.n_chains:,} Gibbs chains "
-            f"({self.burn_in:,} sweeps of burn-in, one draw every {self.thin:,} sweeps{again}), "
-            f"which {verdict}: the largest R-hat is {self.rhat:.3f} ({self.worst}; at most "
-            f"{self.limit:g} passes), the smallest effective number of draws "
-            f"{self.ess:,.0f} of {self.n_chains * self.n_draws:,}."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return every field and `ok`, as plain values."""

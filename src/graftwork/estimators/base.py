@@ -8,7 +8,6 @@ it, so learners do by themselves what its BaseEstimator would do for them.
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 from reprlib import Repr
 from typing import Any, Self
@@ -147,11 +146,3 @@ def check_is_fitted(estimator: Estimator) -> None:
             f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with "
             "appropriate arguments before using this estimator."
         )
-
-
-def in_report(module: str) -> Any:
-    """Return a module of the room that makes words of what is learned.
-
-    That room builds on this one, so it is looked up when asked for.
-    """
-    return importlib.import_module(f"graftwork.report.{module}")

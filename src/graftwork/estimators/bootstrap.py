@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from graftwork.errors import DataError
-from graftwork.estimators.base import in_report
 from graftwork.estimators.records import as_frame
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.graphs import MEASURES
@@ -22,14 +21,14 @@ Record = dict[str, Any]
 
 #: Shares of rows dropped, if none are given: among them those the rules of thumb are about.
 SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
-#: What is told of each pair.
+#: What there is to know of each pair.
 COLUMNS = (
     "first", "second", "frequency", "strength",
     "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
 )  # fmt: skip
-#: Centralities count as kept where they correlate so much with the reference ...
+#: Centralities count as kept where they correlate at least this much with the reference ...
 CORRELATION = 0.7
-#: ... in so large a share of the subsets.
+#: ... in at least this share of the subsets.
 CERTAINTY = 0.95
 
 
@@ -37,7 +36,7 @@ CERTAINTY = 0.95
 class Bootstrap:
     """How far edges and centralities of a network stay when its rows are drawn anew.
 
-    `MarkovNetwork.bootstrap` makes one. Methods give tables, words, files and a picture; the
+    `MarkovNetwork.bootstrap` makes one. Methods give tables, a summary, files and a picture; the
     attributes are what they are made from.
 
     Attributes
@@ -85,10 +84,10 @@ class Bootstrap:
     tested: bool = False
 
     def __repr__(self) -> str:
-        n = len(self.names)
-        done = f"{self.n_done} of {self.n_asked} resamples" if self.interrupted else self.n_done
-        text = done if self.interrupted else f"{done} resample{'s'[: self.n_done != 1]}"
-        return f"Bootstrap: {text}, {n} variable{'s'[: n != 1]}, {len(self.pairs)} pairs"
+        return (
+            f"Bootstrap(n_done={self.n_done}, n_asked={self.n_asked}, n_subsets={self.n_subsets}, "
+            f"n_variables={len(self.names)}, n_pairs={len(self.pairs)}, tested={self.tested})"
+        )
 
     @property
     def n_done(self) -> int:
@@ -233,15 +232,11 @@ class Bootstrap:
             out[measure] = stability_coefficient(self.dropped, found[:, m]) if told else None
         return out
 
-    def words(self) -> str:
-        """Return what it means, in plain sentences: which edges are sure, which centralities."""
-        text: str = in_report("bootstrap_words").bootstrap_words(self)
-        return text
-
     def summary(self, top: int = 20) -> str:
-        """Return the words and tables of the most frequent edges and the stability, as text."""
-        text: str = in_report("bootstrap_words").bootstrap_summary(self, top)
-        return text
+        """Return what it means, with tables of the most frequent edges and of the stability."""
+        from graftwork.report.bootstrap import bootstrap_summary
+
+        return bootstrap_summary(self, top)
 
     def plot(self, path: str | PathLike[str] | None = None, *, top: int = 40) -> Any:
         """Return a figure of edge intervals and stability curves; write it if a path is given.
@@ -257,12 +252,15 @@ class Bootstrap:
         -------
         matplotlib.figure.Figure
         """
-        return in_report("bootstrap_plot").plot_bootstrap(self, path, top=top)
+        from graftwork.report.bootstrap import plot_bootstrap
+
+        return plot_bootstrap(self, path, top=top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
-        found: dict[str, Any] = in_report("bootstrap_files").bootstrap_dict(self)
-        return found
+        from graftwork.report.bootstrap import bootstrap_dict
+
+        return bootstrap_dict(self)
 
     def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
         """Write everything to a folder, made where there is none; return the files' names.
@@ -271,8 +269,9 @@ class Bootstrap:
         dropping rows does to them, ``bootstrap.txt`` the summary, ``bootstrap.json`` everything,
         ``bootstrap.png`` the figure.
         """
-        written: list[str] = in_report("bootstrap_files").write_bootstrap(self, folder, plot=plot)
-        return written
+        from graftwork.report.bootstrap import write_bootstrap
+
+        return write_bootstrap(self, folder, plot=plot)
 
 
 def correlations_with(reference: Floats, others: Floats) -> Floats:

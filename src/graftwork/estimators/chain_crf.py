@@ -18,7 +18,7 @@ from graftwork.data.chains import (
     with_weight,
 )
 from graftwork.errors import ConvergenceWarning, DataError
-from graftwork.estimators.base import Estimator, check_is_fitted, in_report
+from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.chain_parts import (
     chain_options,
     chain_problem,
@@ -235,8 +235,9 @@ class ChainCRF(Estimator):
         ...
         """
         check_is_fitted(self)
-        text: str = in_report("chain_summary").chain_summary(self, top=top)
-        return text
+        from graftwork.report.chain_summary import chain_summary
+
+        return chain_summary(self, top=top)
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out.
@@ -326,9 +327,11 @@ class ChainCRF(Estimator):
 
     def _warn_if_stalled(self) -> None:
         if self.certificate_.stop == "stalled":
+            from graftwork.report.describe import certificate_text
+
             warnings.warn(
                 f"The model is usable but was not solved to tol={self.certificate_.tolerance:g}: "
-                f"{self.certificate_.words()}",
+                f"{certificate_text(self.certificate_)}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

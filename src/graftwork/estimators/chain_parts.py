@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The methods that make sense for features of chains.
 METHODS = RECIPES.having("chains")
 CANDIDATES = ("observed", "all")
-#: By default a round activates this share of the candidates, but no fewer than so many.
+#: By default a round activates this share of the candidates, but no fewer than this number.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
 #: The default accuracy: of the optimum itself, but also well below lambda.
 TOL, TOL_SHARE = 1e-5, 0.1
@@ -78,9 +78,13 @@ def chain_recipe(crf: ChainCRF, n_candidates: int) -> Recipe:
         return make_recipe(crf.method, options)
     counted = "count" in inspect.signature(RECIPES[crf.method]).parameters
     if not counted and crf.select is not None:
-        raise ParameterError(f"method {crf.method!r} takes everything at once; leave select out.")
+        raise ParameterError(
+            f"method={crf.method!r} takes everything at once; leave out select={crf.select!r}."
+        )
     if crf.select is not None and "count" in options:
-        raise ParameterError("select and method_options={'count': ...} are the same; give one.")
+        raise ParameterError(
+            f"select={crf.select!r} and the method's option count are the same; give one."
+        )
     own = dict(options)
     if counted and "count" not in own:
         share = max(LEAST_SELECTED, round(SELECT_SHARE * n_candidates))

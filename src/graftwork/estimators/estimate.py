@@ -11,7 +11,6 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.compact import Sample, prepare
 from graftwork.errors import DataWarning
-from graftwork.estimators.base import in_report
 from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
@@ -117,8 +116,9 @@ class CostEstimate:
 
     def summary(self) -> str:
         """Return the estimate in words, as ``graftwork learn --dry-run`` prints it."""
-        text: str = in_report("cost_text").cost_summary(self)
-        return text
+        from graftwork.report.cost_text import cost_summary
+
+        return cost_summary(self)
 
     def __repr__(self) -> str:
         low, high = self.seconds

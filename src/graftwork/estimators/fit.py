@@ -28,7 +28,7 @@ from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Round
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.tuning import DrawnFrom, Evidence, PathPoint, Tying, tie
+from graftwork.tuning import DrawnFrom, Evidence, LambdaChoice, PathPoint, Tying, tie
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -43,8 +43,8 @@ class Fit:
     model : PairwiseMRF
     method : str
         The name of the method used.
-    lam, lam_words : float, str
-        The lambda, and how it was found.
+    choice : LambdaChoice
+        The lambda, and how it came about.
     certificate : Certificate
         Of the penalised network.
     objective : float
@@ -68,8 +68,7 @@ class Fit:
 
     model: PairwiseMRF
     method: str
-    lam: float
-    lam_words: str
+    choice: LambdaChoice
     certificate: Certificate
     objective: float
     trace: tuple[Round, ...]
@@ -89,8 +88,11 @@ class Fit:
         end = self.certificate
         unsolved = end.stationarity > end.tolerance
         if end.stop == "stalled" or (unsolved and end.stop in SOLVED):
+            from graftwork.report.describe import certificate_text
+
             warnings.warn(
-                f"The network is usable but was not solved to tol={end.tolerance:g}: {end.words()}",
+                f"The network is usable but was not solved to tol={end.tolerance:g}: "
+                f"{certificate_text(end)}",
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
@@ -191,8 +193,7 @@ def fit_rows(
     return Fit(
         model=to_model(table, sample, potentials, missing.gaps()),
         method=recipe.name,
-        lam=learned.lam,
-        lam_words=learned.lam_words,
+        choice=learned.choice,
         certificate=outcome.certificate,
         objective=outcome.solution.objective,
         trace=tuple(outcome.trace),

@@ -1,4 +1,4 @@
-"""What is kept of the rows a network was learned from: enough for words about it."""
+"""What is kept of the rows a network was learned from: enough for a summary of it."""
 
 from __future__ import annotations
 

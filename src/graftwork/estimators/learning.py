@@ -16,12 +16,12 @@ from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
-from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.tuning import (
     DrawnFrom,
     Evidence,
+    LambdaChoice,
     PathPoint,
     StructureResult,
     choose_lambda,
@@ -33,9 +33,9 @@ from graftwork.tuning.criteria.adaptive import Adaptive
 from graftwork.tuning.levels import largest_score
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
-# where more than a few of the edges, by their number, came or went in the end, and told if many do.
+# where more than a few of the edges, by their number, came or went in the end.
 DROPPED = 0.01
-FEW, MUCH = 0.02, 0.05
+FEW = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +48,8 @@ class Learned:
         The penalised fit, with certificate and trace.
     potentials : Potentials
         The network to keep: that of the outcome, or its edges refitted.
-    lam, lam_words : float, str
-        The lambda, and how it was found.
+    choice : LambdaChoice
+        The lambda, and how it came about.
     path : list of PathPoint
         As it was walked; see `final_path`.
     evidence : Evidence or None
@@ -60,8 +60,7 @@ class Learned:
 
     outcome: Outcome
     potentials: Potentials
-    lam: float
-    lam_words: str
+    choice: LambdaChoice
     path: list[PathPoint]
     evidence: Evidence | None = None
     refitted: bool = False
@@ -79,42 +78,6 @@ class Learned:
             else point
             for point in self.path
         ]
-
-
-def rival_words(pairs: Sequence[Sequence[str]]) -> str:
-    """Return which absent pairs pass their test all the same.
-
-    Examples
-    --------
-    >>> rival_words([("a", "b")])
-    ' Left out: a - b, which passes its test while it is absent and fails as an edge; it and ...'
-    """
-    if not pairs:
-        return ""
-    several = len(pairs) > 1
-    return (
-        f" Left out: {', '.join(' - '.join(pair) for pair in pairs)}, which "
-        f"{'pass their tests while they are' if several else 'passes its test while it is'} absent "
-        f"and {'fail as edges; they' if several else 'fails as an edge; it'} and edges that are "
-        "kept stand in for each other."
-    )
-
-
-def moved_words(moved: int, edges: int) -> str:
-    """Return how far a network depends on single rows, if much.
-
-    Examples
-    --------
-    >>> moved_words(1, 40)
-    ''
-    """
-    if moved <= max(1.0, MUCH * edges):
-        return ""
-    return (
-        f" Without 1 % of the rows, chosen at random, {moved:,} edges come or go (of {edges:,}): "
-        "some variables carry the same information, and which of their edges is kept is a close "
-        "call."
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,8 +131,8 @@ class Learning:
 
     def _at_one_lambda(self) -> Learned:
         """Learn with the lambda given, or with a mild prior where the edges' number is known."""
-        spec, (lam, words) = self.spec, given_lambda(self.spec)
-        penalty = spec.penalty_at(lam)
+        spec, choice = self.spec, given_lambda(self.spec)
+        penalty = spec.penalty_at(choice.lam)
         if spec.lam is None and spec.penalty != "none":
             penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
         problem = Problem(spec.objective_of(self.sample), penalty, self.domain)
@@ -179,7 +142,7 @@ class Learning:
             schedule=annealing_schedule(spec.anneal, problem),
             arrivals=arriving_variables(spec.arrivals, self.table.names),
         )
-        return Learned(outcome, outcome.potentials, lam, words, [])
+        return Learned(outcome, outcome.potentials, choice, [])
 
     def _tested(self) -> Learned:
         """Learn the edges that tests keep."""
@@ -195,39 +158,43 @@ class Learning:
             **self.options,
         )
         given = None if found.given is None else found.given.point.potentials
-        evidence, words = self._checked(found)
+        evidence, choice = self._checked(found)
         return Learned(
             found.outcome,
             found.refitted.point.potentials,
-            found.outcome.certificate.lam,
-            words,
+            choice,
             list(found.path),
             evidence,
             refitted=True,
             given=given,
         )
 
-    def _checked(self, found: StructureResult) -> tuple[Evidence | None, str]:
-        """Return the tests and words of a result, with how far it depends on single rows.
+    def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
+        """Return the tests and the choice of a result, with how far it depends on single rows.
 
         Where hardly a pair came or went in the end nothing moves, and it is not tried.
         """
-        evidence, words = found.evidence, found.words
-        if evidence is not None and self.budget.max_edges is None:
-            words += rival_words([[str(self.table.names[k]) for k in p] for p in evidence.rivals])
+        evidence, choice, tests = found.evidence, found.choice, found.choice.tests
+        if evidence is None or tests is None:
+            return evidence, choice
+        if self.budget.max_edges is None:
+            names = self.table.names
+            tests = replace(tests, rivals=tuple((names[i], names[j]) for i, j in evidence.rivals))
+            choice = replace(choice, tests=tests)
         whole = self.sample.complete and self.budget == Budget()
-        if not self.check or evidence is None or not whole:
-            return evidence, words
+        if not self.check or not whole:
+            return evidence, choice
         edges = found.refitted.point.potentials.layout.edges
         if found.unsettled <= max(1.0, FEW * len(edges)):
-            return evidence, words
+            return evidence, choice
         self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
         others = self._without_some()
         if others is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, words
+            return evidence, choice
         both = ({tuple(p) for p in some.tolist()} for some in (edges, others))
         moved = len(set.symmetric_difference(*both))
-        return replace(evidence, n_moved=moved), words + moved_words(moved, len(edges))
+        choice = replace(choice, tests=replace(tests, n_moved=moved))
+        return replace(evidence, n_moved=moved), choice
 
     def _without_some(self) -> Ints | None:
         """Return the edges that are learned without one row in a hundred; None if interrupted."""
@@ -252,20 +219,16 @@ class Learning:
         if isinstance(criterion, Adaptive):
             weighed = criterion.weigh(self._problem_of(prior)(self.sample), self.options)
             if isinstance(weighed, Outcome):
-                words = f"The first fit was cut short ({STOPS[weighed.certificate.stop]})."
-                lam = weighed.certificate.lam
-                return Learned(weighed, weighed.potentials, lam, words, [])
+                choice = LambdaChoice("adaptive", weighed.certificate.lam, weighed.certificate.stop)
+                return Learned(weighed, weighed.potentials, choice, [])
             prior = weighed if prior is None else prior.times(weighed)
         problem_of = self._problem_of(prior)
         units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
         counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
         folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.spec.n_jobs)
         chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
-        lam, refitted = chosen.outcome.certificate.lam, chosen.refitted is not None
-        path = list(chosen.path)
-        return Learned(
-            chosen.outcome, chosen.potentials, lam, chosen.words, path, refitted=refitted
-        )
+        path, refitted = list(chosen.path), chosen.refitted is not None
+        return Learned(chosen.outcome, chosen.potentials, chosen.choice, path, refitted=refitted)
 
     def _problem_of(
         self, prior: PairFactors | None
@@ -288,16 +251,13 @@ class Learning:
         )
 
 
-def given_lambda(spec: FitSpec) -> tuple[float, str]:
+def given_lambda(spec: FitSpec) -> LambdaChoice:
     """Return the lambda that is not searched for, and how it came about."""
     if spec.penalty == "none":
-        return 0.0, "There is no penalty."
+        return LambdaChoice("none", 0.0)
     if spec.lam is None:
-        return 0.0, (
-            "There is no sparsity penalty, because the method gives the number of edges; a "
-            "standard normal prior keeps the weights finite."
-        )
-    return spec.lam, f"lambda {spec.lam:g} was given."
+        return LambdaChoice("sized", 0.0)
+    return LambdaChoice("given", spec.lam)
 
 
 def annealing_schedule(anneal: int | Sequence[float] | None, problem: Problem) -> list[float]:

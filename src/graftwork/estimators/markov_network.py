@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data import Table
-from graftwork.estimators.base import Estimator, check_is_fitted, in_report
+from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
@@ -45,7 +45,7 @@ from graftwork.parameters import (
     check_jobs,
     reference,
 )
-from graftwork.tuning import Evidence, PathPoint, Tying
+from graftwork.tuning import Evidence, LambdaChoice, PathPoint, Tying
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -74,8 +74,8 @@ class MarkovNetwork(Estimator):
         How close to optimal the penalised network is, and how much of that was checked.
     trace_ : list of Round
     lam_ : float
-    lam_words_ : str
-        How lambda was chosen.
+    choice_ : LambdaChoice
+        How lambda, and with it the edges, was chosen, in numbers; `summary` has the text.
     objective_ : float
         Loss plus penalty of the penalised network.
     path_ : list of PathPoint
@@ -91,9 +91,9 @@ class MarkovNetwork(Estimator):
     refitted_ : bool
         Whether the model's weights were refitted without the penalty (lam="auto").
     exchange_ : Tally or None
-        What the exchanges of "forced-pruning" did, with ``words()``.
+        What the exchanges of "forced-pruning" did.
     missing_ : MissingCells
-        What was missing and what was done about it, with ``words()``.
+        What was missing and what was done about it.
     tying_ : Tying or None
         What tying did, if asked for. Objective and certificate are of the network before it.
     knowledge_ : dict or None
@@ -119,7 +119,7 @@ class MarkovNetwork(Estimator):
     model_: PairwiseMRF
     method_: str
     lam_: float
-    lam_words_: str
+    choice_: LambdaChoice
     certificate_: Certificate
     objective_: float
     trace_: list[Round]
@@ -225,7 +225,7 @@ class MarkovNetwork(Estimator):
         """Set the attributes to what was found."""
         self._fit = found
         self.model_, self.method_ = found.model, found.method
-        self.lam_, self.lam_words_ = found.lam, found.lam_words
+        self.lam_, self.choice_ = found.choice.lam, found.choice
         self.certificate_, self.objective_ = found.certificate, found.objective
         self.trace_, self.path_ = list(found.trace), list(found.path)
         self.evidence_, self.refitted_ = found.evidence, found.refitted
@@ -262,8 +262,9 @@ class MarkovNetwork(Estimator):
         ...
         """
         check_is_fitted(self)
-        text: str = in_report("summary").summary(self, top=top, meanings=meanings)
-        return text
+        from graftwork.report.summary import summary
+
+        return summary(self, top=top, meanings=meanings)
 
     def plot_path(self, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
@@ -451,7 +452,7 @@ class MarkovNetwork(Estimator):
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,
             "lam": self.lam_,
-            "lam_words": self.lam_words_,
+            "choice": self.choice_.to_dict(),
             "refitted": self.refitted_,
             "tying": None if self.tying_ is None else self.tying_.to_dict(),
             "objective": self.objective_,

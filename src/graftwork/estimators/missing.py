@@ -12,7 +12,6 @@ from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.compact import Sample
 from graftwork.data.missing import (
-    MISSING_STATE,
     Missing,
     complete_rows,
     missing_cells,
@@ -27,7 +26,7 @@ from graftwork.models.gaps import Gaps
 from graftwork.parameters import MissingPolicy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MissingCells:
     """What was missing in the rows a network was learned from, and what was done about it.
 
@@ -52,38 +51,15 @@ class MissingCells:
     frequencies: tuple[Floats, ...] = ()
     drawn: bool = False
 
+    def __repr__(self) -> str:
+        return (
+            f"MissingCells(policy={self.policy!r}, cells={self.cells}, rows={self.rows}, "
+            f"of_rows={self.of_rows}, drawn={self.drawn})"
+        )
+
     def gaps(self) -> Gaps:
         """Return what a network has to know of it to score rows that lack cells."""
         return Gaps(self.policy, self.frequencies)
-
-    def words(self) -> str:
-        """Return what was done in a plain sentence; an empty text if nothing was missing.
-
-        Examples
-        --------
-        >>> MissingCells("drop-rows", 3, 2, 10).words()
-        '2 of 10 rows were left out because 3 cells are missing.'
-        """
-        if not self.cells:
-            return ""
-        cells = f"{self.cells:,} cell{'s are' if self.cells > 1 else ' is'} missing"
-        if self.policy == "drop-rows":
-            rows = f"{self.rows:,} of {self.of_rows:,} rows"
-            return f"{rows} {'were' if self.rows > 1 else 'was'} left out because {cells}."
-        where = f"{cells} in {self.rows:,} of {self.of_rows:,} rows"
-        if self.policy == "state":
-            return f"{where}: each is in a state of its own, {MISSING_STATE}."
-        if self.policy == "impute" and self.drawn:
-            return f"{where}: they were drawn from networks learned before."
-        neighbour = (
-            "a state drawn from the network given the rest of its row"
-            if self.drawn
-            else "its average"
-        )
-        return (
-            f"{where}: the cells observed in these rows are learned from, and a missing neighbour "
-            f"counts as {neighbour}."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for files."""
@@ -105,15 +81,6 @@ class Advice:
     policy: MissingPolicy
     why: str
     found: MissingCells
-
-    def words(self) -> str:
-        """Return how much is missing, and what to do, in plain sentences."""
-        cells = f"{self.found.cells:,} cell{'s are' if self.found.cells > 1 else ' is'} missing"
-        return (
-            f"{cells} in {self.found.rows:,} of {self.found.of_rows:,} rows, which is refused "
-            f"unless you say what to do. Recommended is missing={self.policy!r}, {self.why}; this "
-            "estimate is for that."
-        )
 
 
 def recommended(table: Table, loss: str) -> Advice | None:
@@ -147,7 +114,12 @@ def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]
     if spec.missing == "drop-rows":
         table = complete_rows(table)
         if found.rows:
-            warnings.warn(found.words(), DataWarning, stacklevel=level_of_caller())
+            warnings.warn(
+                f"{found.rows:,} of {found.of_rows:,} rows were left out: they lack "
+                f"{found.cells:,} cell{'s'[: found.cells != 1]}.",
+                DataWarning,
+                stacklevel=level_of_caller(),
+            )
     elif spec.missing == "available-case":
         table = copies_of_rows(missing_last(table))
     elif spec.missing == "impute":

@@ -103,8 +103,8 @@ def bootstrap_fit(
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
     model = fitted.model
-    if spec.lam is None and not refit_lam and fitted.lam > 0:
-        spec = replace(spec, lam=fitted.lam)
+    if spec.lam is None and not refit_lam and fitted.choice.lam > 0:
+        spec = replace(spec, lam=fitted.choice.lam)
         model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
     reference = Replica.of(model, table.names)
     drawn_from = _drawn_from(spec, fitted, table.names)

@@ -1,26 +1,23 @@
-"""The certificate: what was checked at the end, and what it says."""
+"""The certificate: what was checked at the end, and what it says, in numbers."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
 
-STOPS = {
-    "optimal": "nothing more is wanted",
-    "edges": "the edge budget was reached",
-    "given": "its edges were given, by a tree or another start, and no others were looked for",
-    "searched": "its number of edges was given, and which they are was found by a search, which is "
-    "not certified",
-    "rounds": "the round budget was reached",
-    "tests": "the budget of tests was reached",
-    "seconds": "the time budget was reached",
-    "interrupted": "it was interrupted",
-    "stalled": "no step improved it any further before the solver gave up",
-    "pruned": "small weights that the optimum has were dropped at the end",
-}
+#: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
+#: given; their number was given and a local search found which; a budget of rounds, of tests or of
+#: seconds; Ctrl-C; no step improved it any further; small weights of the optimum were dropped.
+Stop = Literal[
+    "optimal", "edges", "given", "searched", "rounds", "tests", "seconds", "interrupted", "stalled",
+    "pruned",
+]  # fmt: skip
+STOPS: tuple[Stop, ...] = get_args(Stop)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """How close to optimal a penalised network is, and how much of that was checked.
 
@@ -46,7 +43,7 @@ class Certificate:
     n_untrusted : int
         Rounds whose last gradient came from inference that had not converged.
     method : str
-        How the loss and the scores were computed, in words.
+        How the loss and the scores were computed.
     unit : str
         What a block is: "pair" or "feature".
     n_absent : int
@@ -57,8 +54,13 @@ class Certificate:
         Pairs that prior knowledge keeps out of the network: they do not count above.
     converged : bool
         Everything was checked and is within the tolerance.
-    stop : str
-        Why the run ended: a key of ``STOPS``.
+    stop : Stop
+        Why the run ended: one of ``STOPS``.
+
+    Examples
+    --------
+    >>> Certificate(0.0, 2e-7, 1e-6, 2.5, 2.3, 0.1, 3, 42, 42, True, True, "optimal")
+    Certificate(converged=True, stop='optimal', n_edges=3, n_tested=42, n_inactive=42, ...)
     """
 
     max_violation: float
@@ -72,7 +74,7 @@ class Certificate:
     n_tested: int
     exact: bool
     converged: bool
-    stop: str
+    stop: Stop
     trusted: bool = True
     n_untrusted: int = 0
     method: str = ""
@@ -91,74 +93,19 @@ class Certificate:
         plain = {**asdict(self), "coverage": self.coverage}
         return {k: None if v != v else v for k, v in plain.items()}
 
-    def words(self) -> str:
-        """Return the certificate in plain sentences."""
-        parts = [
-            f"Optimal within {self.tolerance:g}"
-            + ("." if self.exact else ", as far as approximate inference can tell.")
-            if self.converged
-            else f"Not certified optimal: {self._reason()}.",
-        ]
-        if self.n_inactive == 0:
-            parts.append(f"No {self.unit} was left out.")
-        elif self.n_tested == 0:
-            parts.append(
-                f"None of the {self.n_inactive:,} {self.unit}s left out was tested at the final "
-                "weights."
-            )
-        elif self.n_tested == self.n_inactive:
-            tested = f"All {self.n_inactive:,} {self.unit}s left out were"
-            if self.n_inactive == 1:
-                tested = f"The only {self.unit} left out was"
-            parts.append(
-                f"{tested} tested at the final weights; {self._wanted()} (largest violation "
-                f"{self.max_violation:.2g} at lambda {self.lam:.4g})."
-            )
-        else:
-            parts.append(
-                f"{self.n_tested:,} of {self.n_inactive:,} {self.unit}s left out "
-                f"({self.coverage:.1%}) were tested at the final weights "
-                f"(largest violation {self.max_violation:.2g})."
-            )
-        kept = {0: "The unaries are", 1: f"The {self.noun} kept is"}.get(
-            self.n_edges, f"The {self.n_edges:,} {self.noun}s kept are"
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> Certificate:
+        """Return the certificate that `to_dict` made a dictionary of."""
+        known: dict[str, Any] = {}
+        for name in (field.name for field in fields(Certificate) if field.name in plain):
+            known[name] = math.nan if plain[name] is None else plain[name]
+        return Certificate(**known)
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate(converged={self.converged}, stop={self.stop!r}, n_edges={self.n_edges}, "
+            f"n_tested={self.n_tested}, n_inactive={self.n_inactive}, "
+            f"max_violation={self.max_violation:.3g}, stationarity={self.stationarity:.3g}, "
+            f"tolerance={self.tolerance:g}, lam={self.lam:.4g}, objective={self.objective:.6g}, "
+            f"exact={self.exact})"
         )
-        if self.n_edges == 0 and self.noun != "edge":
-            parts.append(f"No {self.noun} is kept.")
-        else:
-            parts.append(f"{kept} stationary to {self.stationarity:.2g}.")
-        if self.n_barred:
-            one = "1 pair that may not be an edge"
-            several = f"{self.n_barred:,} pairs that may not be edges"
-            parts.append(f"Not looked at: {one if self.n_barred == 1 else several}.")
-        if self.n_absent:
-            parts.append(f"Not looked at: {self.n_absent:,} variables that never arrived.")
-        parts.append(self._words_of_inference())
-        return " ".join(parts)
-
-    def _wanted(self) -> str:
-        if self.max_violation <= self.tolerance:
-            return "none wants in"
-        if self.stop == "searched":
-            return f"more {self.noun}s would improve it further"
-        return "some still want in" if self.n_inactive > 1 else "it still wants in"
-
-    def _reason(self) -> str:
-        if self.stop == "stalled" and not self.exact and (self.n_untrusted or not self.trusted):
-            return "approximate inference did not converge, so that no step could be relied on"
-        if self.stop == "stalled" and not self.exact and self.stationarity <= self.tolerance:
-            return (
-                "what violates by the rule for inactive pairs does not lower the loss, because "
-                "the two approximate inference in different ways"
-            )
-        return STOPS[self.stop].replace("edge budget", f"{self.noun} budget")
-
-    def _words_of_inference(self) -> str:
-        if self.exact:
-            return "Every number given is exact."
-        text = f"Some numbers are approximate ({self.method or 'inference'})."
-        if not self.trusted:
-            text += " The inference behind the final gradient did not converge, even damped."
-        elif self.n_untrusted:
-            text += f" Inference did not converge in {self.n_untrusted:,} of the rounds before."
-        return text

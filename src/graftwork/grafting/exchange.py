@@ -1,4 +1,4 @@
-"""Exchange edges of a full network: a few out, as many in, and keep the best network seen.
+"""Exchange edges of a full network for as many others, and keep the best network seen.
 
 References
 ----------
@@ -7,12 +7,14 @@ Abdelatty, Sahoo and Roy, Structure learning using forced pruning, Algorithm 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_only
 from graftwork.grafting.trace import RunLog
@@ -31,6 +33,13 @@ LOOK_STEPS = 2
 MOST_SOLVED = 10_000
 # A restart replaces this share of the best network's edges by pairs drawn at random.
 SHAKEN = 1 / 3
+
+#: Why exchanges ended: no exchange of one edge improved the network; all rounds from one start were
+#: used; every deletion drawn was rejected; no edge or no pair to exchange; or a `Stop` of the run.
+End = Literal["local-optimum", "rounds-used", "all-rejected", "nothing-to-exchange"] | Stop
+#: Why there are fewer edges than asked for: no pair improves the network, there are no more pairs,
+#: or a `Stop` of the run.
+Shortfall = Literal["no-improvement", "no-pairs"] | Stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +169,8 @@ class Tally:
 
     Attributes
     ----------
+    rule : str
+        Which rule exchanged them: "greedy", "rejection", "mcmc", or what another calls itself.
     wanted : int or None
         How many edges there were to be; None: as many as at the start.
     edges : int
@@ -176,10 +187,18 @@ class Tally:
         New beginnings from a partly random network.
     first, best : float
         The objective at the beginning, and of the best network.
-    done, ended, missing : str
-        In words: what was done, why it ended, and why there are fewer edges than wanted.
+    ended : End or None
+        Why it ended; None where there was no exchange.
+    limit : int or None
+        The limit that ended it: rounds from a start, draws for one exchange, edges tried in vain.
+    row_loss : float
+        The mean loss of a row where every deletion drawn was rejected: they are accepted with
+        probability exp(-loss) at most.
+    shortfall : Shortfall or None
+        Why there are fewer edges than wanted, if there are.
     """
 
+    rule: str = ""
     wanted: int | None = None
     edges: int = 0
     rounds: int = 0
@@ -187,52 +206,30 @@ class Tally:
     cycles: int = 0
     proposals: int = 0
     restarts: int = 0
-    first: float = float("nan")
-    best: float = float("nan")
-    done: str = "no edges were exchanged"
-    ended: str = ""
-    missing: str = ""
+    first: float = math.nan
+    best: float = math.nan
+    ended: End | None = None
+    limit: int | None = None
+    row_loss: float = math.nan
+    shortfall: Shortfall | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tally as a plain dictionary; what is unknown is None."""
-        plain = {**asdict(self), "words": self.words()}
-        return {name: None if value != value else value for name, value in plain.items()}
+        return {name: None if value != value else value for name, value in asdict(self).items()}
 
-    def words(self) -> str:
-        """Return the tally in plain words.
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> Tally:
+        """Return the tally that `to_dict` made a dictionary of."""
+        known = {f.name: plain[f.name] for f in fields(Tally) if f.name in plain}
+        unknown = {name: math.nan for name in _NUMBERS if known.get(name, 0.0) is None}
+        return Tally(**known | unknown)
 
-        Examples
-        --------
-        >>> Tally(4, 4, first=2.0, best=1.0, done="nine were tried", ended="it was enough").words()
-        'Nine were tried; the objective fell from 2 to 1. It ended because it was enough.'
-        """
-        text = self.done[:1].upper() + self.done[1:]
-        if self.best < self.first:
-            text += f"; the objective fell from {self.first:.6g} to {self.best:.6g}"
-        text += "."
-        if self.cycles:
-            text += f" {counted(self.cycles, 'other')} would have led back to edges tried before."
-        if self.restarts:
-            text += f" There {'was' if self.restarts == 1 else 'were'} "
-            text += f"{counted(self.restarts, 'random restart')}."
-        if self.ended:
-            text += f" It ended because {self.ended}."
-        if self.wanted is None:
-            text += " There are as many edges as at the start, since no number was asked for."
-        elif self.missing:
-            text += f" It has fewer than the {self.wanted:,} edges asked for: {self.missing}."
-        return text
+    def end(self, why: End, limit: int | None = None, row_loss: float = math.nan) -> None:
+        """Note why the exchanges end."""
+        self.ended, self.limit, self.row_loss = why, limit, row_loss
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one.
-
-    Examples
-    --------
-    >>> counted(1, "proposal"), counted(2000, "proposal")
-    ('1 proposal', '2,000 proposals')
-    """
-    return f"{n:,} {noun}{'s'[: n != 1]}"
+_NUMBERS = ("first", "best", "row_loss")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,12 +255,13 @@ class Exchanging(Protocol):
 class ExchangeRule(Protocol):
     """Says which edges are exchanged, and whether the exchange stands."""
 
-    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> Exchanging:
-        """Return the rule at work; it notes what it does in the tally."""
+    @property
+    def name(self) -> str:
+        """What a `Tally` calls it."""
         ...
 
-    def tell(self, tally: Tally) -> str:
-        """Return in words what was done so far."""
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> Exchanging:
+        """Return the rule at work; it notes what it does in the tally."""
         ...
 
 
@@ -319,6 +317,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.current = self.best
+        self.tally.rule = self.settings.rule.name
         self.tally.first = self.tally.best = self.best.solution.objective
         self._begin()
 
@@ -329,13 +328,11 @@ class Search:
             after = self._at_work.step(before, self._note)
             self._left -= 1
         self.tally.rounds += after is not None
-        if self.tally.rounds or self.tally.proposals:
-            self.tally.done = self.settings.rule.tell(self.tally)
         if after is None and self.tally.restarts < self.settings.restarts:
             after = self._restart()
         if after is None:
             if not self._left:
-                self.tally.ended = f"{counted(self.settings.rounds, 'round')} from a start are over"
+                self.tally.end("rounds-used", self.settings.rounds)
             return None
         self.current = after
         self._note(after)

@@ -11,7 +11,6 @@ import numpy as np
 from graftwork.grafting.exchange import (
     ExchangeContext,
     Tally,
-    counted,
     improves,
     same_edges,
     size_of_exchange,
@@ -43,6 +42,7 @@ class Greedy:
     """
 
     count: int | None = None
+    name = "greedy"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -51,14 +51,6 @@ class Greedy:
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Descent:
         """Return the rule at work; it needs no chance."""
         return _Descent(context, tally, size_of_exchange(self.count, context.most))
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges were tried, and how many stood."""
-        tried = tally.rounds - tally.cycles
-        return (
-            f"{counted(tried, 'exchange')} {'was' if tried == 1 else 'were'} tried and "
-            f"{tally.accepted:,} of them kept"
-        )
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +66,7 @@ class _Descent:
         context = self.context
         leaving = self._leaving(current)
         if not self.size or not len(leaving):
-            self.tally.ended = f"exchanging none of its {PATIENCE} cheapest edges improved it"
+            self.tally.end("local-optimum", PATIENCE)
             return None
         less = context.solve(context.without(current, leaving))
         entering = context.best(less, context.most - less.layout.n_edges, _EMPTY)
@@ -124,6 +116,7 @@ class Rejection:
 
     count: int | None = None
     proposals: int = 1_000_000
+    name = "rejection"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -134,13 +127,6 @@ class Rejection:
         """Return the rule at work."""
         size = size_of_exchange(self.count, context.most)
         return _Sampling(context, tally, size, self.proposals, rng)
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges were made, and how many deletions were drawn for them."""
-        made, drawn = counted(tally.accepted, "exchange"), counted(tally.proposals, "deletion")
-        return (
-            f"{made} {'was' if tally.accepted == 1 else 'were'} made, for which {drawn} were drawn"
-        )
 
 
 @dataclass(slots=True, eq=False)
@@ -178,10 +164,7 @@ class _Sampling:
             spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))
             if spent > self.most:
                 self.tally.proposals += self.most
-                self.tally.ended = (
-                    f"none of {self.most:,} deletions drawn at random was accepted: the mean "
-                    f"likelihood of a row is only exp({-loss:.3g})"
-                )
+                self.tally.end("all-rejected", self.most, loss)
                 return None
             leaving = self.rng.choice(keys, size, replace=False)
             rise = self.context.without(current, leaving).solution.point.value - loss
@@ -220,6 +203,7 @@ class Metropolis:
 
     count: int | None = None
     temperature: float = 1.0
+    name = "mcmc"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -232,11 +216,6 @@ class Metropolis:
         return Chain(
             context, tally, size_of_exchange(self.count, context.most), self.temperature, rng
         )
-
-    def tell(self, tally: Tally) -> str:
-        """Return how many exchanges of one edge were proposed, and how many accepted."""
-        proposed = counted(tally.proposals, "exchange")
-        return f"{proposed} of one edge were proposed and {tally.accepted:,} of them accepted"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,7 +248,7 @@ class Chain:
         """Return where the chain stands after a round of proposals."""
         full = current.layout.n_edges == self.context.space.size
         if full or not self.context.loose(current).any():
-            self.tally.ended = "there is nothing to exchange"
+            self.tally.end("nothing-to-exchange")
             return None
         for _ in range(self.count):
             if self.context.log.late():

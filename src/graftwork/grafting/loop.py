@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from graftwork.grafting.certificate import STOPS, Certificate
+from graftwork.grafting.certificate import Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
 from graftwork.grafting.problem import Problem
 from graftwork.grafting.recipe import Budget, Recipe
@@ -102,8 +102,8 @@ class _Run:
 
     def __init__(self, state: RunState, tolerance: float, wanted: int | None) -> None:
         self.state, self.tolerance = state, tolerance
-        self.stop: str | None = None
-        self.tally = Tally(wanted) if state.recipe.exchange else None
+        self.stop: Stop | None = None
+        self.tally = Tally(wanted=wanted) if state.recipe.exchange else None
 
     def grow(self, schedule: Sequence[float]) -> None:
         """Go through the lambdas of a schedule, then solve at the problem's own."""
@@ -237,25 +237,27 @@ class _Run:
         if search.current is not search.best:
             state.record(0, 0)
         if spent is not None:
-            self.stop, tally.ended = spent, STOPS[spent]
+            self.stop = spent
+            tally.end(spent)
         elif not state.full():  # a table went to zero on the way: there is room again
             self._grow(self.tolerance)
-            self.stop = "searched" if self.stop == "edges" else self.stop
+            ended: Stop | None = self.stop
+            self.stop = "searched" if ended == "edges" else self.stop
 
     def _close_tally(self, certificate: Certificate) -> None:
-        """Say what became of the exchanges, also where there were none."""
+        """Note what became of the exchanges, also where there were none."""
         tally = self.tally
         if tally is None:
             return
         tally.edges, tally.best = certificate.n_edges, certificate.objective
         if certificate.stop == "interrupted":
-            tally.ended = STOPS["interrupted"]
+            tally.end("interrupted")
         if tally.wanted is not None and tally.edges < tally.wanted:
-            tally.missing = "no further pair improves it"
+            tally.shortfall = "no-improvement"
             if certificate.stop not in ("optimal", "searched"):
-                tally.missing = STOPS[certificate.stop]
+                tally.shortfall = certificate.stop
             if not certificate.n_inactive:
-                tally.missing = "there are no more pairs of variables that vary"
+                tally.shortfall = "no-pairs"
 
     def _note_futile(self, chosen: Ints, tries: int, before: float) -> int:
         """Return how many rounds in a row changed nothing; their blocks are not chosen again.

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graftwork.errors import TooLargeError
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.chow_liu import table_information
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.networks import NetworkFamily, distinct_pairs
@@ -80,15 +81,15 @@ class Choice:
         How many different inactive blocks were scored at this point.
     complete : bool
         Whether that was every inactive block.
-    stop : str, optional
-        Why a search that is not complete will not go on: a key of ``certificate.STOPS``.
+    stop : Stop, optional
+        Why a search that is not complete will not go on: one of ``certificate.STOPS``.
     """
 
     keys: Ints
     worst: float
     tested: int
     complete: bool
-    stop: str | None = None
+    stop: Stop | None = None
 
 
 class Selection(Protocol):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Recipe
 from graftwork.grafting.screen import Screen
@@ -199,7 +200,7 @@ class RunState:
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)
 
-    def spent(self) -> str | None:
+    def spent(self) -> Stop | None:
         """Return which budget has run out, if any.
 
         Edges are a reason to stop where blocks are whole tables; cells of those there may follow.

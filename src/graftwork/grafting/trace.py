@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Budget
 from graftwork.grafting.spaces import Space
@@ -182,10 +183,10 @@ class RunLog:
             self._on_step(self.steps_since_round)
         return self.late()
 
-    def spent(self, n_edges: int) -> str | None:
+    def spent(self, n_edges: int) -> Stop | None:
         """Return which budget has run out, if any."""
         budget = self.budget
-        used = {
+        used: dict[Stop, tuple[int, int | None]] = {
             "edges": (n_edges, budget.max_edges),
             "rounds": (len(self.trace) - 1, budget.max_rounds),
             "tests": (self.blocks_scored, budget.max_tests),

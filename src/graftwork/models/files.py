@@ -81,7 +81,7 @@ class _Format:
 
 _NETWORK = _Format(
     "graftwork-model",
-    "a network (PairwiseMRF)",
+    "a network",
     {
         1: {"unary.npy": "<f8", "pairwise.npy": "<f8"},
         2: {"values.npy": "<f8", "indices.npy": "|u1"},
@@ -89,7 +89,7 @@ _NETWORK = _Format(
 )
 _CHAIN = _Format(
     "graftwork-chain",
-    "a chain of labels (ChainModel)",
+    "a chain of labels",
     {
         1: {
             "attributes.npy": "<i4",
@@ -264,8 +264,8 @@ def _open(path: PathLike, wanted: _Format | None = None) -> _Opened:
         raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}.") from error
     if not data.startswith(b"PK"):
         raise ModelFileError(
-            f"{os.fspath(path)!r} is not a graftwork model file; pass one that a model's save "
-            "wrote."
+            f"{os.fspath(path)!r} is not a graftwork model file; use one written by a model's "
+            "save, graftwork learn or graftwork crf."
         )
     with _refusing(path):
         members = _members(data)
@@ -304,7 +304,7 @@ def _kind(path: PathLike, header: Any, wanted: _Format | None) -> _Format:
         raise ModelFileError(f"{os.fspath(path)!r} is a zip file, but not a graftwork model.")
     if wanted is not None and kind is not wanted:
         raise ModelFileError(
-            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; pass another "
+            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; use another "
             "file."
         )
     version, newest = header.get("version"), max(kind.vectors)

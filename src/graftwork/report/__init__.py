@@ -3,12 +3,18 @@
 from graftwork.report.chain_summary import chain_summary, describe_chain, write_weights
 from graftwork.report.chunks import ChunkScores, LabelScores, chunk_scores, label_scores
 from graftwork.report.conditional import ConditionalLogs, conditional_logs
-from graftwork.report.edges import Association, EdgeRecord, edge_table, write_edges
-from graftwork.report.found_edges import EdgeScores, compare_edges
-from graftwork.report.held_out import HeldOut, held_out
+from graftwork.report.describe import describe
+from graftwork.report.edges import (
+    Association,
+    EdgeRecord,
+    EdgeScores,
+    compare_edges,
+    edge_table,
+    write_edges,
+)
 from graftwork.report.path_plot import path_table, plot_path
 from graftwork.report.plot import plot_network
-from graftwork.report.scores import Scores, evaluate
+from graftwork.report.scores import HeldOut, Scores, evaluate, held_out
 from graftwork.report.summary import describe_edge, describe_network, summary
 from graftwork.report.trace import write_path, write_trace
 
@@ -25,6 +31,7 @@ __all__ = [
     "chunk_scores",
     "compare_edges",
     "conditional_logs",
+    "describe",
     "describe_chain",
     "describe_edge",
     "describe_network",

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from os import PathLike
 from typing import Any
 
+from graftwork.estimators import ChainCRF
 from graftwork.models import ChainModel
-from graftwork.report.summary import count, names, section, wrap
+from graftwork.report.describe import certificate_text
 from graftwork.report.trace import write_rows
+from graftwork.text import WIDTH, count, names, section, table, verb, wrap
 
 Record = dict[str, Any]
 
-_WIDTH = 88
 _LABELS_SHOWN = 40
 _TRANSITIONS_SHOWN = 10
 
 
 def chain_summary(
-    crf: Any,
+    crf: ChainCRF,
     *,
     template: str = "",
     prediction: str = "",
@@ -43,7 +45,7 @@ def chain_summary(
     str
         Paragraphs and tables under headings, with a line end.
     """
-    model: ChainModel = crf.model_
+    model = crf.model_
     made = f" made by {template}" if template else ""
     data = (
         f"{count(crf.n_sequences_, 'sentence')} with {count(crf.n_positions_, 'token')} and "
@@ -58,7 +60,7 @@ def chain_summary(
     if prediction:
         parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
     parts += [text for text in [describe_chain(model, top=top)] if text]
-    parts.append(section("Certificate", crf.certificate_.words()))
+    parts.append(section("Certificate", certificate_text(crf.certificate_)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -170,7 +172,7 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     write_rows(path, header, ([record[name] for name in header] for record in model.records()))
 
 
-def _kept_words(crf: Any) -> str:
+def _kept_words(crf: ChainCRF) -> str:
     """Return how many of the candidates and of the attributes are kept."""
     model, n = crf.model_, crf.n_candidates_
     order = {1: "the label before it", 2: "the two labels before it"}[model.order]
@@ -178,8 +180,8 @@ def _kept_words(crf: Any) -> str:
     gone = crf.n_attributes_ - len(model.attributes)
     return (
         f"Of {count(n, 'candidate')} {count(model.n_features, 'feature')} "
-        f"{'is' if model.n_features == 1 else 'are'} kept{share}: {_parts_words(model)} "
-        f"{count(gone, 'attribute')} {'has' if gone == 1 else 'have'} no weight. A label depends "
+        f"{verb(model.n_features)} kept{share}: {_parts_words(model)} "
+        f"{count(gone, 'attribute')} {verb(gone, 'has', 'have')} no weight. A label depends "
         f"on {order}."
     )
 
@@ -194,13 +196,15 @@ def _vote_table(model: ChainModel, votes: Iterable[Record], top: int) -> str:
     some = {label: found for label, found in by_label.items() if found}
     if not some:
         return ""
-    rows = [("label", "weight", "attribute")]
-    for label, found in islice(some.items(), _LABELS_SHOWN):
-        for i, record in enumerate(found):
-            rows.append((_text(label) if i == 0 else "", _signed(record), _attribute(record)))
+    rows = [
+        [_text(label) if i == 0 else "", _signed(record), _attribute(record)]
+        for label, found in islice(some.items(), _LABELS_SHOWN)
+        for i, record in enumerate(found)
+    ]
+    lines = table(rows, ["label", "weight", "attribute"], "lrl")
     more = len(some) - _LABELS_SHOWN
-    end = [f"and {count(more, 'more label')}"] if more > 0 else []
-    return "Strongest weights for each label\n" + _indented([*_aligned(rows), *end])
+    lines += f"\n  and {count(more, 'more label')}" if more > 0 else ""
+    return f"Strongest weights for each label\n{_cut(lines)}"
 
 
 def _move_table(model: ChainModel, moves: Sequence[Record]) -> str:
@@ -208,14 +212,15 @@ def _move_table(model: ChainModel, moves: Sequence[Record]) -> str:
     if not moves:
         return ""
     two = model.order == 2
-    rows = [(*(["before"] if two else []), "from", "to", "weight")]
+    rows = []
     for record in moves[:_TRANSITIONS_SHOWN]:
         before = "" if record.get("before") is None else _text(record["before"])
-        ends = (_text(record["previous"]), _text(record["label"]))
-        rows.append((*([before] if two else []), *ends, _signed(record)))
+        row = [before, _text(record["previous"]), _text(record["label"]), _signed(record)]
+        rows.append(row if two else row[1:])
+    titles = ["before", "from", "to", "weight"][0 if two else 1 :]
     all_shown = len(moves) <= _TRANSITIONS_SHOWN
     title = "Transitions, strongest first" if all_shown else "Strongest transitions"
-    return f"{title}\n" + _indented(_aligned(rows))
+    return f"{title}\n{_cut(table(rows, titles, 'lllr'[-len(titles) :]))}"
 
 
 def _attribute(record: Record) -> str:
@@ -234,25 +239,12 @@ def _signed(record: Record) -> str:
     return f"{record['weight']:+.2f}"
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return rows as lines, in columns: those of weights to the right, others to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = [name == "weight" for name in rows[0]]
-    return [
-        "  ".join(
-            cell.rjust(width) if flush else cell.ljust(width)
-            for cell, width, flush in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def _block(text: str) -> str:
     """Return a paragraph wrapped, and a table as it is."""
-    return _indented(text.splitlines()) if "\n" in text else wrap(text)
+    return _cut(textwrap.indent(text, "  ")) if "\n" in text else wrap(text)
 
 
-def _indented(lines: Iterable[str]) -> str:
-    """Return lines indented by two, cut where they are too wide."""
-    wide = (f"  {line}".rstrip() for line in lines)
-    return "\n".join(line if len(line) <= _WIDTH else line[: _WIDTH - 3] + "..." for line in wide)
+def _cut(text: str) -> str:
+    """Return lines, cut where they are too wide."""
+    lines = text.splitlines()
+    return "\n".join(line if len(line) <= WIDTH else line[: WIDTH - 3] + "..." for line in lines)

@@ -6,7 +6,7 @@ import math
 
 from graftwork.estimators.estimate import EVALUATIONS, PASSES, CostEstimate
 from graftwork.inference import JunctionTree
-from graftwork.report.summary import count, section
+from graftwork.text import count, section
 
 
 def cost_summary(cost: CostEstimate) -> str:

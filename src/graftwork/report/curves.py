@@ -84,7 +84,7 @@ def is_wide(values: Sequence[float]) -> bool:
 
 
 def fitting_columns(lengths: Sequence[int], width: float) -> int:
-    """Return in how many columns labels of so many letters fit into inches, filled from above.
+    """Return in how many columns labels of these lengths fit into inches, filled from above.
 
     Examples
     --------

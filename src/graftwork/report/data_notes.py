@@ -12,7 +12,7 @@ from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import column_remarks, lone_columns, number_columns
 from graftwork.inference.layout import Floats
-from graftwork.report.summary import count
+from graftwork.text import count
 
 RARE = 10
 SHOWN = 5

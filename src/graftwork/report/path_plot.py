@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from graftwork.errors import DataError
-from graftwork.report.columns import Column, aligned, decimals, whole
+from graftwork.estimators import MarkovNetwork
 from graftwork.report.curves import INK, colour_of, draw_curve, dress
 from graftwork.report.plot import new_axes, save_figure
-from graftwork.report.summary import count
+from graftwork.text import Column, aligned, count, decimals, whole
+from graftwork.tuning import PathPoint
 
 _DIGITS = decimals(4)
 #: Inches that a number below an axis takes, with some room.
@@ -32,7 +33,7 @@ _COLUMNS: tuple[Column, ...] = (
 )
 
 
-def path_table(points: Sequence[Any]) -> str:
+def path_table(points: Sequence[PathPoint]) -> str:
     """Return the lambdas tried as lines of text, the chosen one marked.
 
     Parameters
@@ -60,7 +61,11 @@ def path_table(points: Sequence[Any]) -> str:
 
 
 def plot_path(
-    network: Any, path: str | PathLike[str] | None = None, *, ax: Any = None, title: str = ""
+    network: MarkovNetwork | Sequence[PathPoint],
+    path: str | PathLike[str] | None = None,
+    *,
+    ax: Any = None,
+    title: str = "",
 ) -> Any:
     """Return the axes with the lambdas tried; write the picture if a path is given.
 
@@ -93,7 +98,8 @@ def plot_path(
     >>> plot_path(points).get_title()
     'lambda 0.25, 2 edges'
     """
-    points = list(getattr(network, "path_", network))
+    fitted = network if isinstance(network, MarkovNetwork) else None
+    points = list(network.path_ if isinstance(network, MarkovNetwork) else network)
     if not points:
         raise DataError('there is no path to draw: lambda was given; use lam="auto".')
     owned = ax is None
@@ -107,7 +113,7 @@ def plot_path(
     ax.set_ylabel(name, color=colour_of(0))
     ax.ticklabel_format(axis="y", useOffset=False)
     chosen = next((point for point in points if point.chosen), None)
-    kept = getattr(getattr(network, "model_", chosen), "n_edges", None)
+    kept = fitted.model_.n_edges if fitted else chosen.n_edges if chosen else None
     _draw_edges(ax, points, chosen, kept)
     _scale(ax, [point.lam for point in points])
     if chosen is not None:
@@ -118,7 +124,7 @@ def plot_path(
     return ax
 
 
-def _title(chosen: Any, kept: int | None) -> str:
+def _title(chosen: PathPoint | None, kept: int | None) -> str:
     """Return the lambda chosen and its edges; those of the network where tests changed them."""
     if chosen is None:
         return ""
@@ -128,7 +134,9 @@ def _title(chosen: Any, kept: int | None) -> str:
     return f"lambda {chosen.lam:.4g}: {listed}; the network has {count(kept, 'edge')}"
 
 
-def _draw_edges(ax: Any, points: Sequence[Any], chosen: Any, kept: int | None) -> None:
+def _draw_edges(
+    ax: Any, points: Sequence[PathPoint], chosen: PathPoint | None, kept: int | None
+) -> None:
     """Draw the number of edges on an axis of its own, and that of the network where it differs."""
     other = ax.twinx()
     lams, edges = [point.lam for point in points], [point.n_edges for point in points]
@@ -154,7 +162,7 @@ def _scale(ax: Any, lams: Sequence[float]) -> None:
 
 
 def round_values(low: float, high: float, most: int) -> list[float]:
-    """Return round numbers between two, at most so many, about evenly spaced as logarithms.
+    """Return round numbers between two, ``most`` at most, about evenly spaced as logarithms.
 
     Where there are not two round ones between them, the ends themselves.
 
@@ -177,7 +185,7 @@ def round_values(low: float, high: float, most: int) -> list[float]:
     return found if len(found) > 1 else sorted({low, high})
 
 
-def _followed(points: Sequence[Any]) -> tuple[str, Any]:
+def _followed(points: Sequence[PathPoint]) -> tuple[str, Any]:
     """Return what the path was followed by, and its values."""
     for key, name in (("held_out", "held-out NLPL (nats a row)"), ("criterion", "criterion")):
         values = np.array([getattr(point, key) for point in points], dtype=np.float64)

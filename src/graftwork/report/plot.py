@@ -13,16 +13,18 @@ import numpy as np
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
-from graftwork.report.found_edges import the_model
+from graftwork.estimators import MarkovNetwork
+from graftwork.models import PairwiseMRF
+from graftwork.report.edges import the_model
 from graftwork.report.layout import Floats, place_labels, positions
-from graftwork.report.summary import count, names
+from graftwork.text import count, names
 
 _PALETTE = ("#4c78a8", "#e8963e", "#54a270", "#b6638f", "#8a6db1", "#c7a22f", "#5ba5b5", "#9d7660")
 _REST, _EDGE, _INK, _PALE = "#9aa0a6", "#5f6b7a", "#222831", "#6b7280"
 
 
 def plot_network(
-    network: Any,
+    network: nx.Graph | PairwiseMRF | MarkovNetwork,
     path: str | PathLike[str] | None = None,
     *,
     ax: Any = None,
@@ -49,7 +51,7 @@ def plot_network(
     title : str, optional
         Instead of the number of edges and variables.
     max_labels : int
-        Only so many variables, the best connected, are named.
+        At most this many variables, the best connected, are named.
     max_nodes : int
         Only the strongest edges are drawn in a network with more connected variables than this.
     min_strength : float
@@ -91,7 +93,7 @@ def plot_network(
     return ax
 
 
-def as_graph(network: Any) -> nx.Graph:
+def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
     """Return the graph of a model or a fitted estimator; a graph comes back as it is.
 
     Examples
@@ -127,7 +129,7 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of so many inches, which pyplot does not know of.
+    """Return an empty figure of a size in inches, which pyplot does not know of.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,17 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.errors import TooLargeError
+from graftwork.estimators import MarkovNetwork
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
 from graftwork.report.conditional import GROUPS, ConditionalLogs, conditional_logs
-from graftwork.report.found_edges import EdgeScores, compare_edges, the_model
+from graftwork.report.edges import EdgeScores, compare_edges, the_model
+from graftwork.text import count, verb
+from graftwork.tuning.folds import count_observations
+
+#: Added to every count of the independent model, so that a state new in the test rows is possible.
+_SMOOTHING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ class Scores:
         """Return the scores in plain sentences."""
         gaps, each = gap_words(self.n_incomplete, self.n_left_out), cell_word(self.n_incomplete)
         parts = [
-            f"On {self.n_rows:,} row{'s'[: self.n_rows != 1]}{f' ({gaps})' if gaps else ''}, the "
+            f"On {count(self.n_rows, 'row')}{f' ({gaps})' if gaps else ''}, the "
             f"negative log pseudo-likelihood is {self.nlpl:.4f} nats a row "
             f"({self.nlpl_of_a_cell:.4f} {each})."
         ]
@@ -111,7 +118,7 @@ class Scores:
         if self.cmll is not None:
             parts.append(
                 f"The conditional marginal log-likelihood is {self.cmll:.4f} nats a variable "
-                f"({self.cmll_groups} group{'s'[: self.cmll_groups != 1]} hidden in turn; "
+                f"({count(self.cmll_groups, 'group')} hidden in turn; "
                 f"{cmll_words(self.cmll_exact, self.cmll_unconverged)})."
             )
         elif self.why_no_cmll:
@@ -119,7 +126,7 @@ class Scores:
         return " ".join([*parts, self.edges.words()] if self.edges else parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all scores as plain values, with those of the edges beside the others."""
+        """Return all scores as plain values, those of the edges among them."""
         out: dict[str, Any] = {
             name: getattr(self, name) for name in self.__slots__ if name != "edges"
         }
@@ -134,13 +141,13 @@ def gap_words(n_incomplete: int, n_left_out: int) -> str:
     Examples
     --------
     >>> gap_words(12, 0), gap_words(0, 3)
-    ('12 lack cells; their observed ones count', 'without 3 that lack cells')
+    ('12 lack cells; the observed ones count', 'without 3 that lack cells')
     """
     if n_left_out:
-        return f"without {n_left_out:,} that lack{'s' * (n_left_out == 1)} cells"
+        return f"without {n_left_out:,} that {verb(n_left_out, 'lacks', 'lack')} cells"
     if n_incomplete:
-        lack = "lacks" if n_incomplete == 1 else "lack"
-        return f"{n_incomplete:,} {lack} cells; their observed ones count"
+        lack = verb(n_incomplete, "lacks", "lack")
+        return f"{n_incomplete:,} {lack} cells; the observed ones count"
     return ""
 
 
@@ -165,12 +172,12 @@ def cmll_words(exact: bool, unconverged: int) -> str:
     """
     if exact:
         return "exact"
-    times = f", which did NOT converge {unconverged:,} time{'s'[: unconverged != 1]}"
+    times = f", which did NOT converge {count(unconverged, 'time')}"
     return "approximate, by belief propagation" + (times if unconverged else "")
 
 
 def evaluate(
-    network: Any,
+    network: PairwiseMRF | MarkovNetwork,
     X: Any,
     truth: Any = None,
     *,
@@ -292,9 +299,9 @@ def score_rows(
         except TooLargeError as error:
             why = str(error)
     conditional, why_not = None, ""
-    count = int(np.count_nonzero(rows.incomplete))
-    if groups is not None and count:
-        why_not = f"it needs complete rows, and {count:,} of {len(nlpl):,} lack cells."
+    lacking = int(np.count_nonzero(rows.incomplete))
+    if groups is not None and lacking:
+        why_not = f"it needs complete rows, and {lacking:,} of {len(nlpl):,} lack cells."
     elif groups is not None:
         table = Table(model.names, tuple(model.states.values()), rows.codes)
         conditional = conditional_logs(
@@ -334,3 +341,123 @@ def summarise(
         cells=rows.cells,
         edges=edges,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Mean negative log pseudo-likelihoods a row, in nats, on held-out rows.
+
+    Attributes
+    ----------
+    nlpl, independent : float
+        Of the network, and of the model that knows only how often each state occurs.
+    n_rows, n_variables : int
+        Shape of the held-out rows; those with whole weights count as repeated.
+    n_learned : int or None
+        How many other rows the network was learned from, where the text is to say so.
+    cells : float or None
+        How many cells of a held-out row are observed, on average; all of them if not given.
+    """
+
+    nlpl: float
+    independent: float
+    n_rows: int
+    n_variables: int
+    n_learned: int | None = None
+    cells: float | None = None
+
+    @property
+    def _cells(self) -> float:
+        return self.n_variables if self.cells is None else max(self.cells, 1e-300)
+
+    @property
+    def factor(self) -> float:
+        """How many times the independent model's probability a cell gets (geometric mean)."""
+        return math.exp(min((self.independent - self.nlpl) / self._cells, 700.0))
+
+    def words(self) -> str:
+        """Return the comparison in plain sentences."""
+        gain = self.independent - self.nlpl
+        each = "a variable" if self._cells == self.n_variables else "an observed cell"
+        who, whole = "the network", ""
+        if self.n_learned is not None:
+            who = f"a network learned in the same way from the other {self.n_learned:,}"
+            whole = " The network described here is learned from all rows."
+        text = (
+            f"On {count(self.n_rows, 'row')} held out, {who} has a negative log "
+            f"pseudo-likelihood of {self.nlpl:.4f} nats a row ({self.nlpl / self._cells:.4f} "
+            f"{each}); without any edge it would be {self.independent:.4f}. "
+        )
+        if abs(gain) < 5e-5:
+            text += "It predicts new rows no better than independent variables do."
+        elif gain < 0:
+            text += (
+                f"That is {-gain:.4f} nats WORSE on new rows than independent variables: it has "
+                "learned noise; use a larger lambda or more rows."
+            )
+        else:
+            text += (
+                f"Given the rest of a row, it gives a cell's true state {self.factor:.2f} times "
+                "the probability that the frequencies of that variable alone would give."
+            )
+        return text + whole
+
+
+def held_out(
+    network: PairwiseMRF | MarkovNetwork, train: Table, test: Table, *, apart: bool = False
+) -> HeldOut:
+    """Return how a network and the independent model do on held-out rows.
+
+    The independent model gives each state its share of the training rows, with half a row added
+    to each state. What missing cells are is as the network was learned.
+
+    Parameters
+    ----------
+    network : PairwiseMRF or MarkovNetwork
+        The network.
+    train, test : Table
+        The rows it was learned from, and others; both with the model's variables and states.
+    apart : bool
+        Whether the network was learned for this comparison alone, another being learned from
+        all rows; the text then says so.
+
+    Returns
+    -------
+    HeldOut
+        Means over the test rows, by their weights if they have some.
+
+    Examples
+    --------
+    >>> train = Table(("a",), ((0, 1),), [[0, 1]])
+    >>> result = held_out(PairwiseMRF({"a": [0, 1]}), train, train)
+    >>> round(result.nlpl, 4), round(result.independent, 4)
+    (0.6931, 0.6931)
+    """
+    model = the_model(network)
+    rows = model.rows_to_score(test)
+    other = np.zeros(rows.codes.shape[1])
+    cards = model.potentials.layout.cards.tolist()
+    for codes, counts, s in zip(rows.codes, train.observed(), cards, strict=True):
+        smooth = counts[:s] + _SMOOTHING
+        # one state more than the network has is that of missing cells, which say nothing
+        logs = np.append(np.log(smooth / smooth.sum()), 0.0)
+        other += logs[codes]
+    return HeldOut(
+        -rows.mean(model.log_conditionals(rows)),
+        -rows.mean(other),
+        count_rows(rows.weights, len(other)),
+        model.n_variables,
+        count_rows(train.weights, train.n_rows) if apart else None,
+        rows.cells,
+    )
+
+
+def count_rows(weights: Floats | None, n_rows: int) -> int:
+    """Return how many rows there are, one of weight 3 being three.
+
+    Examples
+    --------
+    >>> count_rows(np.array([3.0, 1.0]), 2), count_rows(np.array([0.3, 0.1]), 2)
+    (4, 2)
+    """
+    return n_rows if weights is None else count_observations(weights)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.learned_from import LearnedFrom
+from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
+from graftwork.report.bootstrap import bootstrap_text
+from graftwork.report.choice_text import choice_text, evidence_sections
+from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
 from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
-from graftwork.report.evidence_words import evidence_sections, small
-from graftwork.report.held_out import HeldOut
+from graftwork.report.scores import HeldOut
+from graftwork.text import count, names, probability, section, verb, wrap
 
 Meanings = Mapping[Any, Mapping[Any, str]]
 
-_WIDTH = 88
-_NAMES_SHOWN = 12
-
 
 def summary(
-    net: Any,
+    net: MarkovNetwork,
     train: Table | None = None,
     *,
     held_out: HeldOut | None = None,
@@ -55,28 +56,29 @@ def summary(
     str
         Paragraphs under headings, at most 88 characters wide, with a line end.
     """
-    model: PairwiseMRF = net.model_
-    data: LearnedFrom = net.data_ if train is None else LearnedFrom.of(train)
-    told = data.remarks if remarks is None else remarks
-    exchange, bootstrap = getattr(net, "exchange_", None), getattr(net, "bootstrap_", None)
+    model, data = net.model_, net.data_ if train is None else LearnedFrom.of(train)
     sections = [
-        ("Data", _data_words(data, model) + _missing_words(net)),
-        *([("Remarks", " ".join(told))] if told else []),
-        ("Network", network_words(model, net.certificate_.converged) + _feature_words(net)),
-        *([] if exchange is None else [("Exchange", exchange.words())]),
-        (_choice_title(net), _lambda_words(net)),
-        *evidence_sections(net, data.total_weight),
-        *([("Tying", _tying_words(net, data))] if getattr(net, "tie", None) else []),
-        *([] if bootstrap is None else [("Bootstrap", bootstrap.words())]),
+        ("Data", f"{_data_text(data, model)} {missing_text(net.missing_)}".rstrip()),
+        ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
+        ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
+        ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
+        (_choice_title(net), _choice_text(net)),
+    ]
+    if net.evidence_ is not None:
+        sections += evidence_sections(net.evidence_, net.names_, data.total_weight)
+    sections += [
+        ("Tying", "" if net.tie is None else _tying_text(net, data)),
+        ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
         ("Prediction", held_out.words() if held_out else no_held_out),
     ]
-    parts = [section(title, text) for title, text in sections]
+    parts = [section(title, text) for title, text in sections if text]
     strongest = describe_network(
         model, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
     )
     if strongest:
         parts.append(strongest)
-    parts.append(section("Certificate", certificate_words(net)))
+    about = network_certified(net.info())
+    parts.append(section("Certificate", about + certificate_text(net.certificate_)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -151,7 +153,7 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
     ]
     head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
     if not np.isnan(record.p_value):
-        head += f", p = {small(record.p_value)}"
+        head += f", p = {probability(record.p_value)}"
     return f"{head}: {'; '.join(clauses)}" if clauses else head
 
 
@@ -172,14 +174,14 @@ def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
     return str((meanings or {}).get(name, {}).get(state, state))
 
 
-def network_words(model: PairwiseMRF, looked: bool = True) -> str:
+def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     """Return size, density and loose ends of a network in a sentence or three.
 
     Without having ``looked`` for edges, having none does not mean independence.
 
     Examples
     --------
-    >>> network_words(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
+    >>> network_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
     '0 edges among 2 variables: the variables look independent of each other.'
     """
     n, m = model.n_variables, model.n_edges
@@ -191,8 +193,7 @@ def network_words(model: PairwiseMRF, looked: bool = True) -> str:
     joined = {name for edge in model.edges for name in edge}
     loose = [name for name in model.names if name not in joined]
     if loose:
-        some = "Not connected to any other" if len(loose) > 1 else "One is not connected to others"
-        text += f" {some}: {names(loose)}."
+        text += f" Not connected to any other: {names(loose)}."
     else:
         text += " Every variable is connected to another."
     degrees = dict.fromkeys(model.names, 0)
@@ -205,7 +206,7 @@ def network_words(model: PairwiseMRF, looked: bool = True) -> str:
     return text
 
 
-def _feature_words(net: Any) -> str:
+def _feature_text(net: MarkovNetwork) -> str:
     """Return how many single features a network learned feature by feature has."""
     if net.certificate_.unit != "feature" or net.refitted_ or not net.certificate_.n_edges:
         return ""
@@ -213,14 +214,7 @@ def _feature_words(net: Any) -> str:
     return f" The edges carry {features}, single entries of their tables."
 
 
-def _missing_words(net: Any) -> str:
-    """Return what was done about missing cells, after a space, or nothing."""
-    missing = getattr(net, "missing_", None)
-    words = "" if missing is None else missing.words()
-    return f" {words}" if words else ""
-
-
-def _data_words(data: LearnedFrom, model: PairwiseMRF) -> str:
+def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
     text = f"{count(data.n_rows, 'row')} of {count(data.n_variables, 'variable')}"
     if data.weighted:
         text += f", total weight {data.total_weight:,.6g}"
@@ -233,102 +227,57 @@ def _data_words(data: LearnedFrom, model: PairwiseMRF) -> str:
         if np.count_nonzero(counts) < 2
     ]
     if constant:
-        text += f" {count(len(constant), 'variable')} never change: {names(constant)}."
-        text = text.replace("1 variable never change:", "1 variable never changes:")
+        change = verb(len(constant), "changes", "change")
+        text += f" {count(len(constant), 'variable')} never {change}: {names(constant)}."
     return text
 
 
-def _choice_title(net: Any) -> str:
+def _choice_title(net: MarkovNetwork) -> str:
     """Return what the section about the choice of edges is called."""
-    if getattr(net, "evidence_", None) is not None:
+    if net.evidence_ is not None:
         return "How the edges were chosen"
     return "Lambda" if net.lam_ else "Penalty"
 
 
-def _lambda_words(net: Any) -> str:
-    if net.penalty == "none":
-        return "There is no penalty."
-    text = net.lam_words_ or f"lambda is {net.lam_:.4g}."
-    text = text[0].upper() + text[1:]
-    if net.refitted_:
-        text += " The model's weights are those of the refit."
-    return str(text)
+def _choice_text(net: MarkovNetwork) -> str:
+    text = choice_text(net.choice_)
+    return f"{text} The model's weights are those of the refit." if net.refitted_ else text
 
 
-def _tying_words(net: Any, data: LearnedFrom) -> str:
+def _tying_text(net: MarkovNetwork, data: LearnedFrom) -> str:
     if net.tying_ is None:
         return "Interrupted before the weights were tied: they are as learned."
-    text: str = net.tying_.words()
+    text = tying_text(net.tying_)
     if net.tying_.rounds and data.unseen():
-        text += " Each variable with states that no row has keeps one more value, for these."
+        text += " Each variable with states that no row has keeps one more value for them."
     return text
 
 
-def count(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one.
+def network_certified(info: Mapping[str, Any]) -> str:
+    """Return which network a certificate is about, as the beginning of its text; mostly nothing.
+
+    Parameters
+    ----------
+    info : mapping
+        Of `MarkovNetwork.info`, or of a model file.
 
     Examples
     --------
-    >>> count(1, "row"), count(5644, "row")
-    ('1 row', '5,644 rows')
+    >>> network_certified({"refitted": True, "tests": 3})
+    'Of the penalised network whose edges are the short list: '
     """
-    return f"{n:,} {noun}{'s'[: n != 1]}"
+    if info.get("tests") is not None:
+        return "Of the penalised network whose edges are the short list: "
+    if info.get("refitted"):
+        return "Of the penalised network at the chosen lambda, from which the refit started: "
+    tied = (info.get("tying") or {}).get("rounds", 0) > 0
+    return "Of the network before its weights were tied: " if tied else ""
 
 
-def names(items: list[Any]) -> str:
-    """Return names with commas, the first dozen and how many more.
-
-    Examples
-    --------
-    >>> names(["a", "b"])
-    'a, b'
-    """
-    text = ", ".join(str(item) for item in items[:_NAMES_SHOWN])
-    more = len(items) - _NAMES_SHOWN
-    return text + (f" and {more:,} more" if more > 0 else "")
-
-
-def certificate_words(net: Any) -> str:
-    """Return the certificate in words, and which network it is about after a refit or tying."""
-    words: str = net.certificate_.words()
-    if getattr(net, "evidence_", None) is not None:
-        return f"Of the penalised network whose edges are the short list: {words}"
-    if net.refitted_:
-        return (
-            f"Of the penalised network at the chosen lambda, from which the refit started: {words}"
-        )
-    tying = getattr(net, "tying_", None)
-    tied = tying is not None and tying.rounds > 0
-    return f"Of the network before its weights were tied: {words}" if tied else words
-
-
-def section(title: str, text: str) -> str:
-    """Return a paragraph below its heading.
-
-    Examples
-    --------
-    >>> print(section("Data", "3 rows."))
-    Data
-      3 rows.
-    """
-    return f"{title}\n{wrap(text)}"
-
-
-def wrap(text: str, hang: int = 2) -> str:
-    """Return a text in lines of at most 88 characters, the first indented by 2, others by hang.
-
-    Examples
-    --------
-    >>> wrap("a = b")
-    '  a = b'
-    """
-    # "name = state" stays on one line: no-break spaces, until the lines are made.
-    wrapped = textwrap.fill(
-        text.replace(" = ", "\u00a0=\u00a0"),
-        _WIDTH,
-        initial_indent="  ",
-        subsequent_indent=" " * hang,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return wrapped.replace("\u00a0", " ")
+def saved_certificate_text(info: Mapping[str, Any]) -> str | None:
+    """Return the certificate of a model file as text; None if it has none, or another's."""
+    try:
+        certificate = Certificate.from_dict(info["certificate"])
+        return network_certified(info) + certificate_text(certificate)
+    except (AttributeError, KeyError, TypeError, ValueError):  # a file may hold anything
+        return None

@@ -1,4 +1,4 @@
-"""Records as files: the trace of a run as JSON Lines, the lambda path as CSV."""
+"""Records as files: the trace of a run as JSON Lines, the lambda path and others as CSV."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
+from graftwork.tuning import PathPoint
 
 PATH_COLUMNS = (
     "lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "held_out", "chosen",
@@ -36,35 +37,19 @@ def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
     >>> path.read_text()
     ''
     """
-    lines = [json.dumps(finite(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
+    lines = [json.dumps(plain(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
     write_text(path, "".join(lines))
 
 
-def finite(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with None in place of numbers that JSON does not know.
-
-    Examples
-    --------
-    >>> finite({"a": 1.5, "b": -math.inf})
-    {'a': 1.5, 'b': None}
-    """
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in record.items()
-    }
-
-
-def write_path(path: str | PathLike[str], points: Iterable[Any]) -> None:
+def write_path(path: str | PathLike[str], points: Iterable[PathPoint]) -> None:
     """Write the lambdas tried as CSV, and return None; the file appears whole or not.
 
     Parameters
     ----------
     path : path-like
         Where to.
-    points : iterable
-        What `MarkovNetwork.path_` holds: one point a lambda, with the attributes lam, n_edges,
-        loss, objective, refit_loss, criterion, held_out and chosen. What is not known (NaN) is
-        left empty.
+    points : iterable of PathPoint
+        What `MarkovNetwork.path_` holds. What is not known (NaN) is left empty.
 
     Examples
     --------
@@ -112,3 +97,46 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     """
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def write_records(
+    path: str | PathLike[str],
+    records: Sequence[Mapping[str, Any]],
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Write records with the same keys as CSV, and return None; what is unknown stays empty.
+
+    The columns are the keys of the first record, unless they are given.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> write_records(path, [{"a": 1, "b": None}, {"a": 2, "b": float("nan")}])
+    >>> path.read_text()
+    'a,b\\n1,\\n2,\\n'
+    """
+    header = list(records[0] if columns is None and records else columns or ())
+    rows = (
+        ["" if (v := plain(record[key])) is None else v for key in header] for record in records
+    )
+    write_rows(path, header, rows)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: None for what is not finite, text for what is not plain.
+
+    Examples
+    --------
+    >>> plain({"a": float("inf"), "b": (1, 2.5), "c": {3}})
+    {'a': None, 'b': [1, 2.5], 'c': '{3}'}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -4,7 +4,7 @@ from graftwork.tuning.choice import Chosen, choose_lambda
 from graftwork.tuning.criteria import Criterion
 from graftwork.tuning.evidence import Evidence
 from graftwork.tuning.levels import Levels, find_levels
-from graftwork.tuning.path import PathPoint
+from graftwork.tuning.path import LambdaChoice, PathPoint
 from graftwork.tuning.refit import normal_prior, refit
 from graftwork.tuning.resampled import DrawnFrom
 from graftwork.tuning.starts import Refitted
@@ -16,6 +16,7 @@ __all__ = [
     "Criterion",
     "DrawnFrom",
     "Evidence",
+    "LambdaChoice",
     "Levels",
     "PathPoint",
     "Refitted",

@@ -8,19 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
-from graftwork.grafting.certificate import STOPS
 from graftwork.inference.layout import Potentials
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.solvers import Solution
 from graftwork.tuning.criteria import RISES, Criterion, Judge
 from graftwork.tuning.folds import Folder
 from graftwork.tuning.levels import Levels, find_levels, largest_score
-from graftwork.tuning.path import GOES_ON, LambdaPath, PathEndedError, PathPoint
+from graftwork.tuning.path import (
+    GOES_ON,
+    LambdaChoice,
+    LambdaPath,
+    PathEnd,
+    PathEndedError,
+    PathPoint,
+    PathSearch,
+)
 
 # Each lambda of the path is this share of the one before: four in a factor of ten.
 RATIO = 10**-0.25
@@ -40,14 +48,14 @@ class Chosen:
     refitted : Solution or None
         Its edges fitted without the penalty, if the criterion refits.
     path : tuple of PathPoint
-    words : str
-        How lambda was chosen, for people.
+    choice : LambdaChoice
+        How lambda was chosen.
     """
 
     outcome: Outcome
     refitted: Solution | None
     path: tuple[PathPoint, ...]
-    words: str
+    choice: LambdaChoice
 
     @property
     def potentials(self) -> Potentials:
@@ -104,7 +112,7 @@ class _Search:
         self._refits, self._tolerance = refits, tolerance
         self._path: list[PathPoint] = []
         self._top, self._planned = 1.0, 0
-        self._ending = ""
+        self._ending: PathEnd | Literal["end"] | None = None
         self._outcome: Outcome | None = None
         self._refitted: Solution | None = None
 
@@ -153,7 +161,7 @@ class _Search:
             outcome = fits.weigh(lam, self._best()[1], np.inf)
         outcome = fits.conclude(outcome, self._tolerance)
         path = tuple(replace(point, chosen=point.lam == lam) for point in self._path)
-        return Chosen(outcome, self._refitted, path, self._words(outcome, lam))
+        return Chosen(outcome, self._refitted, path, self._choice(outcome, lam))
 
     def _best(self) -> tuple[float, Potentials]:
         """Return the best lambda so far, and a network near the one there."""
@@ -163,38 +171,32 @@ class _Search:
         place = self._judge.best(self._path)
         return self._path[place].lam, self._judge.start(place)
 
-    def _words(self, outcome: Outcome, lam: float) -> str:
-        """Return how lambda was chosen, for people."""
-        stop = STOPS[outcome.certificate.stop]
+    def _choice(self, outcome: Outcome, lam: float) -> LambdaChoice:
+        """Return how lambda was chosen."""
+        stop = outcome.certificate.stop
         if self._judge is None:
-            return "One row says nothing about others, so lambda was not chosen: there is no edge."
+            return LambdaChoice("one-row", lam)
+        how = self._judge.basis.how
         if not self._path:
-            if not self._planned and outcome.certificate.stop in GOES_ON:
-                return "No pair of variables depends at all, so any lambda gives the same network."
-            return f"The search was cut short ({stop}) before any lambda was judged."
-        place = self._judge.best(self._path)
-        tried = len(self._path)
-        text = (
-            f"Of {tried} lambda{'s'[: tried != 1]} from {self._path[0].lam:.4g} down to "
-            f"{self._path[-1].lam:.4g}, {lam:.4g} {self._judge.words(self._path[place])}."
+            if not self._planned and stop in GOES_ON:
+                return LambdaChoice("independent", lam)
+            return LambdaChoice(how, lam, stop)
+        place, last = self._judge.best(self._path), len(self._path) - 1
+        end: PathEnd | None = None
+        if self._ending == "end":
+            end = "boundary" if place == last else "inside"
+        elif self._ending:
+            end = self._ending
+        path = PathSearch(
+            self._judge.basis,
+            len(self._path),
+            self._path[0].lam,
+            self._path[-1].lam,
+            self._path[place].criterion,
+            end,
+            self._path[self._planned - 1].lam if last >= self._planned else None,
         )
-        if not self._ending:
-            return f"{text} The search was cut short ({stop}): smaller ones might be better."
-        return f"{text} {self._words_of_ending(place)}"
-
-    def _words_of_ending(self, place: int) -> str:
-        """Return whether the best lies inside the path, and whether that was extended."""
-        last = len(self._path) - 1
-        end, extended = self._path[min(last, self._planned - 1)].lam, last >= self._planned
-        further = f" It went on below its planned end of {end:.4g} to make sure." * extended
-        if self._ending != "end":
-            return f"The path ended there because {self._ending}.{further}"
-        if place == last:
-            return (
-                "That is the small end of the path, even after it was extended: the criterion "
-                "still falls, or hardly changes any more."
-            )
-        return f"The best lies inside the path.{further}"
+        return LambdaChoice(how, lam, None if end else stop, path=path)
 
 
 def _steps(top: float, end: float) -> int:

@@ -18,7 +18,6 @@ from scipy.special import chdtri
 from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem, Recipe
-from graftwork.grafting.certificate import STOPS
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
@@ -32,16 +31,23 @@ from graftwork.tuning.levels import Levels, find_levels
 from graftwork.tuning.newton import newton
 from graftwork.tuning.pair_screen import STRIKING
 from graftwork.tuning.pair_tests import examine_absent
-from graftwork.tuning.path import LambdaPath, PathEndedError, PathPoint, path_values
+from graftwork.tuning.path import (
+    EdgeSelection,
+    LambdaChoice,
+    LambdaPath,
+    PathEndedError,
+    PathPoint,
+    path_values,
+)
 from graftwork.tuning.refit import refit, unshrunk
 from graftwork.tuning.resampled import NOISE, DrawnFrom
 from graftwork.tuning.rows import FittedRows
 from graftwork.tuning.verdicts import Verdicts, middle_test
 
-# Refits are solved to this before a test, with so many evaluations before Newton steps take over.
+# Refits are solved to this before a test; Newton steps take over after this many evaluations.
 REFIT_ACCURACY = 2e-4
 MOST_EVALUATIONS = 30
-# Where variables have too many states for those, so many evaluations must do.
+# Where variables have too many states for those, this many evaluations must do.
 LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
@@ -69,8 +75,8 @@ class StructureResult:
         The tests; None if the run was cut short before.
     path : tuple of PathPoint
     levels : Levels
-    words : str
-        How the edges were chosen, for people.
+    choice : LambdaChoice
+        How the edges were chosen.
     given : Solution or None
         The edges of the network of the sample that the rows were drawn from, fitted likewise.
     unsettled : int
@@ -83,7 +89,7 @@ class StructureResult:
     evidence: Evidence | None
     path: tuple[PathPoint, ...]
     levels: Levels
-    words: str
+    choice: LambdaChoice
     given: Solution | None = None
     unsettled: int = 0
 
@@ -219,18 +225,32 @@ class _Search:
             for fit in walk.fits
         )  # fmt: skip
         evidence = self._evidence if self._final is not None else None
-        domain = cast(NetworkFamily, self._problem.family)
-        words = _words(outcome, evidence, levels, len(domain.required))
-        most = walk.budget.max_edges
-        if evidence is not None and most is not None and len(evidence.edges.pairs) == most:
-            edges = f"{most:,} edge{'s'[: most != 1]}"
-            words += (
-                f" At most {edges} may be kept, so pairs that pass their tests may be left out."
-            )
-        if evidence is not None and refitted.residual > FINAL_ACCURACY:
-            words += f" With so many states the refit was solved to {refitted.residual:.1g} only."
+        choice = LambdaChoice("tests", lam, outcome.certificate.stop)
+        if evidence is not None:
+            tests = self._selection(outcome, evidence, levels, refitted.residual)
+            choice = LambdaChoice("tests", lam, tests=tests)
         return StructureResult(
-            outcome, refitted, evidence, path, levels, words, self._given, self._unsettled
+            outcome, refitted, evidence, path, levels, choice, self._given, self._unsettled
+        )
+
+    def _selection(
+        self, outcome: Outcome, evidence: Evidence, levels: Levels, residual: float
+    ) -> EdgeSelection:
+        """Return how tests chose the edges, in numbers."""
+        n_required = len(cast(NetworkFamily, self._problem.family).required)
+        most, n_edges = self._walk.budget.max_edges, len(evidence.edges.pairs)
+        return EdgeSelection(
+            n_listed=outcome.certificate.n_edges,
+            n_tests=evidence.n_tests,
+            n_kept=n_edges - n_required,
+            n_required=n_required,
+            fdr=evidence.level,
+            largest=levels.largest,
+            noise=levels.noise,
+            sampled=levels.sampled,
+            n_contested=evidence.n_contested,
+            max_edges=most if n_edges == most else None,
+            residual=residual if residual > FINAL_ACCURACY else None,
         )
 
     def _refit_edges(self, edges: Ints) -> None:
@@ -499,45 +519,3 @@ def _among(pairs: Ints, some: Ints) -> NDArray[np.bool_]:
 def _price(evidence: Evidence, degrees: Floats) -> float:
     """Return the statistic that the largest of some tables would need to be the only edge."""
     return float(chdtri(degrees.max(), evidence.level / max(1, evidence.n_tests)))
-
-
-def _words(outcome: Outcome, evidence: Evidence | None, levels: Levels, n_required: int) -> str:
-    """Return how the edges were chosen, for people."""
-    stop = outcome.certificate.stop
-    if evidence is None:
-        return (
-            f"The search was cut short ({STOPS[stop]}) before edges were tested; it stood at "
-            f"lambda {outcome.certificate.lam:.4g}."
-        )
-    if not evidence.n_tests:
-        return "There is no pair of variables that might be an edge, so nothing was tested."
-    short, kept = outcome.certificate.n_edges, len(evidence.edges.pairs) - n_required
-    listed = (
-        f"Grafting down to lambda {outcome.certificate.lam:.4g}, where chance alone would give the "
-        f"first edge, made a short list of {short:,} pair{'s'[: short != 1]}. "
-    )
-    if levels.largest <= levels.noise:
-        listed = (
-            f"No pair depends more than the strongest would by chance (score {levels.largest:.3g}, "
-            f"noise level {levels.noise:.3g}), so none is on the short list. "
-        )
-    sampled = " The noise level was estimated from a sample of all pairs."
-    count = evidence.n_tests
-    tested = "The only pair was" if count == 1 else f"All {count:,} pairs were"
-    return (
-        f"{listed}{tested} "
-        "tested, refitted without the penalty, and "
-        f"{kept:,} edge{'s'[: kept != 1]} kept at a false discovery rate of {evidence.level:g}"
-        + (f", beside {n_required:,} required whatever the tests say." if n_required else ".")
-        + (_contested(evidence.n_contested) if evidence.n_contested else "")
-        + (sampled if levels.sampled else "")
-    )
-
-
-def _contested(count: int) -> str:
-    """Return what was done about pairs whose tests disagree."""
-    pairs = "one pair" if count == 1 else f"{count:,} pairs"
-    return (
-        f" Of {pairs} the tests with and without the edge disagreed; there the median p-value of "
-        "the score, Wald and likelihood ratio tests decided."
-    )

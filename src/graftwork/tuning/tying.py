@@ -19,7 +19,7 @@ compression as constrained optimization, with application to neural nets. Part I
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ JUDGING_STEPS = 2
 LEAST_BEND = 1e-4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tying:
     """A network whose weights share few values.
 
@@ -66,12 +66,19 @@ class Tying:
         Groupings tried; 0 if nothing needed tying.
     """
 
-    potentials: Potentials = field(repr=False)
-    values: Floats = field(repr=False)
+    potentials: Potentials
+    values: Floats
     n_weights: int
     loss_before: float
     loss_after: float
     rounds: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Tying(n_values={len(self.values)}, n_weights={self.n_weights}, bits={self.bits}, "
+            f"loss_before={self.loss_before:.6g}, loss_after={self.loss_after:.6g}, "
+            f"rounds={self.rounds})"
+        )
 
     @property
     def bits(self) -> int:
@@ -87,25 +94,6 @@ class Tying:
     @property
     def _different(self) -> int:
         return len(self.values) + int((self.potentials.weights == 0).any())
-
-    def words(self) -> str:
-        """Return what became of the weights, for people."""
-        taken = _counted(len(self.values), "value")
-        some = f"{_counted(self.n_weights, 'weight')} {'takes' if self.n_weights == 1 else 'take'}"
-        if not self.rounds:
-            return f"Nothing needed tying: {_counted(self.n_weights, 'weight')} suffice."
-        rise = self.loss_after - self.loss_before
-        told = self.loss_before > 0 and abs(rise) >= 5e-5 * self.loss_before
-        share = f" ({rise / self.loss_before:+.2%})" if told else ""
-        before, after = self.n_bytes
-        rest = ", the others are zero" if self.n_weights < self.potentials.layout.size else ""
-        return (
-            f"{some} {taken}{rest}: {_counted(self.bits, 'bit')} instead of 64 for "
-            f"each number, packed {after:,} bytes instead of {before:,} for all of them with the "
-            "values (names, states and edges come on top). "
-            f"On the rows learned from, the loss is {self.loss_after:.6g} instead of "
-            f"{self.loss_before:.6g}{share}."
-        )
 
     def to_dict(self) -> dict[str, float | int]:
         """Return the numbers of it, for files."""
@@ -139,7 +127,7 @@ def tie(
     potentials : Potentials
         The learned network.
     count : int
-        How many values there may be beside zero.
+        How many values there may be, zero not counted.
     tolerance : float
         Largest slope of the divergence along any of the values at the end.
     observer : Observer, optional
@@ -216,7 +204,7 @@ def _search(
     best = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS)
     found = labels, best.point.potentials.weights
     for step in range(ROUNDS):
-        observer.on_stage(f"tying weights to {_counted(count, 'value')}", step, ROUNDS)
+        observer.on_stage(f"tying weights to at most {count} values", step, ROUNDS)
         near = _solve(nearest.pulled(centres[labels] - missed, pull), weights, 0.0, STEPS)
         weights = near.point.potentials.weights
         labels, centres = cluster(weights + missed, nearest.bend, count)
@@ -253,7 +241,3 @@ def _most_frequent(objective: Objective) -> Ints:
     sample = objective.sample
     cut = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
     return np.array([int(np.argmax(part)) for part in cut])
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s'[: n != 1]}"

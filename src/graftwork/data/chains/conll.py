@@ -143,7 +143,7 @@ def conll_lines(sentences: Iterable[Sentence], *, sep: str | None = None) -> Ite
 def _check_separator(sep: str | None) -> None:
     """Raise unless the separator is None or a text within a line."""
     if sep is not None and (not sep or "\n" in sep or "\r" in sep):
-        raise DataError(f"sep is {sep!r}, but it must be None or some characters within a line.")
+        raise DataError(f"sep={sep!r} must be some characters within a line.")
 
 
 def _cells(line: str, sep: str | None) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _sentences(lines: Iterable[str], sep: str | None) -> Iterator[Sentence]:
 def _ragged(number: int, count: int, first: int, width: int, sep: str | None) -> str:
     """Return the sentence about a line with another number of columns."""
     remedy = (
-        "pass sep= if columns are not separated by spaces or tabs, or may hold spaces"
+        "use sep= if columns are not separated by spaces or tabs, or may hold spaces"
         if sep is None
         else f"check whether {sep!r} is what separates columns"
     )

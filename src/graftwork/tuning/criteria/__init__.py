@@ -18,7 +18,7 @@ from graftwork.grafting import Outcome
 from graftwork.inference.layout import Potentials
 from graftwork.registry import Registry
 from graftwork.tuning.folds import Fold, Folder
-from graftwork.tuning.path import LambdaPath, PathPoint
+from graftwork.tuning.path import Basis, LambdaPath, PathEnd, PathPoint
 
 # Rises in a row after which a criterion is not followed further: there may be several minima near
 # each other.
@@ -32,12 +32,11 @@ def minimum(path: Sequence[PathPoint]) -> int:
     return int(np.argmin([point.criterion for point in path]))
 
 
-def words_of_rises(path: Sequence[PathPoint]) -> str:
-    """Return that the criterion has risen often enough in a row, if it has."""
+def has_risen(path: Sequence[PathPoint]) -> bool:
+    """Return whether the criterion has risen often enough in a row."""
     last = [point.criterion for point in path[-RISES - 1 :]]
     rises = [b - a > ROUNDING * abs(a) for a, b in pairwise(last)]
-    rising = len(rises) == RISES and all(rises)
-    return f"it had risen for {RISES} values in a row" if rising else ""
+    return len(rises) == RISES and all(rises)
 
 
 class Judge(ABC):
@@ -47,18 +46,20 @@ class Judge(ABC):
     ----------
     paths : sequence of LambdaPath
         What is fitted at each lambda.
+    basis : Basis
+        What they are judged by.
     """
 
-    def __init__(self, paths: Sequence[LambdaPath]) -> None:
-        self.paths = paths
+    def __init__(self, paths: Sequence[LambdaPath], basis: Basis) -> None:
+        self.paths, self.basis = paths, basis
 
     @abstractmethod
     def look(self, lam: float) -> PathPoint:
         """Return what becomes of the next lambda."""
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return why smaller lambdas need not be looked at, in words; nothing if they should."""
-        return words_of_rises(path)
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return why smaller lambdas need not be looked at; None if they should."""
+        return "rises" if has_risen(path) else None
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return the place of the best lambda so far."""
@@ -69,16 +70,12 @@ class Judge(ABC):
         potentials: Potentials = self.paths[0].fits[place].potentials
         return potentials
 
-    @abstractmethod
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for the lambda chosen, for people."""
-
 
 class FoldsJudge(Judge):
     """A judge of networks that are learned from parts of the rows."""
 
-    def __init__(self, path: LambdaPath, folds: Sequence[Fold]) -> None:
-        super().__init__([path.sharing_log(fold.problem_at) for fold in folds])
+    def __init__(self, path: LambdaPath, folds: Sequence[Fold], basis: Basis) -> None:
+        super().__init__([path.sharing_log(fold.problem_at) for fold in folds], basis)
         self.folds = folds
 
     def start(self, place: int) -> Potentials:

@@ -8,8 +8,8 @@ import numpy as np
 
 from graftwork.registry import register
 from graftwork.tuning.criteria import FoldsJudge, Judge
-from graftwork.tuning.folds import Fold, Folder, count_observations, deal, draw
-from graftwork.tuning.path import LambdaPath, PathPoint
+from graftwork.tuning.folds import Folder, count_observations, deal, draw
+from graftwork.tuning.path import Basis, LambdaPath, PathPoint
 
 
 @register("hold-out", goals=("prediction",))
@@ -31,8 +31,8 @@ class HoldOut:
         if count < 2:
             return None
         judged = draw(weights, min(max(round(self.share * count), 1), count - 1), rng)
-        named = f"on {count_observations(judged):,} rows held out"
-        return _Predicting(path, [folder.fold(weights - judged, judged)], named)
+        basis = Basis("held-out", n_rows=count_observations(judged))
+        return _Predicting(path, [folder.fold(weights - judged, judged)], basis)
 
 
 @register("k-fold", goals=("prediction",))
@@ -54,15 +54,12 @@ class KFold:
             return None
         parts = deal(weights, int(self.folds), rng)
         folds = [folder.fold(weights - part, part) for part in parts]
-        return _Predicting(path, folds, f"on rows held out, each of {len(parts)} parts in turn")
+        basis = Basis("held-out", len(parts), count_observations(weights))
+        return _Predicting(path, folds, basis)
 
 
 class _Predicting(FoldsJudge):
     """Networks learned from some rows predict the others."""
-
-    def __init__(self, path: LambdaPath, folds: list[Fold], named: str) -> None:
-        super().__init__(path, folds)
-        self._named = named
 
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""
@@ -71,10 +68,3 @@ class _Predicting(FoldsJudge):
         scores = [fold.score(fit.potentials) for fold, fit in parts]
         held_out = float(np.average(scores, weights=[fold.weight for fold in self.folds]))
         return self.mean(lam, fits, criterion=held_out, held_out=held_out)
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return (
-            f"predicts best (negative log pseudo-likelihood {point.held_out:.5g} nats a row, "
-            f"{self._named})"
-        )

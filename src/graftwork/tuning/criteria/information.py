@@ -15,7 +15,7 @@ from graftwork.registry import register
 from graftwork.solvers import Solution
 from graftwork.tuning.criteria import Judge
 from graftwork.tuning.folds import Folder
-from graftwork.tuning.path import LambdaPath, PathPoint
+from graftwork.tuning.path import Basis, LambdaPath, PathPoint
 
 # Refits that only serve a choice are solved to this.
 REFIT_ACCURACY = 2e-4
@@ -34,7 +34,7 @@ class Ebic:
 
     def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(path, self.gamma, _penalised, "of the penalised fits")
+        return _Informed(path, self.gamma, _penalised)
 
 
 @register("ebic-then-refit", goals=("prediction", "structure"))
@@ -54,7 +54,7 @@ class EbicRefit(Ebic):
 
     def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge:
         """Return the judge."""
-        return _Informed(path, self.gamma, _Refits(), "of refits without the penalty")
+        return _Informed(path, self.gamma, _Refits(), of_refits=True)
 
 
 def _penalised(path: LambdaPath, fit: Outcome) -> tuple[float, float]:
@@ -81,23 +81,19 @@ class _Informed(Judge):
         path: LambdaPath,
         gamma: float,
         losses: Callable[[LambdaPath, Outcome], tuple[float, float]],
-        named: str,
+        of_refits: bool = False,
     ) -> None:
-        super().__init__([path])
-        self._gamma, self._losses, self._named = gamma, losses, named
+        super().__init__([path], Basis("ebic", gamma=gamma, of_refits=of_refits))
+        self._losses = losses
 
     def look(self, lam: float) -> PathPoint:
         """Return the fit with its criterion."""
         [path] = self.paths
         fit = path.step(lam)
         loss, refit_loss = self._losses(path, fit)
-        value = ebic(path.problem_at(lam).objective.sample, loss, fit.potentials, self._gamma)
+        value = ebic(path.problem_at(lam).objective.sample, loss, fit.potentials, self.basis.gamma)
         known = fit.certificate
         return PathPoint(lam, known.n_edges, known.loss, known.objective, refit_loss, value)
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return f"has the smallest EBIC {self._named} (gamma {self._gamma:g}: {point.criterion:.6g})"
 
 
 def ebic(sample: Sample, loss: float, potentials: Potentials, gamma: float) -> float:

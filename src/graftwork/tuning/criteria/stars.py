@@ -13,7 +13,7 @@ from graftwork.grafting import PairSpace
 from graftwork.registry import register
 from graftwork.tuning.criteria import FoldsJudge, Judge
 from graftwork.tuning.folds import Fold, Folder, count_observations, draw
-from graftwork.tuning.path import LambdaPath, PathPoint
+from graftwork.tuning.path import Basis, LambdaPath, PathEnd, PathPoint
 
 
 @register("stars", goals=("structure",))
@@ -82,8 +82,9 @@ class Instability(FoldsJudge):
     """
 
     def __init__(self, path: LambdaPath, folds: list[Fold], threshold: float, size: int) -> None:
-        super().__init__(path, folds)
-        self._threshold, self._size = threshold, size
+        basis = Basis("stars", len(folds), size, threshold=threshold)
+        super().__init__(path, folds, basis)
+        self._threshold = threshold
         self._space: PairSpace = path.problem_at(1.0).space
         self._worst = 0.0
 
@@ -94,22 +95,14 @@ class Instability(FoldsJudge):
         self._worst = max(self._worst, instability(shares, len(fits), self._space.size))
         return self.mean(lam, fits, criterion=self._worst)
 
-    def done(self, path: Sequence[PathPoint]) -> str:
-        """Return that the edges became unstable, if they did."""
-        return "edges became unstable" if path[-1].criterion > self._threshold else ""
+    def done(self, path: Sequence[PathPoint]) -> PathEnd | None:
+        """Return whether the edges became unstable."""
+        return "unstable" if path[-1].criterion > self._threshold else None
 
     def best(self, path: Sequence[PathPoint]) -> int:
         """Return the last lambda with stable edges, or the first of all."""
         stable = [k for k, point in enumerate(path) if point.criterion <= self._threshold]
         return stable[-1] if stable else 0
-
-    def words(self, point: PathPoint) -> str:
-        """Return what speaks for it."""
-        return (
-            f"is the smallest whose edges are stable over {len(self.folds)} subsamples of "
-            f"{self._size:,} rows (instability {point.criterion:.3g}, at most "
-            f"{self._threshold:g} is borne)"
-        )
 
 
 def instability(keys: np.ndarray, n_networks: int, n_pairs: int) -> float:

@@ -1,0 +1,403 @@
+"""A bootstrap as text, files and a figure: which edges are stable, which centralities to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.estimators.bootstrap import CERTAINTY, COLUMNS, CORRELATION, Bootstrap, Record
+from graftwork.models.graphs import MEASURES
+from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
+from graftwork.report.plot import new_figure
+from graftwork.report.trace import plain, write_records, write_text
+from graftwork.text import Column, aligned, count, decimals, section, verb, whole
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+#: An edge in at least this share of the resamples is stable ...
+STABLE = 0.95
+#: ... and one in less than this is unstable.
+UNSTABLE = 0.5
+#: Epskamp, Borsboom and Fried: centralities below the first are not to be read, above the second
+#: they are fine.
+LEAST_CS, GOOD_CS = 0.25, 0.5
+#: A probability of 95 % cannot be seen in fewer subsets than this.
+_FEW_SUBSETS = 20
+#: Shares of fewer resamples than this are off by more than a few per cent.
+_FEW_RESAMPLES = 100
+_NAMED = 8
+#: Between the ends of an edge: lines are not broken there.
+_TIED = "\u00a0-\u00a0"
+
+#: Tests believe that rows are independent of each other, those of a resample are not.
+_TESTED = (
+    "Tests chose the edges of each resample, corrected for repeated rows: a share estimates how "
+    "often as many new rows would show the edge. It is not a second test; rely on p-values and "
+    "q-values for that."
+)
+
+_EDGES: tuple[Column, ...] = (
+    ("pair", "edge", str),
+    ("frequency", "found in", lambda value: f"{value:.0%}"),
+    ("strength", "strength", decimals(2)),
+    ("low", "from", decimals(2)),
+    ("high", "to", decimals(2)),
+)
+_STABILITY: tuple[Column, ...] = (
+    ("dropped", "rows dropped", lambda value: f"{value:.0%}"),
+    ("subsets", "subsets", whole),
+    *((measure, measure, decimals(2)) for measure in MEASURES),
+)
+
+
+def bootstrap_text(boot: Bootstrap) -> str:
+    """Return what a bootstrap means, in plain sentences."""
+    text = " ".join([_done(boot), *_edge_words(boot), *_centrality_words(boot)])
+    return text.replace(_TIED, " - ")
+
+
+def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
+    """Return text and tables of a bootstrap, at most 88 characters wide where that is possible.
+
+    Parameters
+    ----------
+    top : int
+        How many edges to list.
+    """
+    parts = [section("Resamples", _done(boot)), section("Edges", " ".join(_edge_words(boot)))]
+    records = [
+        record | {"pair": f"{record['first']} - {record['second']}"}
+        for record in boot.edges()[: max(top, 0)]
+    ]
+    if records and boot.n_done:
+        parts.append(f"Edges, most frequent first\n{aligned(records, _EDGES)}")
+    parts.append(section("Centrality", " ".join(_centrality_words(boot))))
+    if boot.n_subsets:
+        title = "Mean correlation of centralities with those of all rows"
+        parts.append(f"{title}\n{aligned(_stability_lines(boot), _STABILITY)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _done(boot: Bootstrap) -> str:
+    """Return what was done, and how much of it is missing."""
+    text = f"The network was learned again from {count(boot.n_done, 'resample')} of the rows"
+    if boot.shares:
+        text += f" and from {count(boot.n_subsets, 'subset')}"
+    text += "."
+    if boot.interrupted:
+        asked = boot.n_asked * (2 if boot.shares else 1)
+        text += f" Interrupted: {count(asked, 'fit')} {verb(asked, 'was', 'were')} asked for."
+    if boot.unconverged:
+        text += (
+            f" {count(boot.unconverged, 'fit')} did not reach the accuracy asked for; they are "
+            "counted with the others."
+        )
+    return text
+
+
+def _edge_words(boot: Bootstrap) -> list[str]:
+    """Return which edges of the network are stable and which unstable, in sentences."""
+    if not boot.n_done:
+        return ["No resample was done, so nothing is known about the edges."]
+    own, often = ~np.isnan(boot.strengths), boot.frequencies
+    out = []
+    if boot.n_done < _FEW_RESAMPLES:
+        out.append(f"From fewer than {_FEW_RESAMPLES} resamples, the shares below are rough.")
+    out += _own_edges(boot, own, often) if own.any() else [_none_of_its_own(boot)]
+    out += _missed(boot, own, often)
+    if boot.tested and len(boot.pairs):
+        out.append(_TESTED)
+    return out
+
+
+def _own_edges(boot: Bootstrap, own: Bools, often: Floats) -> list[str]:
+    """Return how stable the network's edges are, in sentences."""
+    stable = own & (often >= STABLE)
+    unstable = own & (often < UNSTABLE)
+    total = int(own.sum())
+    out = [
+        f"Of the network's {count(total, 'edge')}, {stable.sum():,} {verb(stable.sum())} stable "
+        f"(found in at least {STABLE:.0%} of the resamples)"
+        + (f": {_named(boot, stable)}." if stable.any() else ".")
+    ]
+    between = total - int(stable.sum()) - int(unstable.sum())
+    if between:
+        out.append(f"{between:,} more {verb(between, 'was', 'were')} found in at least half.")
+    if unstable.any():
+        out.append(
+            f"{unstable.sum():,} {verb(unstable.sum())} unstable (found in less than half): "
+            f"{_named(boot, unstable)}. Do not rely on these."
+        )
+    return out
+
+
+def _none_of_its_own(boot: Bootstrap) -> str:
+    """Return what resamples of a network without edges have."""
+    some = int((~np.isnan(boot.draws)).any(axis=1).sum())
+    if not some:
+        return "The network has no edges, and no resample has any."
+    most = int(np.argmax(boot.frequencies))
+    first = np.arange(len(boot.pairs)) == most
+    mean = (~np.isnan(boot.draws)).sum() / boot.n_done
+    have = verb(some, "has", "have")
+    return (
+        f"The network has no edges, but {some:,} of {count(boot.n_done, 'resample')} "
+        f"{have} some, {mean:.1f} on average over all; the most frequent, {_named(boot, first)}, "
+        f"is in {boot.frequencies[most]:.0%} of them."
+    )
+
+
+def _missed(boot: Bootstrap, own: Bools, often: Floats) -> list[str]:
+    """Return how many pairs have an edge in most resamples but not in the network."""
+    missed = ~own & (often >= UNSTABLE)
+    if not missed.any():
+        return []
+    which = f"{count(int(missed.sum()), 'pair')} without an edge in the network"
+    have = verb(missed.sum(), "has", "have")
+    return [f"{which} {have} one in half of the resamples or more: {_named(boot, missed)}."]
+
+
+def _named(boot: Bootstrap, chosen: Bools) -> str:
+    """Return the first of some pairs by name, the most frequent and strongest first."""
+    strengths = np.nan_to_num(boot.strengths)
+    order = np.lexsort((-strengths, -boot.frequencies))
+    places = [p for p in order.tolist() if chosen[p]]
+    text = ", ".join(
+        f"{boot.names[boot.pairs[p, 0]]}{_TIED}{boot.names[boot.pairs[p, 1]]}"
+        for p in places[:_NAMED]
+    )
+    more = len(places) - _NAMED
+    return text + (f" and {more:,} more" if more > 0 else "")
+
+
+def _centrality_words(boot: Bootstrap) -> list[str]:
+    """Return which centralities may be read, in sentences."""
+    if not boot.shares:
+        return ["No rows were dropped, so nothing is known about the order of centralities."]
+    if not boot.n_subsets:
+        return ["No subset was done, so nothing is known about the order of centralities."]
+    known = {measure: value for measure, value in boot.cs.items() if value is not None}
+    if not known:
+        return ["All variables are equally central, so there is no order to read."]
+    if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
+        return [
+            "Too few subsets to tell whether the order of centralities may be read: fewer than "
+            f"{_FEW_SUBSETS} for each share of dropped rows. Set n to "
+            f"{_FEW_SUBSETS * len(boot.shares):,} or more."
+        ]
+    out = [_verdict(measure, value) for measure, value in known.items()]
+    flat = [measure for measure in MEASURES if measure not in known]
+    if flat:
+        out.append(f"All variables have the same {_listed(flat)}.")
+    return out
+
+
+def _verdict(measure: str, value: float) -> str:
+    """Return whether a centrality may be read.
+
+    Examples
+    --------
+    >>> _verdict("degree", 0.1)
+    'Do not read the order of variables by degree (CS 0.10, below 0.25).'
+    """
+    if value < LEAST_CS:
+        return (
+            f"Do not read the order of variables by {measure} (CS {value:.2f}, below {LEAST_CS})."
+        )
+    if value < GOOD_CS:
+        return (
+            f"Read the order of variables by {measure} with care (CS {value:.2f}, below {GOOD_CS})."
+        )
+    return (
+        f"The order of variables by {measure} is stable (CS {value:.2f}: with {value:.0%} of the "
+        f"rows dropped it still correlates by {CORRELATION} or more in {CERTAINTY:.0%} of the "
+        "subsets)."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
+    """Return a line for each share of dropped rows, with a column for each measure."""
+    lines: dict[float, dict[str, Any]] = {}
+    for record in boot.stability():
+        line = lines.setdefault(
+            record["dropped"], {"dropped": record["dropped"], "subsets": record["subsets"]}
+        )
+        line[record["measure"]] = record["mean"]
+    return list(lines.values())
+
+
+def write_bootstrap(
+    boot: Bootstrap, folder: str | PathLike[str], *, plot: bool = True
+) -> list[str]:
+    """Write a bootstrap's files to a folder, and return their names; each appears whole or not.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made where there is none.
+    plot : bool
+        Whether to draw the figure, which needs matplotlib.
+    """
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    for earlier in ("stability.csv", "bootstrap.png"):  # of another run: they would not fit this
+        (out / earlier).unlink(missing_ok=True)
+    write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
+    write_records(out / "centrality.csv", boot.centralities())
+    written = ["bootstrap.csv", "centrality.csv"]
+    if boot.shares:
+        write_records(out / "stability.csv", boot.stability())
+        written.append("stability.csv")
+    write_text(out / "bootstrap.txt", bootstrap_summary(boot))
+    text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
+    write_text(out / "bootstrap.json", text + "\n")
+    written += ["bootstrap.txt", "bootstrap.json"]
+    if plot:
+        boot.plot(out / "bootstrap.png")
+        written.append("bootstrap.png")
+    return written
+
+
+def bootstrap_dict(boot: Bootstrap) -> dict[str, Any]:
+    """Return a bootstrap as values JSON can hold; what is unknown is None."""
+    found: dict[str, Any] = plain(
+        {
+            "resamples": boot.n_done,
+            "resamples_asked": boot.n_asked,
+            "subsets": boot.n_subsets,
+            "subsets_asked": boot.n_asked if boot.shares else 0,
+            "interrupted": boot.interrupted,
+            "unconverged": boot.unconverged,
+            "tested": boot.tested,
+            "words": bootstrap_text(boot),
+            "cs": boot.cs,
+            "edges": boot.edges(),
+            "centrality": boot.centralities(),
+            "stability": boot.stability(),
+        }
+    )
+    return found
+
+
+_PALE, _BAR = "#6b7280", "#d7e3ee"
+
+
+def plot_bootstrap(
+    boot: Bootstrap, path: str | PathLike[str] | None = None, *, top: int = 40
+) -> Any:
+    """Return the figure of a bootstrap; write it if a path is given.
+
+    On the left the edges, the most frequent first: bars are how often each was found, lines the
+    intervals of its strength (absent as 0), dots the network itself. On the right how centralities
+    of subsets correlate with those of all rows, with the middle 90 % of the subsets as a band.
+    No window opens, and pyplot is left alone.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        Where to write it; the ending says the format (png, pdf, svg).
+    top : int
+        How many edges to draw.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    DataError
+        If the ending of the path is no format matplotlib writes.
+    """
+    records = boot.edges()
+    shown = records[:top]
+    figure = new_figure(12.5, min(max(4.5, 1.6 + 0.24 * len(shown)), 60.0))
+    often, edges, curves = figure.subplots(1, 3, width_ratios=(1.0, 2.6, 2.8))
+    _frequencies(often, shown)
+    _intervals(edges, shown)
+    left_out = len(records) - len(shown)
+    if left_out > 0:
+        edges.set_xlabel(f"strength ({count(left_out, 'less frequent pair')} not drawn)", color=INK)
+    _stability(curves, boot)
+    fits = count(boot.n_done, "resample")
+    if boot.shares:
+        fits += f", {count(boot.n_subsets, 'subset')}"
+    height = figure.get_figheight()
+    figure.suptitle(fits, fontsize=12, color=INK, y=1 - 0.12 / height, va="top")
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
+    return finish(figure, path)
+
+
+def _frequencies(ax: Any, records: list[Record]) -> None:
+    """Draw how often each edge was found, with the names of its ends."""
+    places = np.arange(len(records))
+    ax.barh(places, [record["frequency"] for record in records], color=_BAR, height=0.75)
+    names = [f"{record['first']} - {record['second']}" for record in records]
+    ax.set_yticks(places, [name.replace("$", r"\$") for name in names])
+    ax.set_xlim(0, 1)
+    ax.set_ylim(max(len(records), 1) - 0.4, -0.6)
+    ax.set_xlabel("share of resamples", color=INK)
+    dress(ax)
+
+
+def _intervals(ax: Any, records: list[Record]) -> None:
+    """Draw the interval of each strength, and the network's own as a dot."""
+    places = np.arange(len(records))
+    ax.hlines(
+        places,
+        [record["low"] for record in records],
+        [record["high"] for record in records],
+        color=colour_of(0),
+        linewidth=2.2,
+    )
+    means = [record["mean"] for record in records]
+    ax.plot(means, places, "|", color=colour_of(0), markersize=9, label="mean of resamples")
+    own = [record["strength"] or np.nan for record in records]  # no dot where there is no edge
+    ax.plot(own, places, "o", color=colour_of(1), markersize=4.5, label="the network")
+    ax.set_yticks(places, [])
+    ax.set_ylim(max(len(records), 1) - 0.4, -0.6)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("strength", color=INK)
+    dress(ax)
+    if records:
+        ax.legend(frameon=False, fontsize=8.5, loc="lower right")
+    else:
+        place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+        ax.text(0.5, 0.5, "no edges", color=_PALE, fontsize=12, **place)
+
+
+def _stability(ax: Any, boot: Bootstrap) -> None:
+    """Draw a line a measure: correlations with all rows against the share dropped."""
+    dress(ax)
+    ax.set_xlabel("share of rows dropped", color=INK)
+    ax.set_ylabel("correlation of centralities with those of all rows", color=INK)
+    if not boot.n_subsets:
+        place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+        ax.text(0.5, 0.5, "no rows were dropped", color=_PALE, fontsize=12, **place)
+        return
+    found, shares = np.nan_to_num(boot.correlations), np.unique(boot.dropped)
+    for m, (measure, cs) in enumerate(zip(MEASURES, boot.cs.values(), strict=True)):
+        if cs is None:
+            continue
+        groups = [found[boot.dropped == share, m] for share in shares]
+        line = draw_curve(ax, m, shares, np.array([group.mean() for group in groups]))
+        line.set_label(f"{measure} (CS {cs:.2f})")
+        ends = np.array([np.quantile(group, (0.05, 0.95)) for group in groups])
+        ax.fill_between(shares, ends[:, 0], ends[:, 1], color=colour_of(m), alpha=0.12, linewidth=0)
+    ax.axhline(CORRELATION, color=_PALE, linewidth=0.9, linestyle=":")
+    ax.set_xlim(0, float(shares.max()) + 0.03)
+    ax.set_ylim(top=1.02)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=8.5, loc="lower left")

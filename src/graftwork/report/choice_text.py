@@ -1,0 +1,295 @@
+"""Text about the choice of lambda and edges, why a search ended, and what tests of edges say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from scipy.special import chdtri
+
+from graftwork.estimators.edges import near_records
+from graftwork.grafting.certificate import Stop
+from graftwork.text import count, probability, two_digits, verb
+from graftwork.tuning import Evidence, LambdaChoice
+from graftwork.tuning.criteria import RISES
+from graftwork.tuning.path import Basis, EdgeSelection, PathSearch
+
+# How many pairs that are almost edges are named.
+_NAMED = 5
+# P-values of the listed pairs are below this.
+_STRIKING = 0.05
+# It is told if more than this share of the edges, by their number, come or go with few rows.
+_MUCH = 0.05
+
+_STOPS: dict[Stop, str] = {
+    "optimal": "no {noun} left out would improve it",
+    "edges": "the {noun} budget was reached",
+    "given": "its edges were given, by a tree or another start, and no others were looked for",
+    "searched": "its number of edges was given, and a local search found which they are, without a "
+    "guarantee",
+    "rounds": "the round budget was reached",
+    "tests": "the budget of tests was reached",
+    "seconds": "the time budget was reached",
+    "interrupted": "it was interrupted",
+    "stalled": "the solver gave up because no step improved it any further",
+    "pruned": "small weights that belong to the optimum were dropped at the end",
+}
+
+
+def stop_text(stop: Stop, noun: str = "edge") -> str:
+    """Return why a run ended, as a clause.
+
+    Examples
+    --------
+    >>> stop_text("edges", "feature")
+    'the feature budget was reached'
+    """
+    return _STOPS[stop].format(noun=noun)
+
+
+def choice_text(choice: LambdaChoice) -> str:
+    """Return how lambda, or the edges, were chosen.
+
+    Examples
+    --------
+    >>> choice_text(LambdaChoice("given", 0.1))
+    'Lambda 0.1 was given.'
+    """
+    if choice.tests is not None:
+        return _selection_text(choice.tests, choice.lam)
+    if choice.path is not None:
+        return _path_text(choice.path, choice)
+    if choice.stop is not None:
+        return _cut_short(choice)
+    return {
+        "none": "There is no penalty.",
+        "sized": "There is no sparsity penalty, because the method gives the number of edges; a "
+        "standard normal prior keeps the weights finite.",
+        "one-row": "One row says nothing about others, so lambda was not chosen: there is no edge.",
+        "independent": "No two variables depend on each other at all, so any lambda gives the same "
+        "network.",
+    }.get(choice.how, f"Lambda {choice.lam:g} was given.")
+
+
+def _cut_short(choice: LambdaChoice) -> str:
+    """Return how far a search came that ended before there was anything to choose from."""
+    assert choice.stop is not None
+    why = stop_text(choice.stop)
+    if choice.how == "adaptive":
+        return f"The first fit was cut short ({why})."
+    if choice.how == "tests":
+        return (
+            f"The search was cut short ({why}) before edges were tested; it had reached lambda "
+            f"{choice.lam:.4g}."
+        )
+    return f"The search was cut short ({why}) before any lambda was judged."
+
+
+def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
+    """Return which lambda of a path is best, and where the path ended."""
+    text = (
+        f"Of {count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}, "
+        f"{choice.lam:.4g} {_merit(path.basis, path.criterion)}."
+    )
+    further = ""
+    if path.planned is not None:
+        further = f" It went on below its planned end of {path.planned:.4g} to make sure."
+    if path.end is None:
+        assert choice.stop is not None
+        why = stop_text(choice.stop)
+        return f"{text} The search was cut short ({why}): smaller ones might be better."
+    if path.end == "rises":
+        why = f"the criterion had risen for {RISES} values in a row"
+        return f"{text} The path ended there because {why}.{further}"
+    if path.end == "unstable":
+        return f"{text} The path ended there because edges became unstable.{further}"
+    if path.end == "inside":
+        return f"{text} The best lies inside the path.{further}"
+    return (
+        f"{text} That is the small end of the path, even after it was extended: the criterion "
+        "still falls, or hardly changes any more."
+    )
+
+
+def _merit(basis: Basis, value: float) -> str:
+    """Return what speaks for the lambda chosen."""
+    if basis.how == "held-out":
+        rows = f"{count(basis.n_rows, 'row')} held out"
+        if basis.n_parts > 1:
+            rows = f"rows held out, each of {basis.n_parts} parts in turn"
+        return f"predicts best (negative log pseudo-likelihood {value:.5g} nats a row, on {rows})"
+    if basis.how == "stars":
+        return (
+            f"is the smallest whose edges are stable over {count(basis.n_parts, 'subsample')} of "
+            f"{count(basis.n_rows, 'row')} (instability {value:.3g}; at most {basis.threshold:g} "
+            "is accepted)"
+        )
+    fits = "refits without the penalty" if basis.of_refits else "the penalised fits"
+    return f"has the smallest EBIC of {fits} (gamma {basis.gamma:g}: {value:.6g})"
+
+
+def _selection_text(tests: EdgeSelection, lam: float) -> str:
+    """Return how tests chose the edges."""
+    if not tests.n_tests:
+        return "There is no pair of variables that might be an edge, so nothing was tested."
+    listed = (
+        f"Grafting down to lambda {lam:.4g}, where chance alone would give the first edge, made a "
+        f"short list of {count(tests.n_listed, 'pair')}."
+    )
+    if tests.largest <= tests.noise:
+        listed = (
+            "No pair depends more strongly than the strongest would by chance (score "
+            f"{tests.largest:.3g}, noise level {tests.noise:.3g}), so none is on the short list."
+        )
+    tested = "The only pair was" if tests.n_tests == 1 else f"All {tests.n_tests:,} pairs were"
+    kept = f"{count(tests.n_kept, 'edge')} kept at a false discovery rate of {tests.fdr:g}"
+    if tests.n_required:
+        kept += f", in addition to {tests.n_required:,} required whatever the tests say"
+    parts = [listed, f"{tested} tested, refitted without the penalty, and {kept}."]
+    return " ".join([*parts, *_selection_remarks(tests)])
+
+
+def _selection_remarks(tests: EdgeSelection) -> list[str]:
+    """Return what else there is to know about a selection of edges, in sentences."""
+    out = []
+    if tests.n_contested:
+        pairs = "one pair" if tests.n_contested == 1 else f"{tests.n_contested:,} pairs"
+        out.append(
+            f"For {pairs} the tests with and without the edge disagreed; there the median p-value "
+            "of the score, Wald and likelihood ratio tests decided."
+        )
+    if tests.sampled:
+        out.append("The noise level was estimated from a sample of all pairs.")
+    if tests.max_edges is not None:
+        most = count(tests.max_edges, "edge")
+        out.append(f"At most {most} may be kept, so pairs that pass their tests may be left out.")
+    if tests.residual is not None:
+        out.append(f"With this many states the refit was solved only to {tests.residual:.1g}.")
+    if tests.rivals:
+        out.append(_rivals_text(tests.rivals))
+    n_edges = tests.n_kept + tests.n_required
+    if tests.n_moved is not None and tests.n_moved > max(1.0, _MUCH * n_edges):
+        out.append(
+            f"Without 1 % of the rows, chosen at random, {tests.n_moved:,} edges come or go (of "
+            f"{n_edges:,}): some variables carry the same information, and which of their edges "
+            "is kept is a close call."
+        )
+    return out
+
+
+def _rivals_text(pairs: Sequence[tuple[Any, Any]]) -> str:
+    """Return which absent pairs pass their test all the same.
+
+    Examples
+    --------
+    >>> _rivals_text([("a", "b")])
+    'Left out: a - b, which passes its test while it is absent and fails as an edge; it and ...'
+    """
+    n = len(pairs)
+    return (
+        f"Left out: {', '.join(f'{a} - {b}' for a, b in pairs)}, which "
+        f"{verb(n, 'passes its test while it is', 'pass their tests while they are')} absent and "
+        f"{verb(n, 'fails as an edge; it', 'fail as edges; they')} and edges that are kept stand "
+        "in for each other."
+    )
+
+
+def evidence_sections(
+    evidence: Evidence, names: Sequence[Any], rows: float
+) -> list[tuple[str, str]]:
+    """Return titles and texts about the tests of a network's edges; nothing if there are none.
+
+    Parameters
+    ----------
+    names : sequence
+        The variables.
+    rows : float
+        Total weight of the rows.
+    """
+    if not evidence.n_tests:
+        return []
+    return [
+        ("What the numbers mean", _meaning(evidence)),
+        ("Almost edges", _almost(evidence, names, rows)),
+        ("With more rows", _outlook(evidence, rows)),
+    ]
+
+
+def _meaning(evidence: Evidence) -> str:
+    """Return what strengths, p-values and q-values are, for this network."""
+    sure = evidence.edge_log_q[evidence.edge_log_q <= math.log(evidence.level)]
+    kept = len(sure)
+    text = (
+        "The strength of an edge is the norm of its table after row and column means are removed: "
+        "how far it moves log-probabilities. Its p-value is the probability of data that speak for "
+        "it at least this much if it were not there, given all other edges. "
+    )
+    if not kept:
+        return text + f"No pair is convincing at a false discovery rate of {evidence.level:g}."
+    false = evidence.level * kept
+    expected = f"about {false:.1f} are" if false >= 0.95 else "fewer than one is"
+    weakest, required = max(sure), len(evidence.edges.pairs) - kept
+    text += (
+        "Its q-value is the false discovery rate at which it would just be kept: of the "
+        f"{count(kept, 'edge')} kept at {evidence.level:g}, {expected} false on "
+        f"average. The least certain has q = {probability(math.exp(weakest))}."
+    )
+    if required == 1:
+        text += " 1 more is there because it is required; its test does not pass."
+    elif required:
+        text += f" {required:,} more are there because they are required; their tests do not pass."
+    return text
+
+
+def _almost(evidence: Evidence, names: Sequence[Any], rows: float) -> str:
+    """Return which pairs came closest to being edges, and what they would need."""
+    near = near_records(names, evidence, _NAMED)
+    if not near:
+        return f"No other pair has a p-value below {_STRIKING:g}."
+    parts = []
+    for record in near:
+        need = _rows_needed(record["statistic"], record["df"], evidence, rows)
+        parts.append(
+            f"{record['first']} - {record['second']} (p = {probability(record['p_value'])}, "
+            f"q = {probability(record['q_value'])}{need})"
+        )
+    return (
+        f"{'; '.join(parts)}. The number of rows is roughly what it would take if the dependence "
+        "is as strong as it looks; the closest of many pairs usually look stronger than they are."
+    )
+
+
+def _outlook(evidence: Evidence, rows: float) -> str:
+    """Return whether weaker dependences hide below what these rows can show."""
+    others = evidence.n_tests - len(evidence.edges.pairs)
+    if others <= 0:
+        return "Every pair is an edge already."
+    seen = int((evidence.others.log_p <= math.log(_STRIKING)).sum())
+    chance = _STRIKING * others
+    pairs = f"{count(others, 'pair')} that {verb(others, 'is not an edge', 'are not edges')}"
+    text = (
+        f"Of the {pairs}, {seen:,} {verb(seen, 'has', 'have')} a p-value below {_STRIKING:g}; "
+        f"chance alone gives about {chance:,.0f}. "
+    )
+    spread = math.sqrt(chance * (1 - _STRIKING))
+    if seen > chance + 3 * max(spread, 1.0):
+        return text + (
+            f"So there are about {seen - chance:,.0f} weaker dependences that {rows:,.6g} rows "
+            "cannot tell from chance one by one; more rows would bring some of them out, and so "
+            "would a higher fdr. For predictions they count together: use goal='prediction'."
+        )
+    return text + "That is no more than chance would explain."
+
+
+def _rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> str:
+    """Return at about how many rows a pair would be kept, if its dependence is as it looks.
+
+    What a statistic exceeds its degrees of freedom by grows with the rows.
+    """
+    kept = len(evidence.edges.pairs) + 1
+    needed = float(chdtri(df, evidence.level * kept / max(1, evidence.n_tests))) - df
+    excess = statistic - df
+    if excess <= 0 or needed <= excess:
+        return ""
+    return f", at about {two_digits(rows * needed / excess):,} rows"

@@ -1,0 +1,278 @@
+"""Text about single values: certificates, exchanges, tying, missing cells, drawn rows.
+
+`describe` makes the text of any of them, and of how lambda was chosen and of bootstraps.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from graftwork.data.missing import MISSING_STATE
+from graftwork.datasets.mixing import Mixing
+from graftwork.estimators.bootstrap import Bootstrap
+from graftwork.estimators.missing import Advice, MissingCells
+from graftwork.grafting import Tally
+from graftwork.grafting.certificate import Certificate
+from graftwork.report.bootstrap import bootstrap_text
+from graftwork.report.choice_text import choice_text, stop_text
+from graftwork.text import count, sentence, verb
+from graftwork.tuning import LambdaChoice, Tying
+
+
+@singledispatch
+def describe(value: Any) -> str:
+    """Return what a result says, in plain sentences.
+
+    Parameters
+    ----------
+    value : Certificate, LambdaChoice, Tally, Tying, MissingCells, Mixing or Bootstrap
+        ``certificate_``, ``choice_``, ``exchange_``, ``tying_``, ``missing_`` or ``bootstrap_`` of
+        a network, or ``mixing`` of drawn rows.
+
+    Examples
+    --------
+    >>> describe(Mixing("exact", 500))
+    '500 rows were drawn exactly and independently.'
+    """
+    raise TypeError(f"there is no text about a {type(value).__name__}.")
+
+
+@describe.register
+def certificate_text(certificate: Certificate) -> str:
+    """Return how close to optimal a network is, and how much of that was checked."""
+    parts = [_verdict(certificate), _tested(certificate), _stationary(certificate)]
+    if certificate.n_barred:
+        barred = count(certificate.n_barred, "pair")
+        may = verb(certificate.n_barred, "may not be an edge", "may not be edges")
+        parts.append(f"Not tested: {barred} that {may}.")
+    if certificate.n_absent:
+        parts.append(f"Not tested: {count(certificate.n_absent, 'variable')} that never arrived.")
+    return " ".join([*parts, _exactness(certificate)])
+
+
+def _verdict(certificate: Certificate) -> str:
+    if not certificate.converged:
+        return f"Not certified optimal: {_reason(certificate)}."
+    if certificate.exact:
+        return f"Optimal within {certificate.tolerance:g}."
+    return f"Optimal within {certificate.tolerance:g}, as far as approximate inference can tell."
+
+
+def _reason(certificate: Certificate) -> str:
+    stop, stalled = certificate.stop, certificate.stop == "stalled" and not certificate.exact
+    if stalled and (certificate.n_untrusted or not certificate.trusted):
+        return "approximate inference did not converge, so that no step could be relied on"
+    if stalled and certificate.stationarity <= certificate.tolerance:
+        return (
+            "activating pairs that violate by the rule for inactive pairs does not lower the "
+            "loss, because the two approximate inference in different ways"
+        )
+    return stop_text(stop, certificate.noun)
+
+
+def _tested(certificate: Certificate) -> str:
+    unit, left_out = certificate.unit, certificate.n_inactive
+    if left_out == 0:
+        return f"No {unit} was left out."
+    if certificate.n_tested == 0:
+        return f"None of the {count(left_out, unit)} left out was tested at the final weights."
+    if certificate.n_tested < left_out:
+        return (
+            f"{certificate.n_tested:,} of {count(left_out, unit)} left out "
+            f"({certificate.coverage:.1%}) were tested at the final weights (largest violation "
+            f"{certificate.max_violation:.2g})."
+        )
+    tested = f"All {left_out:,} {unit}s left out were"
+    if left_out == 1:
+        tested = f"The only {unit} left out was"
+    return (
+        f"{tested} tested at the final weights; {_violators(certificate)} (largest violation "
+        f"{certificate.max_violation:.2g} at lambda {certificate.lam:.4g})."
+    )
+
+
+def _violators(certificate: Certificate) -> str:
+    if certificate.max_violation <= certificate.tolerance:
+        return "none violates"
+    if certificate.stop == "searched":
+        return f"more {certificate.noun}s would improve it further"
+    return verb(certificate.n_inactive, "it still violates", "some still violate")
+
+
+def _stationary(certificate: Certificate) -> str:
+    noun, n = certificate.noun, certificate.n_edges
+    if n == 0 and noun != "edge":
+        return f"No {noun} is kept."
+    kept = {0: "The unaries are", 1: f"The {noun} kept is"}.get(n, f"The {n:,} {noun}s kept are")
+    return f"{kept} stationary to {certificate.stationarity:.2g}."
+
+
+def _exactness(certificate: Certificate) -> str:
+    if certificate.exact:
+        return "All these numbers are exact."
+    text = f"Some of these numbers are approximate ({certificate.method or 'inference'})."
+    if not certificate.trusted:
+        return f"{text} The inference behind the final gradient did not converge, even damped."
+    if certificate.n_untrusted:
+        text += f" Inference did not converge in {count(certificate.n_untrusted, 'earlier round')}."
+    return text
+
+
+@describe.register
+def exchange_text(tally: Tally) -> str:
+    """Return what the exchanges of a search did, and why they ended.
+
+    Examples
+    --------
+    >>> exchange_text(Tally("greedy", 4, 4, 9, 3, first=2.0, best=1.0, ended="seconds"))
+    '9 exchanges were tried and 3 of them kept; the objective fell from 2 to 1. The search ended
+    because the time budget was reached.'
+    """
+    text = sentence(_exchanges(tally))
+    if tally.best < tally.first:
+        text += f"; the objective fell from {tally.first:.6g} to {tally.best:.6g}"
+    text += "."
+    if tally.cycles:
+        others = count(tally.cycles, "other")
+        text += f" {others} would have led back to edges tried before."
+    if tally.restarts:
+        restarts = count(tally.restarts, "random restart")
+        text += f" There {verb(tally.restarts, 'was', 'were')} {restarts}."
+    if tally.ended is not None:
+        text += f" The search ended because {_exchange_end(tally)}."
+    if tally.wanted is None:
+        text += " There are as many edges as at the start, since no number was asked for."
+    elif tally.shortfall is not None:
+        wanted = count(tally.wanted, "edge")
+        text += f" It has fewer than the {wanted} asked for: {_shortfall(tally)}."
+    return text
+
+
+def _exchanges(tally: Tally) -> str:
+    """Return what was done."""
+    if not (tally.rounds or tally.proposals):
+        return "no edges were exchanged"
+    made, drawn = count(tally.accepted, "exchange"), count(tally.proposals, "deletion")
+    tried = tally.rounds - tally.cycles
+    if tally.rule == "rejection":
+        return (
+            f"{made} {verb(tally.accepted, 'was', 'were')} made, for which {drawn} "
+            f"{verb(tally.proposals, 'was', 'were')} drawn"
+        )
+    if tally.rule == "mcmc":
+        proposed = count(tally.proposals, "exchange")
+        were = verb(tally.proposals, "was", "were")
+        return f"{proposed} of one edge {were} proposed and {tally.accepted:,} of them accepted"
+    were = verb(tried, "was", "were")
+    return f"{count(tried, 'exchange')} {were} tried and {tally.accepted:,} of them kept"
+
+
+def _exchange_end(tally: Tally) -> str:
+    """Return why the exchanges ended, as a clause."""
+    limit = tally.limit or 0
+    if tally.ended == "local-optimum":
+        return f"exchanging any of its {limit} cheapest edges did not improve it"
+    if tally.ended == "rounds-used":
+        return f"the limit of {count(limit, 'round')} from one start was reached"
+    if tally.ended == "all-rejected":
+        return (
+            f"none of {count(limit, 'deletion')} drawn at random was accepted: the mean likelihood "
+            f"of a row is only exp({-tally.row_loss:.3g})"
+        )
+    if tally.ended == "nothing-to-exchange" or tally.ended is None:
+        return "there is nothing to exchange"
+    return stop_text(tally.ended)
+
+
+def _shortfall(tally: Tally) -> str:
+    """Return why there are fewer edges than asked for, as a clause."""
+    if tally.shortfall == "no-improvement" or tally.shortfall is None:
+        return "no further pair improves it"
+    if tally.shortfall == "no-pairs":
+        return "there are no more pairs of variables that vary"
+    return stop_text(tally.shortfall)
+
+
+@describe.register
+def tying_text(tying: Tying) -> str:
+    """Return how many values the weights share, and what that costs."""
+    weights = count(tying.n_weights, "weight")
+    if not tying.rounds:
+        return f"Nothing needed tying: {weights} {verb(tying.n_weights, 'suffices', 'suffice')}."
+    rise = tying.loss_after - tying.loss_before
+    told = tying.loss_before > 0 and abs(rise) >= 5e-5 * tying.loss_before
+    share = f" ({rise / tying.loss_before:+.2%})" if told else ""
+    before, after = tying.n_bytes
+    rest = ", the others are zero" if tying.n_weights < tying.potentials.layout.size else ""
+    return (
+        f"{weights} {verb(tying.n_weights, 'takes', 'take')} {count(len(tying.values), 'value')}"
+        f"{rest}: {count(tying.bits, 'bit')} instead of 64 for each number, "
+        f"{after:,} bytes instead of {before:,} for all numbers and their values (names, states "
+        "and edges not counted). On the rows learned from, the loss is "
+        f"{tying.loss_after:.6g} instead of {tying.loss_before:.6g}{share}."
+    )
+
+
+@describe.register
+def missing_text(missing: MissingCells) -> str:
+    """Return what was done about missing cells; an empty text if nothing was missing.
+
+    Examples
+    --------
+    >>> missing_text(MissingCells("drop-rows", 3, 2, 10))
+    '2 of 10 rows were left out because 3 cells are missing.'
+    """
+    if not missing.cells:
+        return ""
+    cells = _missing_cells(missing)
+    rows = f"{missing.rows:,} of {count(missing.of_rows, 'row')}"
+    if missing.policy == "drop-rows":
+        return f"{rows} {verb(missing.rows, 'was', 'were')} left out because {cells}."
+    where = f"{cells} in {rows}"
+    if missing.policy == "state":
+        return f"{where}: missing is a state of its own, {MISSING_STATE}."
+    if missing.policy == "impute" and missing.drawn:
+        return f"{where}: their states were drawn from networks learned before."
+    neighbour = "its average"
+    if missing.drawn:
+        neighbour = "a state drawn from the network given the rest of its row"
+    return (
+        f"{where}: the observed cells of these rows are learned from, and a missing neighbour "
+        f"counts as {neighbour}."
+    )
+
+
+def advice_text(advice: Advice) -> str:
+    """Return how much is missing where nothing was said about that, and what is recommended."""
+    found = advice.found
+    return (
+        f"{_missing_cells(found)} in {found.rows:,} of {count(found.of_rows, 'row')}, which is "
+        f"refused unless you say what to do. Recommended is missing={advice.policy!r}, "
+        f"{advice.why}; this estimate is for that."
+    )
+
+
+def _missing_cells(missing: MissingCells) -> str:
+    return f"{count(missing.cells, 'cell')} {verb(missing.cells)} missing"
+
+
+@describe.register
+def mixing_text(mixing: Mixing) -> str:
+    """Return how rows were drawn, and whether the chains they come from have mixed."""
+    rows = count(mixing.n_rows, "row")
+    if mixing.method == "exact":
+        return f"{rows} {verb(mixing.n_rows, 'was', 'were')} drawn exactly and independently."
+    verdict = "have mixed" if mixing.ok else "have NOT mixed"
+    again = f", after {count(mixing.attempts, 'attempt')}" if mixing.attempts > 1 else ""
+    return (
+        f"{rows} {verb(mixing.n_rows, 'comes', 'come')} from "
+        f"{count(mixing.n_chains, 'Gibbs chain')} ({count(mixing.burn_in, 'sweep')} of burn-in, "
+        f"one draw every {count(mixing.thin, 'sweep')}{again}), which {verdict}: the largest R-hat "
+        f"is {mixing.rhat:.3f} ({mixing.worst}; at most {mixing.limit:g} passes), the smallest "
+        f"effective number of draws {mixing.ess:,.0f} of {mixing.n_chains * mixing.n_draws:,}."
+    )
+
+
+describe.register(LambdaChoice, choice_text)
+describe.register(Bootstrap, bootstrap_text)

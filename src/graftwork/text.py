@@ -1,0 +1,188 @@
+"""What all texts share: counts with their nouns, lists, rounding, paragraphs, tables."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+WIDTH = 88
+NAMES_SHOWN = 12
+
+#: A record's key, the column's title, and how a value is written.
+Column = tuple[str, str, Callable[[Any], str]]
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(5644, "row")
+    ('1 row', '5,644 rows')
+    """
+    return f"{n:,} {noun}{'s'[: n != 1]}"
+
+
+def verb(n: int, one: str = "is", several: str = "are") -> str:
+    """Return the verb that goes with a number of things.
+
+    Examples
+    --------
+    >>> verb(1), verb(0), verb(2, "has", "have")
+    ('is', 'are', 'have')
+    """
+    return one if n == 1 else several
+
+
+def names(items: Sequence[Any], most: int = NAMES_SHOWN) -> str:
+    """Return names separated by commas: the first few, and how many more.
+
+    Examples
+    --------
+    >>> names(["a", "b"]), names("abcd", 2)
+    ('a, b', 'a, b and 2 more')
+    """
+    text = ", ".join(str(item) for item in items[:most])
+    more = len(items) - most
+    return text + (f" and {more:,} more" if more > 0 else "")
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter.
+
+    Examples
+    --------
+    >>> sentence("lambda 0.1 was given.")
+    'Lambda 0.1 was given.'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def probability(value: float) -> str:
+    """Return a probability with two digits.
+
+    Examples
+    --------
+    >>> probability(0.0123), probability(3.21e-7), probability(0.0)
+    ('0.012', '3.2e-07', 'below 1e-300')
+    """
+    return f"{value:.2g}" if value > 1e-300 else "below 1e-300"
+
+
+def two_digits(value: float) -> int:
+    """Return a number rounded to two digits.
+
+    Examples
+    --------
+    >>> two_digits(1234.5), two_digits(7.2)
+    (1200, 7)
+    """
+    digits = max(0, len(str(int(value))) - 2)
+    return int(round(int(value) / 10**digits) * 10**digits)
+
+
+def decimals(digits: int) -> Callable[[Any], str]:
+    """Return a writer of numbers with this many decimals; a dash stands for NaN.
+
+    Examples
+    --------
+    >>> decimals(2)(1234.567), decimals(2)(float("nan"))
+    ('1,234.57', '-')
+    """
+    return lambda value: f"{value:,.{digits}f}" if value == value else "-"
+
+
+def whole(value: Any) -> str:
+    """Return a whole number as text; a dash stands for None.
+
+    Examples
+    --------
+    >>> whole(1200), whole(None)
+    ('1,200', '-')
+    """
+    return "-" if value is None else f"{value:,}"
+
+
+def section(title: str, text: str) -> str:
+    """Return a paragraph below its heading.
+
+    Examples
+    --------
+    >>> print(section("Data", "3 rows."))
+    Data
+      3 rows.
+    """
+    return f"{title}\n{wrap(text)}"
+
+
+def wrap(text: str, hang: int = 2) -> str:
+    """Return a text in lines of at most 88 characters, the first indented by 2, others by hang.
+
+    Examples
+    --------
+    >>> wrap("a = b")
+    '  a = b'
+    """
+    # "name = state" stays on one line: no-break spaces, until the lines are made.
+    wrapped = textwrap.fill(
+        text.replace(" = ", "\u00a0=\u00a0"),
+        WIDTH,
+        initial_indent="  ",
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return wrapped.replace("\u00a0", " ")
+
+
+def aligned(records: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+    """Return records as lines of a table: the first column to the left, others to the right.
+
+    Columns that the records do not have are left out.
+
+    Examples
+    --------
+    >>> print(aligned([{"m": "full", "n": 5}], [("m", "method", str), ("n", "n", whole)]))
+      method  n
+      full    5
+    """
+    shown = [column for column in columns if column[0] in records[0]]
+    rows = [[text(record[key]) for key, _, text in shown] for record in records]
+    return table(rows, [title for _, title, _ in shown], "l" + "r" * (len(shown) - 1))
+
+
+def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str = "") -> str:
+    """Return cells as lines of a table, indented by two.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        Above the columns; none for no head.
+    sides : str
+        A letter for each column: l or r for the side it is aligned to; l where there is none.
+
+    Examples
+    --------
+    >>> print(table([["a", "1"], ["b", "20"]], ["name", "n"], "lr"))
+      name   n
+      a      1
+      b     20
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_header=bool(titles)
+    )
+    width = len(titles) or max(map(len, rows), default=0)
+    for k in range(width):
+        title = Text(titles[k] if titles else "")
+        grid.add_column(title, justify="right" if sides[k : k + 1] == "r" else "left", no_wrap=True)
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    page = io.StringIO()
+    Console(file=page, width=100_000, color_system=None, legacy_windows=False).print(grid)
+    return "\n".join(f"  {line}".rstrip() for line in page.getvalue().splitlines())
