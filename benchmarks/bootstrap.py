@@ -21,7 +21,7 @@ from scipy.stats import spearmanr
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.grafting import Problem
 from graftwork.grafting.networks import strengths
@@ -29,7 +29,7 @@ from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.tuning import refit
+from graftwork.selection import refit
 
 MIXED = (2, 3, 4, 5, 6) * 4
 # Variables, states, rows, seed.

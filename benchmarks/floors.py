@@ -23,16 +23,16 @@ from threadpoolctl import threadpool_limits
 
 import graftwork as gw
 from graftwork.data.chains import Sequences
-from graftwork.data.compact import Sample, prepare
 from graftwork.data.counts import PairCounts
+from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.inference import LoopyBP
 from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Potentials
 from graftwork.inference.sampling import gibbs_sample
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.chain import ChainLikelihood
-from graftwork.objectives.chain_data import ChainData
-from graftwork.objectives.chain_features import find_features
+from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.features import find_features
+from graftwork.objectives.chains.likelihood import ChainLikelihood
 
 VARIABLES, STATES, ROWS = 200, 5, 19_000
 
@@ -65,7 +65,7 @@ class Problem:
     """The network all but chains are measured on."""
 
     potentials: Potentials
-    sample: Sample
+    sample: EncodedRows
     repeats: int
 
     @staticmethod

@@ -20,18 +20,18 @@ from threadpoolctl import threadpool_limits
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.sampling import gibbs_sample
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.tuning import refit
-from graftwork.tuning.contrasts import frequent_states
-from graftwork.tuning.discoveries import log_q_values
-from graftwork.tuning.edge_tests import EdgeTests
-from graftwork.tuning.rows import FittedRows
+from graftwork.selection import refit
+from graftwork.testing.contrasts import frequent_states
+from graftwork.testing.edge_tests import EdgeTests
+from graftwork.testing.evidence import log_q_values
+from graftwork.testing.rows import FittedRows
 
 # Variables, states (None: two to six), rows.
 SETTINGS = {

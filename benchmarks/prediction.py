@@ -12,15 +12,15 @@ import numpy as np
 from arguments import folder_parser
 
 import graftwork as gw
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.datasets import DEBD_NAMES
 from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.tuning import find_levels
-from graftwork.tuning.choice import FURTHEST, RATIO
-from graftwork.tuning.path import LambdaPath
+from graftwork.selection import find_levels
+from graftwork.selection.choice import FURTHEST, RATIO
+from graftwork.selection.path import LambdaPath
 
 NAMES = ["nltcs", "plants", "msnbc", "jester"]
 WORSE = 5

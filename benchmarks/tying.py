@@ -13,9 +13,9 @@ from pathlib import Path
 from arguments import folder_parser
 
 import graftwork as gw
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.objectives import PseudoLikelihood
-from graftwork.tuning import tie
+from graftwork.selection import tie
 
 PROBLEMS = [
     ("nltcs", 0.003, 50),

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.encoded import EncodedRows, prepare
 
 # Real data sets for the slow checks, where there are any.
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -89,7 +89,7 @@ def dense_available(table: Table, vector: np.ndarray, pairs: np.ndarray, drawn=N
     return value / weights.sum(), flat / weights.sum()
 
 
-def random_sample(seed: int, **options) -> Sample:
+def random_sample(seed: int, **options) -> EncodedRows:
     return prepare(random_table(seed, **options))
 
 

@@ -24,11 +24,11 @@ PARTS = {
             """Return a method that activates the smallest violators first."""
             return Recipe("backwards", Exhaustive(count, LeastFirst()))
         ''',
-    "tuning/criteria/aic.py": '''
+    "selection/criteria/aic.py": '''
         from dataclasses import dataclass
 
         from graftwork.registry import register
-        from graftwork.tuning.criteria.information import Ebic
+        from graftwork.selection.criteria.information import Ebic
 
         @register("aic", goals=("prediction", "structure"))
         @dataclass(frozen=True)
@@ -106,7 +106,7 @@ PARTS = {
 # Imported before anything else, as if the files lay in the rooms' folders.
 PLUGIN = """
     import importlib
-    for room in ("recipes", "tuning.criteria", "penalties", "inference"):
+    for room in ("recipes", "selection.criteria", "penalties", "inference"):
         package = importlib.import_module("graftwork." + room)
         package.__path__.append({folder!r} + "/" + room.replace(".", "/"))
     """
@@ -174,7 +174,7 @@ def test_the_command_line_lists_each(folder):
         ("grafting/test_loop.py", "dense_optimum and backwards and 21-pseudo"),
         ("inference/test_engines.py", "listing"),
         ("penalties/test_penalties.py", "leaning"),
-        ("tuning/test_prediction.py", "certified_network and aic"),
+        ("selection/test_prediction.py", "certified_network and aic"),
     ],
 )
 def test_the_contracts_hold_it_to_account(folder, tests, chosen):

@@ -14,7 +14,7 @@ from experiments.engine import Context, Found
 from graftwork.comparing.networks import make_task
 from graftwork.comparing.runner import Attempt, run_methods
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.datasets import draw, load_jester, load_yummly, scale_free_network
 from graftwork.errors import ApproximationWarning
 from graftwork.estimators.assemble import to_model

@@ -15,7 +15,7 @@ from experiments.engine import Context
 from experiments.engine.observers import Snapshots
 from experiments.l1_markov.penalties import cmll_of, most_rounds
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.datasets import make_bernoulli
 from graftwork.datasets.drawing import Drawn
 from graftwork.errors import ConvergenceWarning

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from experiments.engine.observers import Snapshots
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.datasets import make_bernoulli
 from graftwork.datasets.parts import Parts
 from graftwork.estimators import MarkovNetwork

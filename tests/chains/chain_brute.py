@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from graftwork.data import as_sequences
 from graftwork.inference.chains import ChainShape
-from graftwork.objectives.chain_data import ChainData
-from graftwork.objectives.chain_features import find_features
+from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.features import find_features
 
 
 def random_chains(

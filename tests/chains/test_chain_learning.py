@@ -9,7 +9,7 @@ from chain_brute import Enumerated, everything, random_chains
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.chains import FeatureLayout, FeatureWeights
-from graftwork.objectives.chain import ChainLikelihood
+from graftwork.objectives.chains.likelihood import ChainLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes.full import full
 from graftwork.recipes.gain import gain

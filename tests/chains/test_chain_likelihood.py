@@ -13,12 +13,12 @@ from graftwork.data import as_sequences
 from graftwork.grafting import Problem
 from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
-from graftwork.kernels.chain_logs import NEVER, fill_states, pass_in_logs
+from graftwork.kernels.chains.logs import NEVER, fill_states, pass_in_logs
 from graftwork.models.chain import ChainModel
-from graftwork.objectives.chain import ChainLikelihood, Rows, cut_chains
-from graftwork.objectives.chain_data import ChainData
-from graftwork.objectives.chain_features import find_features
-from graftwork.objectives.chain_gains import feature_gains
+from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.features import find_features
+from graftwork.objectives.chains.gains import feature_gains
+from graftwork.objectives.chains.likelihood import ChainLikelihood, Rows, cut_chains
 from graftwork.penalties import L1
 
 SETTINGS = [(order, n) for order in (1, 2) for n in (1, 2, 3, 5)]

@@ -9,7 +9,7 @@ from scipy.stats import chi2, ncx2
 
 import graftwork as gw
 from graftwork.data import Table, as_table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
@@ -28,8 +28,8 @@ from graftwork.grafting.trace import Silence
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.tuning import refit
-from graftwork.tuning.resampled import moved
+from graftwork.selection import refit
+from graftwork.testing.resampled import moved
 
 ARRAYS = ("pairs", "strengths", "draws", "centrality_draws", "dropped", "subset_centrality")
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
+from graftwork.estimators import timing
 from graftwork.estimators.criteria import GOALS
 from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimate
 from graftwork.grafting import NetworkFamily, PairFactors
@@ -17,7 +18,6 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.tuning import timing
 
 
 def rows(n: int = 200, seed: int = 0) -> np.ndarray:

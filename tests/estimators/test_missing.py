@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import graftwork as gw
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.errors import DataError, DataWarning, ParameterError
 from graftwork.estimators import fit as fitting
 from graftwork.estimators import imputing

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
 from graftwork.estimators.starts import carry_over, edges_among
 from graftwork.grafting import chow_liu_edges

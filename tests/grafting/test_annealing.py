@@ -9,7 +9,7 @@ import pytest
 from problems import all_pairs, dense_pseudo, random_table
 
 import graftwork as gw
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree, Layout

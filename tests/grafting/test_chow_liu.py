@@ -7,7 +7,7 @@ from problems import all_pairs, random_table
 from sklearn.metrics import mutual_info_score
 
 from graftwork.data import Table, as_table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting.chow_liu import chow_liu_edges, pair_information, tree_potentials
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood

@@ -7,7 +7,7 @@ import pytest
 from problems import all_pairs, random_table
 
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     Budget,
     Exchange,

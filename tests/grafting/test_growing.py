@@ -10,7 +10,7 @@ from problems import all_pairs, random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree

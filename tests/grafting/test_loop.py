@@ -9,7 +9,7 @@ from problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
 from graftwork.grafting.certificate import Certificate
 from graftwork.inference import JunctionTree, LoopyBP, Potentials

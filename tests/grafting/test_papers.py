@@ -12,7 +12,7 @@ import pytest
 from problems import all_pairs, dense_likelihood, dense_pseudo, dense_solution, random_table
 
 import graftwork.recipes
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, Exhaustive, Problem, Recipe, graft
 from graftwork.inference import JunctionTree, Layout
 from graftwork.objectives import Likelihood, PseudoLikelihood

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     Budget,
     CellSpace,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from problems import random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import AtTheEnd, Budget, Problem, Zeros, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1

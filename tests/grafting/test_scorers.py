@@ -8,7 +8,7 @@ from problems import dense_likelihood, dense_pseudo, random_table
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.metrics import mutual_info_score
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     CellSpace,
     Exhaustive,

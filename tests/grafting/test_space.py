@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import CellSpace, Problem
 from graftwork.grafting.problem import Network
 from graftwork.grafting.spaces import PairSpace, pairs_only

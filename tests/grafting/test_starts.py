@@ -6,7 +6,7 @@ from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 from scipy.optimize import minimize
 
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, ChowLiu, Given, Problem, chow_liu_edges, graft
 from graftwork.grafting.starts import draw_pairs, strongest
 from graftwork.inference import JunctionTree, Layout, Potentials

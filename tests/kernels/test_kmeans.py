@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from graftwork.kernels.kmeans import cut_into_clusters
-from graftwork.tuning import clusters
-from graftwork.tuning.clusters import cluster
+from graftwork.selection import tying as clusters
+from graftwork.selection.tying import cluster
 
 
 def cost(values, weights, starts):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graftwork.kernels.chain_sides import SIDE
+from graftwork.kernels.chains.sides import SIDE
 from graftwork.kernels.side_by_side import BLOCKS, TILES, add_products, mix, turn
 
 LANES = len(SIDE)

@@ -9,8 +9,8 @@ import pytest
 from problems import all_pairs, dense_available, random_table, with_holes
 
 from graftwork.data import Table
-from graftwork.data.compact import prepare
 from graftwork.data.counts import PairCounts
+from graftwork.data.encoded import prepare
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.objectives import Likelihood, PseudoLikelihood

@@ -11,7 +11,7 @@ from problems import (
     with_holes,
 )
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials

@@ -5,7 +5,7 @@ import pytest
 from problems import all_pairs, dense_pseudo
 
 from graftwork.data import Table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood, pair_sums
 from graftwork.objectives.neighbourhoods import MOST_ENTRIES, NeighbourhoodCache, Neighbourhoods

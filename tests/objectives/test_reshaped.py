@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import all_pairs, random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting.problem import Problem
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
 from graftwork.inference.pairs import find_edges

@@ -13,8 +13,8 @@ from graftwork.grafting.certificate import STOPS, Certificate
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.report.choice_text import stop_text
 from graftwork.report.describe import advice_text
-from graftwork.tuning import LambdaChoice, Tying
-from graftwork.tuning.path import Basis, EdgeSelection, PathSearch
+from graftwork.selection import LambdaChoice, Tying
+from graftwork.selection.path import Basis, EdgeSelection, PathSearch
 
 SOLVED = Certificate(0.0, 2e-7, 1e-6, 2.5, 2.3, 0.1, 3, 42, 42, True, True, "optimal")
 CUT = replace(SOLVED, converged=False, stop="seconds", n_tested=7, max_violation=0.02, n_edges=1)

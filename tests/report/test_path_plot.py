@@ -7,7 +7,7 @@ import graftwork as gw
 from graftwork.errors import DataError
 from graftwork.report import path_table, plot_path
 from graftwork.report.plot import new_axes
-from graftwork.tuning import PathPoint
+from graftwork.selection import PathPoint
 
 
 @pytest.fixture(scope="module")

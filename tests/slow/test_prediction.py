@@ -6,14 +6,14 @@ from problems import standard_split
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.tuning import find_levels
-from graftwork.tuning.choice import FURTHEST, RATIO
-from graftwork.tuning.path import LambdaPath
+from graftwork.selection import find_levels
+from graftwork.selection.choice import FURTHEST, RATIO
+from graftwork.selection.path import LambdaPath
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.grafting import Problem
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood

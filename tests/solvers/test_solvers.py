@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
-from graftwork.data.compact import prepare
+from graftwork.data.encoded import prepare
 from graftwork.datasets import make_scale_free
 from graftwork.grafting import PairSpace, Problem, graft
 from graftwork.grafting.problem import Network

@@ -47,7 +47,7 @@ def _split_weights(table: Table, rows: int, seed: int) -> tuple[Table, Table]:
     """Return the rest of a weighted table, and so many rows of it."""
     import numpy as np
 
-    from graftwork.tuning.folds import draw
+    from graftwork.selection.folds import draw
 
     assert table.weights is not None
     drawn = draw(table.weights, rows, np.random.default_rng(seed))

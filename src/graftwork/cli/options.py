@@ -32,7 +32,7 @@ NAMES = {
     "methods": ", ".join(("auto", *METHODS)),
     "engines": ", ".join(Registry[Any]("graftwork.inference")),
     "penalties": ", ".join(Registry[Any]("graftwork.penalties")),
-    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.tuning.criteria"))),
+    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.selection.criteria"))),
 }
 
 Options = dict[str, tuple[Any, Any]]

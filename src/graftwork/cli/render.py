@@ -154,7 +154,7 @@ def history_lines(told: Mapping[str, Any]) -> list[str]:
 def _penalty(info: dict[str, Any]) -> str | None:
     """Return the penalty, or why there is none."""
     from graftwork.report.choice_text import choice_text
-    from graftwork.tuning import LambdaChoice
+    from graftwork.selection import LambdaChoice
 
     choice = info.get("choice")
     if isinstance(choice, dict) and choice.get("how") in ("none", "sized"):

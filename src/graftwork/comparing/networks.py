@@ -37,7 +37,7 @@ from graftwork.comparing.runner import (
 )
 from graftwork.comparing.watchers import Album
 from graftwork.data import Table, align, as_table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
@@ -260,7 +260,7 @@ class NetworkTask(Task):
     test: Table | None
     truth: Edges | None
     points: int
-    _samples: dict[bool, Sample] = field(default_factory=dict)
+    _samples: dict[bool, EncodedRows] = field(default_factory=dict)
 
     def data(self) -> tuple[Table]:
         """Return the rows; each run prepares them anew, so that none profits from another."""
@@ -407,7 +407,7 @@ class NetworkTask(Task):
             record["test_nlpl"] = _nlpl(model, self.test, net.n_jobs)
         return record
 
-    def _sample(self, keep_all_states: bool) -> Sample:
+    def _sample(self, keep_all_states: bool) -> EncodedRows:
         """Return the rows as learners see them, prepared once."""
         if keep_all_states not in self._samples:
             jobs = self.options.get("n_jobs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import Gaps
@@ -13,7 +13,7 @@ from graftwork.objectives import PseudoLikelihood
 
 
 def to_model(
-    table: Table, sample: Sample, potentials: Potentials, gaps: Gaps | None = None
+    table: Table, sample: EncodedRows, potentials: Potentials, gaps: Gaps | None = None
 ) -> PairwiseMRF:
     """Return the learned network over the table's names and all its declared states.
 

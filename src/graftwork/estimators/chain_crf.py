@@ -31,9 +31,9 @@ from graftwork.grafting.trace import Observer
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats
 from graftwork.models.chain import ChainModel
-from graftwork.objectives.chain import ChainLikelihood, compile_kernels
-from graftwork.objectives.chain_data import ChainData
-from graftwork.objectives.chain_features import ChainFeatures, find_features
+from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.features import ChainFeatures, find_features
+from graftwork.objectives.chains.likelihood import ChainLikelihood, compile_kernels
 from graftwork.parameters import ChainMethod, PenaltyName
 
 

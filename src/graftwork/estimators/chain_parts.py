@@ -18,7 +18,7 @@ from graftwork.grafting import (
     Recipe,
 )
 from graftwork.grafting.chains import ChainFamily
-from graftwork.objectives.chain import ChainLikelihood
+from graftwork.objectives.chains.likelihood import ChainLikelihood
 from graftwork.parameters import check_jobs, known, number
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES

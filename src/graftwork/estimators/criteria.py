@@ -8,7 +8,7 @@ from typing import Any
 
 from graftwork.errors import ParameterError
 from graftwork.parameters import Goal, known, number
-from graftwork.tuning.criteria import CRITERIA, Criterion
+from graftwork.selection.criteria import CRITERIA, Criterion
 
 TESTS = "tests"
 # What chooses lambda for a goal unless something else is asked for. Networks that predict best have

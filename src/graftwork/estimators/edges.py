@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from graftwork.models import PairwiseMRF
-from graftwork.tuning import Evidence
-from graftwork.tuning.resampled import equivalent
+from graftwork.testing import Evidence
+from graftwork.testing.resampled import equivalent
 
 COLUMNS = ("first", "second", "strength", "p_value", "q_value", "statistic", "df")
 NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")

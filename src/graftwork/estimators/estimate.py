@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
+from graftwork.estimators.timing import Timing, time_loss
 from graftwork.grafting import NetworkFamily
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective
-from graftwork.tuning.timing import Timing, time_loss
-from graftwork.tuning.variances import TILE
+from graftwork.testing.variances import TILE
 
 # What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
 # or the edges takes: fewest and most of each.
@@ -190,7 +190,7 @@ def _read(spec: FitSpec, X: Any, weights: Any) -> tuple[FitSpec, Table, MissingC
     return spec, *read_rows(spec, X, weights)
 
 
-def _completed(spec: FitSpec, table: Table) -> tuple[Table, Sample, int]:
+def _completed(spec: FitSpec, table: Table) -> tuple[Table, EncodedRows, int]:
     """Return the rows, prepared, and how many networks are learned to draw their missing cells.
 
     Here the cells are drawn from the frequencies of their columns.
@@ -206,14 +206,14 @@ def _completed(spec: FitSpec, table: Table) -> tuple[Table, Sample, int]:
     return table, drawn, STAGES + 1
 
 
-def _by_chance(sample: Sample) -> Any:
+def _by_chance(sample: EncodedRows) -> Any:
     """Return states drawn from the frequencies of their columns, shape (n, rows)."""
     rng, cuts = np.random.default_rng(0), np.cumsum(sample.cards)[:-1]
     count = sample.counts.codes.shape[1]
     return np.stack([rng.choice(len(p), count, p=p) for p in np.split(sample.frequencies, cuts)])
 
 
-def _prepared(spec: FitSpec, table: Table, *, missing: bool) -> Sample:
+def _prepared(spec: FitSpec, table: Table, *, missing: bool) -> EncodedRows:
     """Return the data as fit would; in large ones equal rows are not looked for in vain."""
     merge = True
     if table.codes.size > MANY_CODES:
@@ -223,7 +223,7 @@ def _prepared(spec: FitSpec, table: Table, *, missing: bool) -> Sample:
     return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=spec.n_jobs)
 
 
-def _tests(sample: Sample) -> dict[str, int]:
+def _tests(sample: EncodedRows) -> dict[str, int]:
     """Return the bytes of testing all pairs: spreads and moments of states in each row, twice."""
     free = sample.cards - 1
     numbers = sample.n_rows * int((free * (free + 1)).sum())

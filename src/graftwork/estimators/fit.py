@@ -12,7 +12,7 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.columns import level_of_caller
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.data.oddities import warn_of_columns
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
@@ -28,7 +28,8 @@ from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Round
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.tuning import DrawnFrom, Evidence, LambdaChoice, PathPoint, Tying, tie
+from graftwork.selection import LambdaChoice, PathPoint, Tying, tie
+from graftwork.testing import DrawnFrom, Evidence
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -139,7 +140,7 @@ def fit(
         begun = time.monotonic()
         found = replace(found, frequencies=frequencies_of(sample))
 
-        def learn(own: FitSpec, rows: Table, part: Sample, cells: MissingCells) -> Fit:
+        def learn(own: FitSpec, rows: Table, part: EncodedRows, cells: MissingCells) -> Fit:
             return fit_rows(own, rows, part, cells, data, own.budget, own.rng())
 
         drawn = draw_missing(spec, table, sample, found, rng, learn)
@@ -160,7 +161,7 @@ def fit(
 def fit_rows(
     spec: FitSpec,
     table: Table,
-    sample: Sample,
+    sample: EncodedRows,
     missing: MissingCells,
     data: LearnedFrom,
     budget: Budget,
@@ -174,7 +175,7 @@ def fit_rows(
     ----------
     table : Table
         Names and states.
-    sample : Sample
+    sample : EncodedRows
         The rows.
     missing, data
         What they lack, and what is kept of them.
@@ -210,7 +211,9 @@ def fit_rows(
     )
 
 
-def _tied(spec: FitSpec, sample: Sample, learned: Learned) -> tuple[Potentials, Tying | None, bool]:
+def _tied(
+    spec: FitSpec, sample: EncodedRows, learned: Learned
+) -> tuple[Potentials, Tying | None, bool]:
     """Return the weights to keep, tied if asked for, and whether learning or this was interrupted.
 
     An interrupt leaves the learned weights as they are.

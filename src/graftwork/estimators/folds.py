@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Floats, Potentials
 from graftwork.models.gaps import log_conditionals_of
-from graftwork.tuning.folds import Fold
+from graftwork.selection.folds import Fold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class TableFolder:
     Attributes
     ----------
     table : Table
-    sample : Sample
+    sample : EncodedRows
         The whole table, prepared.
     prepared : function
         A table, prepared for learning.
@@ -36,9 +36,9 @@ class TableFolder:
     """
 
     table: Table
-    sample: Sample
-    prepared: Callable[[Table], Sample]
-    problem_of: Callable[[Sample], Callable[[float], Problem]]
+    sample: EncodedRows
+    prepared: Callable[[Table], EncodedRows]
+    problem_of: Callable[[EncodedRows], Callable[[float], Problem]]
     n_jobs: int | None = None
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.data.missing import missing_cells
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
@@ -19,13 +19,13 @@ from graftwork.inference.incomplete import impute
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.tuning import refit
+from graftwork.selection import refit
 
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit
     from graftwork.estimators.missing import MissingCells
 
-    FitRows = Callable[[FitSpec, Table, Sample, MissingCells], Fit]
+    FitRows = Callable[[FitSpec, Table, EncodedRows, MissingCells], Fit]
 
 # How often edges are learned before the final network, and how often cells are drawn with each
 # set of edges.
@@ -43,19 +43,19 @@ class Drawn:
 
     Attributes
     ----------
-    sample : Sample
+    sample : EncodedRows
     stopped : Fit or None
         After an interrupt: the last network that was learned on the way.
     """
 
-    sample: Sample
+    sample: EncodedRows
     stopped: Fit | None = None
 
 
 def draw_missing(
     spec: FitSpec,
     table: Table,
-    sample: Sample,
+    sample: EncodedRows,
     found: MissingCells,
     rng: np.random.Generator,
     fit_rows: FitRows,
@@ -74,7 +74,7 @@ def draw_missing(
         What to learn with.
     table : Table
         Rows whose missing cells are in the state "(missing)", the last of their columns.
-    sample : Sample
+    sample : EncodedRows
         The same, prepared.
     found : MissingCells
     fit_rows : function
@@ -103,7 +103,7 @@ class _Drawing:
         self,
         spec: FitSpec,
         table: Table,
-        sample: Sample,
+        sample: EncodedRows,
         found: MissingCells,
         rng: np.random.Generator,
         fit_rows: FitRows,
@@ -153,12 +153,12 @@ class _Drawing:
         return potentials
 
 
-def completed(table: Table, sample: Sample) -> Table:
+def completed(table: Table, sample: EncodedRows) -> Table:
     """Return the rows of a sample with the states that were drawn, as if they had been observed.
 
     Examples
     --------
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> table = Table(("a",), (("x", "y", "(missing)"),), [[0, 1, 2]])
     >>> sample = prepare(table, missing=True).with_drawn(np.array([[1, 1, 1]]))
     >>> completed(table, sample).codes

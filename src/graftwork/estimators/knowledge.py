@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.columns import level_of_caller
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.errors import DataWarning, ParameterError
 from graftwork.estimators.named_pairs import find_pairs, pairs_where
 from graftwork.estimators.pair_weights import read_weights
@@ -71,7 +71,7 @@ class PriorKnowledge:
         return all(getattr(self, each.name) is None for each in fields(self))
 
     def domain(
-        self, table: Table, sample: Sample, recipe: Recipe, max_edges: int | None = None
+        self, table: Table, sample: EncodedRows, recipe: Recipe, max_edges: int | None = None
     ) -> NetworkFamily:
         """Return the pairs that may become edges, with what is known about them."""
         if self.empty:
@@ -137,7 +137,7 @@ def _check_possible(required: Ints, barred: PairFactors, names: Names) -> None:
         )
 
 
-def _varying(required: Ints, names: Names, sample: Sample) -> Ints:
+def _varying(required: Ints, names: Names, sample: EncodedRows) -> Ints:
     """Return the required pairs of columns that vary; say which others there are."""
     vary = (sample.cards[required] > 1).all(axis=1)
     if not vary.all():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample, prepare
+from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.errors import ParameterError
 from graftwork.estimators.folds import TableFolder
 from graftwork.estimators.parts import make_ridge
@@ -18,9 +18,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.inference.layout import Ints, Potentials
 from graftwork.objectives import PseudoLikelihood
-from graftwork.tuning import (
-    DrawnFrom,
-    Evidence,
+from graftwork.selection import (
     LambdaChoice,
     PathPoint,
     StructureResult,
@@ -28,9 +26,10 @@ from graftwork.tuning import (
     learn_structure,
     normal_prior,
 )
-from graftwork.tuning.criteria import Criterion
-from graftwork.tuning.criteria.adaptive import Adaptive
-from graftwork.tuning.levels import largest_score
+from graftwork.selection.criteria import Criterion
+from graftwork.selection.criteria.adaptive import Adaptive
+from graftwork.selection.levels import largest_score
+from graftwork.testing import DrawnFrom, Evidence
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
 # where more than a few of the edges, by their number, came or went in the end.
@@ -90,7 +89,7 @@ class Learning:
     recipe : Recipe
         The method, with its start.
     table : Table
-    sample : Sample
+    sample : EncodedRows
     domain : NetworkFamily
     budget : Budget
     rng : numpy.random.Generator
@@ -103,7 +102,7 @@ class Learning:
     spec: FitSpec
     recipe: Recipe
     table: Table
-    sample: Sample
+    sample: EncodedRows
     domain: NetworkFamily
     budget: Budget
     rng: np.random.Generator
@@ -232,16 +231,16 @@ class Learning:
 
     def _problem_of(
         self, prior: PairFactors | None
-    ) -> Callable[[Sample], Callable[[float], Problem]]:
+    ) -> Callable[[EncodedRows], Callable[[float], Problem]]:
         """Return what makes the problem of a sample, as a function of lambda."""
 
-        def problem_of(sample: Sample) -> Callable[[float], Problem]:
+        def problem_of(sample: EncodedRows) -> Callable[[float], Problem]:
             objective, domain = self.spec.objective_of(sample), _domain_of(sample, prior)
             return lambda lam: Problem(objective, self.spec.penalty_at(lam), domain)
 
         return problem_of
 
-    def _prepared(self, rows: Table) -> Sample:
+    def _prepared(self, rows: Table) -> EncodedRows:
         """Return some of the rows, prepared as all of them are."""
         return prepare(
             rows,
@@ -308,7 +307,7 @@ def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
     return [entry] if alone else list(entry)
 
 
-def _domain_of(sample: Sample, prior: PairFactors | None) -> NetworkFamily:
+def _domain_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
     """Return the pairs of a sample; edges of columns that are constant in it are not required."""
     if prior is None:
         return NetworkFamily(sample)

@@ -45,7 +45,8 @@ from graftwork.parameters import (
     check_jobs,
     reference,
 )
-from graftwork.tuning import Evidence, LambdaChoice, PathPoint, Tying
+from graftwork.selection import LambdaChoice, PathPoint, Tying
+from graftwork.testing import Evidence
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,7 +10,7 @@ import numpy as np
 
 from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.data.missing import (
     Missing,
     complete_rows,
@@ -147,7 +147,7 @@ def read_rows_to_draw(spec: FitSpec, X: Any, weights: Any, *, warn: bool) -> Tab
     return complete_rows(table) if spec.missing == "drop-rows" else table
 
 
-def frequencies_of(sample: Sample) -> tuple[Floats, ...]:
+def frequencies_of(sample: EncodedRows) -> tuple[Floats, ...]:
     """Return the frequencies of all declared states of each variable."""
     parts = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
     out = []

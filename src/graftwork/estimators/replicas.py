@@ -27,7 +27,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.models.graphs import centralities
 from graftwork.parameters import number
-from graftwork.tuning import DrawnFrom
+from graftwork.testing import DrawnFrom
 
 # How often the main thread looks whether a resample is done. It sleeps in between and waits for
 # no lock, so that an interrupt reaches it at once.

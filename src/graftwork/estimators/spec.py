@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.errors import ParameterError
 from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.knowledge import PriorKnowledge
@@ -34,7 +34,7 @@ from graftwork.parameters import (
 from graftwork.penalties import PENALTIES, Penalty
 from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.working_set import working_set
-from graftwork.tuning.criteria import Criterion
+from graftwork.selection.criteria import Criterion
 
 # Up to this many variables method="auto" looks at all pairs in every round: about a million.
 MOST_VARIABLES = 1500
@@ -173,7 +173,7 @@ class FitSpec:
         """Return the penalty with this lambda."""
         return make_penalty(self.penalty, lam, self.l2, self.unary)
 
-    def objective_of(self, sample: Sample) -> Objective:
+    def objective_of(self, sample: EncodedRows) -> Objective:
         """Return the loss of a sample."""
         if self.loss == "likelihood":
             return Likelihood(sample, self.engine)

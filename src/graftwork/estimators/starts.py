@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from graftwork.data import Table
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.data.values import key
 from graftwork.errors import ParameterError
 from graftwork.estimators.named_pairs import find_pairs
@@ -21,7 +21,7 @@ from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import number
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.parameters import known
-from graftwork.tuning import Refitted
+from graftwork.selection import Refitted
 
 STARTS: dict[str, Start] = {"chow-liu": ChowLiu()}
 # Entries of a model's tables (and unaries) are lifted to so many nats below the largest: a start
@@ -33,7 +33,7 @@ _KINDS = (
 )
 
 
-def make_start(start: Any, table: Table, sample: Sample) -> Start:
+def make_start(start: Any, table: Table, sample: EncodedRows) -> Start:
     """Return the start that a user means, in the variables and states of the data.
 
     Parameters
@@ -92,14 +92,14 @@ def words_of_start(start: Any) -> str | None:
     return f"{count} {kind if count == 1 else kind.replace('edge', 'edges')}"
 
 
-def edges_among(pairs: Collection[Any], table: Table, sample: Sample) -> Ints:
+def edges_among(pairs: Collection[Any], table: Table, sample: EncodedRows) -> Ints:
     """Return pairs of names as edges of the sample, each once, shape (k, 2), ``i < j``.
 
     An edge at a column that never changes says nothing and is left out.
 
     Examples
     --------
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> table = Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [1, 0]])
     >>> edges_among([("b", "a"), ("a", "b")], table, prepare(table))
     array([[0, 1]])
@@ -110,7 +110,7 @@ def edges_among(pairs: Collection[Any], table: Table, sample: Sample) -> Ints:
     return np.array(list(edges), dtype=np.int64).reshape(-1, 2)
 
 
-def carry_over(model: PairwiseMRF, table: Table, sample: Sample) -> Potentials:
+def carry_over(model: PairwiseMRF, table: Table, sample: EncodedRows) -> Potentials:
     """Return a model's weights for the states of the sample, all of them finite.
 
     States are found by their value, in whatever order. A state that the model does not know gets
@@ -140,7 +140,7 @@ def carry_over(model: PairwiseMRF, table: Table, sample: Sample) -> Potentials:
     return Potentials(large, np.concatenate([start.weights, *tables]))
 
 
-def _places(model: PairwiseMRF, table: Table, sample: Sample) -> list[tuple[int, Ints]]:
+def _places(model: PairwiseMRF, table: Table, sample: EncodedRows) -> list[tuple[int, Ints]]:
     """Return for each column the model's variable, and its code of each kept state; -1 for none."""
     index, listed = number(model.names), list(model.states.values())
     places = []

@@ -10,9 +10,9 @@ from graftwork.grafting.family import ModelFamily
 from graftwork.inference.chains import FeatureLayout, FeatureWeights
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.objectives.chain import ChainPoint
-from graftwork.objectives.chain_features import ChainFeatures
-from graftwork.objectives.chain_gains import feature_gains, row_gains
+from graftwork.objectives.chains.features import ChainFeatures
+from graftwork.objectives.chains.gains import feature_gains, row_gains
+from graftwork.objectives.chains.likelihood import ChainPoint
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 

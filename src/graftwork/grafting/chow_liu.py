@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.compact import Sample
 from graftwork.data.counts import Numbers
+from graftwork.data.encoded import EncodedRows
 from graftwork.grafting.factors import PairFactors
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.ragged import offsets
@@ -35,7 +35,7 @@ MOST_KEPT = 2**20
 THREAD_CELLS = 2**14
 
 
-def pair_information(sample: Sample, pairs: Ints) -> Floats:
+def pair_information(sample: EncodedRows, pairs: Ints) -> Floats:
     """Return the mutual information of pairs of variables in the data, in nats, shape (k,).
 
     The number is the same whatever the order of states, and exactly 0 where whole counts fit
@@ -50,7 +50,7 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     Examples
     --------
     >>> from graftwork.data import Table
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> codes = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
     >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, codes))
     >>> pair_information(sample, np.array([[0, 1], [0, 2]])).round(4)
@@ -65,7 +65,7 @@ def pair_information(sample: Sample, pairs: Ints) -> Floats:
     return information
 
 
-def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
+def table_information(sample: EncodedRows, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
     """Return the mutual information of pairs whose tables of counts are at hand, shape (k,).
 
     Parameters
@@ -93,7 +93,9 @@ def table_information(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints
     return information
 
 
-def _information_together(sample: Sample, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
+def _information_together(
+    sample: EncodedRows, pairs: Ints, counts: Numbers, starts: Ints
+) -> Floats:
     """Return the mutual information in the rows that have both variables, shape (k,)."""
     information, only = np.zeros(len(pairs)), np.array([[0, 1]])
     for k, (i, j) in enumerate(pairs):
@@ -112,7 +114,7 @@ def _information_together(sample: Sample, pairs: Ints, counts: Numbers, starts: 
 
 
 def chow_liu_edges(
-    sample: Sample, halted: Callable[[], bool] = never, prior: PairFactors | None = None
+    sample: EncodedRows, halted: Callable[[], bool] = never, prior: PairFactors | None = None
 ) -> tuple[Ints, Floats]:
     """Return the spanning tree of largest mutual information, and the information of its edges.
 
@@ -141,7 +143,7 @@ def chow_liu_edges(
     Examples
     --------
     >>> from graftwork.data import Table
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> codes = [[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [2, 2, 2, 2, 2]]
     >>> table = Table(("a", "b", "c", "d"), ((0, 1), (0, 1), (0, 1), (0, 1, 2)), codes)
     >>> edges, information = chow_liu_edges(prepare(table))
@@ -174,7 +176,7 @@ def chow_liu_edges(
     return edges, weights
 
 
-def _worth(sample: Sample, pairs: Ints, prior: PairFactors | None) -> Floats:
+def _worth(sample: EncodedRows, pairs: Ints, prior: PairFactors | None) -> Floats:
     """Return the mutual information of pairs: infinite if required, -1 if they may not be edges."""
     if prior is None:
         return pair_information(sample, pairs)
@@ -184,7 +186,9 @@ def _worth(sample: Sample, pairs: Ints, prior: PairFactors | None) -> Floats:
     return worth
 
 
-def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_COUNT) -> Potentials:
+def tree_potentials(
+    sample: EncodedRows, edges: Ints, pseudo_count: float = PSEUDO_COUNT
+) -> Potentials:
     """Return the maximum-likelihood weights of a forest, in closed form.
 
     Unaries are log p_i, tables log p_ij / (p_i p_j). So that cells without counts stay finite, the
@@ -202,7 +206,7 @@ def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_CO
     Examples
     --------
     >>> from graftwork.data import Table
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> sample = prepare(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 0, 1, 1], [0, 1, 0, 0]]))
     >>> fit = tree_potentials(sample, np.array([[0, 1]]), 0.4)
     >>> np.exp(fit.layout.unary(fit.weights, 1)).round(2)
@@ -224,7 +228,7 @@ def tree_potentials(sample: Sample, edges: Ints, pseudo_count: float = PSEUDO_CO
         return Potentials(layout, np.concatenate([np.log(margins), tables]))
 
 
-def _pair_frequencies(sample: Sample, layout: Layout) -> Floats:
+def _pair_frequencies(sample: EncodedRows, layout: Layout) -> Floats:
     """Return the frequencies of the edges' cells among the rows that have both variables."""
     counts, _ = sample.counts.tables(layout.edges)
     if sample.complete or not len(counts):

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.screen import FEWEST_PAIRS, MOST_PAIRS, Screen
@@ -37,7 +37,7 @@ class NetworkFamily(ModelFamily):
 
     Attributes
     ----------
-    sample : Sample
+    sample : EncodedRows
     prior : PairFactors, optional
         What is known about edges: pairs that may not be edges are in no space, required ones always
         are edges, and lam is multiplied by a pair's factor. None is nothing.
@@ -45,7 +45,7 @@ class NetworkFamily(ModelFamily):
     Examples
     --------
     >>> from graftwork.data import Table
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, [[0, 1], [0, 1], [1, 0]]))
     >>> family = NetworkFamily(sample, PairFactors.of(3, [(0, 1)], np.inf).requiring([(1, 2)]))
     >>> family.factors(np.array([[0, 1], [0, 2], [1, 2]])), family.required.tolist()
@@ -54,7 +54,7 @@ class NetworkFamily(ModelFamily):
     2
     """
 
-    sample: Sample
+    sample: EncodedRows
     prior: PairFactors | None = None
     _spaces: dict[Any, PairSpace | CellSpace] = field(default_factory=dict, repr=False)
     _screens: WeakKeyDictionary[Any, dict[Any, Screen]] = field(
@@ -271,7 +271,7 @@ def block_gains(
     space: TableSpace,
     point: Point,
     penalty: Penalty,
-    sample: Sample,
+    sample: EncodedRows,
     keys: Ints,
     factors: Floats | None = None,
 ) -> Floats:

@@ -24,10 +24,10 @@ from graftwork.data.values import key, listing
 from graftwork.errors import DataError
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints
-from graftwork.kernels.chain_paths import best_paths
-from graftwork.kernels.chains import infer_chains
+from graftwork.kernels.chains.paths import best_paths
+from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
-from graftwork.objectives.chain import Rows, cut_chains
+from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
 Record = dict[str, Any]
 

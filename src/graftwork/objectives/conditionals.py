@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
@@ -78,7 +78,7 @@ class Conditionals:
     n_threads: int
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> EncodedRows:
         """The rows."""
         return self.neighbourhoods.sample
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference import Beliefs, Engine
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.objectives.protocol import (
@@ -23,7 +23,7 @@ from graftwork.objectives.reshaped import evaluated
 class Likelihood:
     """The mean negative log-likelihood of a sample under an inference engine."""
 
-    def __init__(self, sample: Sample, engine: Engine) -> None:
+    def __init__(self, sample: EncodedRows, engine: Engine) -> None:
         if not sample.complete:
             raise ValueError("the likelihood needs complete rows; AvailableCase does without")
         self.sample = sample

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.objectives.protocol import states_of_entries
@@ -78,7 +78,7 @@ class Neighbourhood:
         """Return the configuration of each row: itself where rows were not merged."""
         return np.arange(self.count, dtype=np.int32) if self.ids is None else self.ids
 
-    def codes(self, sample: Sample, i: int) -> NDArray[np.unsignedinteger]:
+    def codes(self, sample: EncodedRows, i: int) -> NDArray[np.unsignedinteger]:
         """Return the codes of a neighbour, or of the variable itself, in each configuration."""
         own: NDArray[np.unsignedinteger] = sample.codes[i]
         return own if self.first is None else own[self.first]
@@ -103,7 +103,7 @@ class Arena(Generic[Kind]):
 class NeighbourhoodCache:
     """The neighbourhoods of a sample's variables, kept while the neighbours stay the same."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: EncodedRows) -> None:
         self.sample = sample
         self._weights = np.zeros(0) if sample.weights is None else sample.weights
         self.frequencies = sample.frequencies
@@ -268,7 +268,7 @@ class Neighbourhoods:
         )  # fmt: skip
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> EncodedRows:
         """The rows."""
         return self.cache.sample
 
@@ -286,7 +286,7 @@ class Neighbourhoods:
         return self.masses.values[one.masses : one.masses + one.count * (one.masses >= 0)]
 
 
-def _alone(sample: Sample, node: int) -> Neighbourhood:
+def _alone(sample: EncodedRows, node: int) -> Neighbourhood:
     """Return the neighbourhood of a variable without neighbours: it is observed, or missing."""
     nothing, missing = np.zeros(0, dtype=np.int64), ~sample.observed(node)
     _, first, ids = np.unique(missing, return_index=True, return_inverse=True)
@@ -294,7 +294,7 @@ def _alone(sample: Sample, node: int) -> Neighbourhood:
     return Neighbourhood(nothing, ids.astype(np.int32), first, len(first), groups, -1)
 
 
-def _halves(layout: Layout, sample: Sample, edges: Ints, side: Ints, others: Ints) -> Ints:
+def _halves(layout: Layout, sample: EncodedRows, edges: Ints, side: Ints, others: Ints) -> Ints:
     """Return half-edges as the kernels take them."""
     second = layout.cards[layout.edges[edges, 1]]
     columns = [

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.compact import Sample
 from graftwork.data.counts import Numbers, table_offsets
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import pair_sums as kernel
@@ -66,7 +66,7 @@ def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> Expectatio
     return Expectations(model / total, (2, 1), data / total, table_offsets(sample.cards, pairs))
 
 
-def by_states(sample: Sample, pairs: Ints, values: Any) -> Floats:
+def by_states(sample: EncodedRows, pairs: Ints, values: Any) -> Floats:
     """Return tables of pairs by states, for both sides, from tables by codes.
 
     For the first variable's side those of its states by what the second's codes count as; for the
@@ -216,7 +216,7 @@ class Product:
     values: Floats
 
     @staticmethod
-    def of(owners: Ints, others: Ints, sample: Sample, take: Take, n_threads: int) -> Product:
+    def of(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threads: int) -> Product:
         """Return the product; ``take`` fills in conditionals, times the rows' weights."""
         cards, extended, codes = sample.cards, sample.extended, sample.codes
         lines, columns = _places(owners, cards - 1), _places(others, extended)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 
 
@@ -136,7 +136,7 @@ class Loss(Protocol):
 class Objective(Loss, Protocol):
     """A smooth loss of networks over a sample."""
 
-    sample: Sample
+    sample: EncodedRows
 
     @property
     def ignores_empty_tables(self) -> bool:
@@ -208,7 +208,7 @@ def quadratic_gains(
     return gains
 
 
-def independent_potentials(sample: Sample) -> Potentials:
+def independent_potentials(sample: EncodedRows) -> Potentials:
     """Return the network without edges that has the sample's marginals.
 
     Kept states that never occur (only when all states are kept) get half a count.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.compact import Sample
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import neighbourhoods as kernel
@@ -63,7 +63,7 @@ class PseudoLikelihood:
 
     Parameters
     ----------
-    sample : Sample
+    sample : EncodedRows
         The prepared table, with missing cells or without.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
@@ -73,7 +73,7 @@ class PseudoLikelihood:
     Examples
     --------
     >>> from graftwork.data import as_table
-    >>> from graftwork.data.compact import prepare
+    >>> from graftwork.data.encoded import prepare
     >>> from graftwork.objectives.protocol import independent_potentials
     >>> table = as_table({"a": [0, 1, None, 1], "b": [0, 1, 1, None]}, missing="state")
     >>> sample = prepare(table, missing=True)
@@ -84,7 +84,9 @@ class PseudoLikelihood:
     array([-0.2778,  0.2778,  0.2778, -0.2778])
     """
 
-    def __init__(self, sample: Sample, n_jobs: int | None = None, memory: int = 2 * 2**30) -> None:
+    def __init__(
+        self, sample: EncodedRows, n_jobs: int | None = None, memory: int = 2 * 2**30
+    ) -> None:
         self.sample = sample
         self.n_threads = count_threads(n_jobs)
         self.memory = memory
@@ -341,7 +343,7 @@ def _parts(potentials: Potentials) -> tuple[Floats, Floats]:
     return potentials.weights[:n_unary], potentials.weights[n_unary:]
 
 
-def _counted_as(sample: Sample) -> Floats:
+def _counted_as(sample: EncodedRows) -> Floats:
     """Return in what share of the rows each kept state counts, observed or not."""
     if sample.complete:
         return sample.frequencies
@@ -351,7 +353,7 @@ def _counted_as(sample: Sample) -> Floats:
     return np.concatenate(counted) / sample.total_weight
 
 
-def _variances(sample: Sample) -> Floats:
+def _variances(sample: EncodedRows) -> Floats:
     """Return the variance, over all rows, of what each kept state counts as for neighbours.
 
     Drawn states vary like observed ones. An average does not: it is the same in all rows.

@@ -10,10 +10,11 @@ from scipy.special import chdtri
 
 from graftwork.estimators.edges import near_records
 from graftwork.grafting.certificate import Stop
+from graftwork.selection import LambdaChoice
+from graftwork.selection.criteria import RISES
+from graftwork.selection.path import Basis, EdgeSelection, PathSearch
+from graftwork.testing import Evidence
 from graftwork.text import count, probability, two_digits, verb
-from graftwork.tuning import Evidence, LambdaChoice
-from graftwork.tuning.criteria import RISES
-from graftwork.tuning.path import Basis, EdgeSelection, PathSearch
 
 # How many pairs that are almost edges are named.
 _NAMED = 5

@@ -16,8 +16,8 @@ from graftwork.grafting import Tally
 from graftwork.grafting.certificate import Certificate
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, stop_text
+from graftwork.selection import LambdaChoice, Tying
 from graftwork.text import count, sentence, verb
-from graftwork.tuning import LambdaChoice, Tying
 
 
 @singledispatch

@@ -14,8 +14,8 @@ from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.report.curves import INK, colour_of, draw_curve, dress
 from graftwork.report.plot import new_axes, save_figure
+from graftwork.selection import PathPoint
 from graftwork.text import Column, aligned, count, decimals, whole
-from graftwork.tuning import PathPoint
 
 _DIGITS = decimals(4)
 #: Inches that a number below an axis takes, with some room.
@@ -43,7 +43,7 @@ def path_table(points: Sequence[PathPoint]) -> str:
 
     Examples
     --------
-    >>> from graftwork.tuning import PathPoint
+    >>> from graftwork.selection import PathPoint
     >>> print(path_table([PathPoint(0.5, 0, 3.0, 3.0), PathPoint(0.25, 2, 2.5, 2.75, chosen=True)]))
       lambda  edges  objective
       0.5         0     3.0000
@@ -93,7 +93,7 @@ def plot_path(
 
     Examples
     --------
-    >>> from graftwork.tuning import PathPoint
+    >>> from graftwork.selection import PathPoint
     >>> points = [PathPoint(0.5, 0, 3.0, 3.0), PathPoint(0.25, 2, 2.5, 2.75, chosen=True)]
     >>> plot_path(points).get_title()
     'lambda 0.25, 2 edges'

@@ -16,8 +16,8 @@ from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
 from graftwork.report.conditional import GROUPS, ConditionalLogs, conditional_logs
 from graftwork.report.edges import EdgeScores, compare_edges, the_model
+from graftwork.selection.folds import count_observations
 from graftwork.text import count, verb
-from graftwork.tuning.folds import count_observations
 
 #: Added to every count of the independent model, so that a state new in the test rows is possible.
 _SMOOTHING = 0.5

@@ -12,7 +12,7 @@ from typing import Any
 
 from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
-from graftwork.tuning import PathPoint
+from graftwork.selection import PathPoint
 
 PATH_COLUMNS = (
     "lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "held_out", "chosen",

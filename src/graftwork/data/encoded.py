@@ -1,0 +1,246 @@
+"""What a learner needs of a table: only states that occur, each different row once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data.counts import PairCounts
+from graftwork.data.encode import small
+from graftwork.data.missing import MISSING_STATE, missing_last
+from graftwork.data.table import Table
+from graftwork.data.values import listing
+from graftwork.errors import DataError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Merging equal rows pays once it removes this share of them.
+WORTHWHILE_SAVING = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedRows:
+    """A table prepared for learning.
+
+    States without any weight are left out: with free unaries their probability is zero at the
+    optimum, so learning without them is exact, and nothing has to be infinite.
+
+    Attributes
+    ----------
+    codes : (n, rows) unsigned integers
+        States among the kept ones. Where variable ``i`` is missing, ``cards[i]``, or ``cards[i] +
+        b`` if state b was drawn in its place. Equal rows are merged where that saves enough.
+    weights : (rows,) float64 or None
+        Weight of each (merged) row; None when every one is 1.
+    cards : (n,) int64
+        Number of kept states. Missing is none of them.
+    declared : (n,) int64
+        Number of declared states: what the penalty's scale uses.
+    kept : list of (cards[i],) int64
+        Which of the declared states are kept.
+    total_weight : float
+        Sum of all row weights.
+    counts : PairCounts
+        Pair tables of the kept states, over the rows that have both.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    weights: Floats | None
+    cards: Ints
+    declared: Ints
+    kept: tuple[Ints, ...]
+    total_weight: float
+    counts: PairCounts
+
+    @property
+    def n_rows(self) -> int:
+        """Number of (merged) rows."""
+        return int(self.codes.shape[1])
+
+    @property
+    def complete(self) -> bool:
+        """Whether no cell is missing."""
+        return self.counts.complete
+
+    @property
+    def extended(self) -> Ints:
+        """Number of codes of each variable: more than ``cards`` where cells are missing.
+
+        One more where a missing cell counts as an average, twice as many where states are drawn.
+        """
+        extended: Ints = self.counts.extended
+        return extended
+
+    @property
+    def observed_weight(self) -> Floats:
+        """Weight of the rows in which each variable is observed, shape (n,)."""
+        if self.complete:
+            return np.full(len(self.cards), self.total_weight)
+        starts = np.cumsum(self.cards) - self.cards
+        margins = np.asarray(self.counts.margins, dtype=np.float64)
+        return np.asarray(np.add.reduceat(margins, starts))  # no variable lacks observed cells
+
+    @property
+    def frequencies(self) -> Floats:
+        """Relative frequency of every kept state among observed cells, flat over the variables."""
+        if self.complete:
+            return np.asarray(self.counts.margins / self.total_weight, dtype=np.float64)
+        return np.asarray(self.counts.margins / np.repeat(self.observed_weight, self.cards))
+
+    def observed(self, i: int) -> Bools:
+        """Return in which rows variable ``i`` is observed, shape (rows,)."""
+        seen: Bools = self.codes[i] < self.cards[i]
+        return seen
+
+    def indicators(self, i: int) -> Floats:
+        """Return what each code of variable ``i`` counts as, shape (extended[i], cards[i]).
+
+        A state counts as itself; a missing cell as the state that was drawn in its place, or as
+        the frequencies of the observed ones. ``indicators(i)[codes[i]]`` is the variable's part of
+        a design matrix, a row for each row.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 1, 2]])
+        >>> prepare(table, missing=True).indicators(0)
+        array([[1.  , 0.  ],
+               [0.  , 1.  ],
+               [0.25, 0.75]])
+        """
+        s, width = int(self.cards[i]), int(self.extended[i])
+        rows = np.eye(s)
+        if width == s:
+            return rows
+        if width == 2 * s:
+            return np.vstack([rows, rows])
+        start = int(self.cards[:i].sum())
+        return np.vstack([rows, self.frequencies[start : start + s]])
+
+    def with_drawn(self, states: NDArray[np.integer]) -> EncodedRows:
+        """Return the sample with states in place of its missing cells, which stay known as such.
+
+        What is said about observed cells (``frequencies``, ``counts.tables``) is as before.
+
+        Parameters
+        ----------
+        states : (n, rows before merging) integers
+            A kept state for every missing cell of ``counts.codes``; others are not looked at.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 1, 2]])
+        >>> drawn = prepare(table, missing=True, merge=False).with_drawn(np.array([[0] * 5]))
+        >>> drawn.codes, drawn.extended
+        (array([[0, 1, 2]], dtype=uint8), array([4]))
+        """
+        counts, cards = self.counts, self.cards[:, None]
+        extended = np.where(self.extended > self.cards, 2 * self.cards, self.cards)
+        cells = np.where(counts.codes < cards, counts.codes, cards + states)
+        drawn = PairCounts(
+            small(cells, int(extended.max())),
+            self.cards,
+            counts.weights,
+            counts.n_threads,
+            extended=extended,
+        )
+        codes, weights = _merge_rows(drawn.codes, counts.weights)
+        return replace(self, codes=codes, weights=weights, counts=drawn)
+
+
+def prepare(
+    table: Table,
+    *,
+    keep_all_states: bool = False,
+    merge: bool = True,
+    missing: bool = False,
+    n_jobs: int | None = None,
+) -> EncodedRows:
+    """Return the table prepared for learning.
+
+    Parameters
+    ----------
+    keep_all_states : bool
+        Keep states that never occur as well (needed when unaries are penalised: their optimum is
+        then finite and their probability is not zero).
+    merge : bool
+        Look for equal rows.
+    missing : bool
+        Cells in the state "(missing)" are not in a state but missing.
+
+    Examples
+    --------
+    >>> table = Table(("a",), (("no", "yes", "never"),), np.array([[0, 1, 1]], dtype=np.uint8))
+    >>> prepare(table).cards, prepare(table, keep_all_states=True).cards
+    (array([2]), array([3]))
+    """
+    if missing:
+        table = missing_last(table)
+    codes, weights = table.codes, table.weights
+    if weights is not None:
+        present = weights > 0
+        codes, weights = codes[:, present], weights[present]
+        if (weights == 1.0).all():
+            weights = None
+    gaps = np.array([missing and MISSING_STATE in listed for listed in table.states])
+    declared = table.cards - gaps
+    cards, kept, codes = _keep_states(codes, declared, gaps, keep_all_states)
+    _check_observed(table, codes, cards)
+    counts = PairCounts(codes, cards, weights, n_jobs)
+    total = float(codes.shape[1] if weights is None else weights.sum())
+    if merge:
+        codes, weights = _merge_rows(codes, weights)
+    return EncodedRows(codes, weights, cards, declared, kept, total, counts)
+
+
+def _keep_states(
+    codes: NDArray[np.unsignedinteger], declared: Ints, gaps: Bools, keep_all: bool
+) -> tuple[Ints, tuple[Ints, ...], NDArray[np.unsignedinteger]]:
+    """Return the kept state counts, which states they are, and the rows in their codes.
+
+    ``gaps`` says which variables have one more code than states, for missing cells.
+    """
+    if keep_all:
+        return declared, tuple(np.arange(s) for s in declared), np.ascontiguousarray(codes)
+    kept = tuple(
+        np.flatnonzero(np.bincount(column, minlength=int(s))[: int(s)])
+        for column, s in zip(codes, declared, strict=True)
+    )
+    cards = np.array([len(k) for k in kept], dtype=np.int64)
+    result = np.array(codes, order="C", copy=True)
+    for i in np.flatnonzero(cards < declared):
+        new_code = np.zeros(int(declared[i] + gaps[i]), dtype=codes.dtype)
+        new_code[kept[i]] = np.arange(cards[i])
+        if gaps[i]:
+            new_code[-1] = cards[i]
+        result[i] = new_code[codes[i]]
+    return cards, kept, result
+
+
+def _check_observed(table: Table, codes: NDArray[np.unsignedinteger], cards: Ints) -> None:
+    """Raise if a variable is missing in every row."""
+    empty = np.flatnonzero(codes.min(axis=1) >= cards)
+    if len(empty):
+        names = listing([table.names[i] for i in empty])
+        raise DataError(
+            f"{len(empty)} column{'s'[: len(empty) != 1]} without any observed cell (in rows of "
+            f"positive weight): {names}; there is nothing to learn about them, so drop them, or "
+            "use missing='state'."
+        )
+
+
+def _merge_rows(
+    codes: NDArray[np.unsignedinteger], weights: Floats | None
+) -> tuple[NDArray[np.unsignedinteger], Floats | None]:
+    """Return each different row once with its weight, where that leaves clearly fewer rows."""
+    rows = np.ascontiguousarray(codes.T)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) > (1 - WORTHWHILE_SAVING) * len(keys):
+        return codes, weights
+    merged = np.bincount(group, weights=weights, minlength=len(first)).astype(np.float64)
+    order = np.argsort(first)  # rows stay in the order of the table
+    return np.ascontiguousarray(codes[:, first[order]]), merged[order]

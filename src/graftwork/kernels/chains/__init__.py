@@ -1,0 +1,1 @@
+"""Loops over label chains: forward-backward, most probable labels, sums of features."""

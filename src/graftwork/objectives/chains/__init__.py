@@ -1,0 +1,1 @@
+"""The conditional likelihood of label chains, its data and its features."""

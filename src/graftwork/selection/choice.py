@@ -1,0 +1,204 @@
+"""Lambda chosen along a path by a criterion.
+
+The path goes from just above the largest useful lambda to well below the noise level. It ends
+early once the criterion has spoken, and goes on where the best lies at its small end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
+from graftwork.inference.layout import Potentials
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.selection.criteria import RISES, Criterion, Judge
+from graftwork.selection.folds import Folder
+from graftwork.selection.levels import Levels, find_levels, largest_score
+from graftwork.selection.path import (
+    GOES_ON,
+    LambdaChoice,
+    LambdaPath,
+    PathEnd,
+    PathEndedError,
+    PathPoint,
+    PathSearch,
+)
+from graftwork.solvers import Solution
+
+# Each lambda of the path is this share of the one before: four in a factor of ten.
+RATIO = 10**-0.25
+# The path is planned to end at this share of the noise level, and ends at the second at the latest.
+PLANNED, FURTHEST = 0.05, 3e-3
+FINAL_ACCURACY = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """A network at the lambda that a criterion chose.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The penalised fit to all rows there, with its certificate and the trace of everything.
+    refitted : Solution or None
+        Its edges fitted without the penalty, if the criterion refits.
+    path : tuple of PathPoint
+    choice : LambdaChoice
+        How lambda was chosen.
+    """
+
+    outcome: Outcome
+    refitted: Solution | None
+    path: tuple[PathPoint, ...]
+    choice: LambdaChoice
+
+    @property
+    def potentials(self) -> Potentials:
+        """The network to keep."""
+        potentials: Potentials = (self.refitted or self.outcome.solution).point.potentials
+        return potentials
+
+
+def choose_lambda(
+    problem_at: Callable[[float], Problem],
+    criterion: Criterion,
+    folder: Folder,
+    recipe: Recipe,
+    *,
+    budget: Budget | None = None,
+    tolerance: float = 1e-6,
+    rng: np.random.Generator,
+    observer: Observer | None = None,
+) -> Chosen:
+    """Return the network at the lambda that a criterion finds best.
+
+    An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
+
+    Parameters
+    ----------
+    problem_at : function
+        The problem of all rows with a given lambda.
+    folder : Folder
+        What makes parts of the rows, for criteria that need them.
+    """
+    fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
+    fits.observer.on_stage("looking for the range of lambda", 0, 2)
+    levels = find_levels(problem_at(1.0))
+    judge = criterion.begin(fits, folder, rng)
+    search = _Search(fits, judge, recipe, criterion.refits, tolerance)
+    with threadpool_limits(limits=1, user_api="blas"):
+        try:
+            search.descend(levels)
+            search.settle()
+        except PathEndedError:
+            pass
+        except KeyboardInterrupt:
+            fits.interrupted = True
+        return search.result()
+
+
+class _Search:
+    """The way down, then the fit to all rows at the lambda chosen."""
+
+    def __init__(
+        self, fits: LambdaPath, judge: Judge | None, recipe: Recipe, refits: bool, tolerance: float
+    ) -> None:
+        self._fits, self._judge, self._recipe = fits, judge, recipe
+        self._refits, self._tolerance = refits, tolerance
+        self._path: list[PathPoint] = []
+        self._top, self._planned = 1.0, 0
+        self._ending: PathEnd | Literal["end"] | None = None
+        self._outcome: Outcome | None = None
+        self._refitted: Solution | None = None
+
+    def descend(self, levels: Levels) -> None:
+        """Look at lambdas from large to small until the criterion has spoken."""
+        judge = self._judge
+        largest, others = levels.largest, [] if judge is None else judge.paths
+        for fits in others:
+            if fits is not self._fits:
+                largest = max(largest, largest_score(fits.problem_at(1.0)))
+        if largest > 0.0:
+            self._top = 1.02 * largest
+        if largest <= 0.0 or judge is None:
+            return
+        floor = min(levels.noise, largest) or largest
+        self._planned = _steps(self._top, PLANNED * floor)
+        furthest = _steps(self._top, FURTHEST * floor)
+        while not self._ending:
+            place = len(self._path)
+            lam = self._top * RATIO**place
+            steps = max(self._planned, place + 1) + 2
+            self._fits.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
+            self._path.append(judge.look(lam))
+            self._ending = judge.done(self._path)
+            near = judge.best(self._path) > place - RISES
+            if not self._ending and place + 1 >= (furthest if near else self._planned):
+                self._ending = "end"
+
+    def settle(self) -> None:
+        """Fit all rows at the lambda chosen, to the tolerance; refit if the criterion does."""
+        lam, start = self._best()
+        steps = len(self._path) + 2
+        self._fits.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
+        self._outcome = self._fits.settle(self._recipe, lam, start, self._tolerance)
+        self._fits.check(self._outcome)
+        if self._refits:
+            self._fits.check_time()
+            self._refitted = self._fits.refit(lam, self._outcome.potentials, FINAL_ACCURACY)
+
+    def result(self) -> Chosen:
+        """Return the best so far."""
+        fits, lam = self._fits, self._best()[0]
+        outcome = self._outcome
+        if outcome is None:
+            # Only evaluated here: the weights are solved below, unless somebody is waiting.
+            outcome = fits.weigh(lam, self._best()[1], np.inf)
+        outcome = fits.conclude(outcome, self._tolerance)
+        path = tuple(replace(point, chosen=point.lam == lam) for point in self._path)
+        return Chosen(outcome, self._refitted, path, self._choice(outcome, lam))
+
+    def _best(self) -> tuple[float, Potentials]:
+        """Return the best lambda so far, and a network near the one there."""
+        if self._judge is None or not self._path:
+            problem = self._fits.problem_at(self._top)
+            return self._top, independent_potentials(problem.objective.sample)
+        place = self._judge.best(self._path)
+        return self._path[place].lam, self._judge.start(place)
+
+    def _choice(self, outcome: Outcome, lam: float) -> LambdaChoice:
+        """Return how lambda was chosen."""
+        stop = outcome.certificate.stop
+        if self._judge is None:
+            return LambdaChoice("one-row", lam)
+        how = self._judge.basis.how
+        if not self._path:
+            if not self._planned and stop in GOES_ON:
+                return LambdaChoice("independent", lam)
+            return LambdaChoice(how, lam, stop)
+        place, last = self._judge.best(self._path), len(self._path) - 1
+        end: PathEnd | None = None
+        if self._ending == "end":
+            end = "boundary" if place == last else "inside"
+        elif self._ending:
+            end = self._ending
+        path = PathSearch(
+            self._judge.basis,
+            len(self._path),
+            self._path[0].lam,
+            self._path[-1].lam,
+            self._path[place].criterion,
+            end,
+            self._path[self._planned - 1].lam if last >= self._planned else None,
+        )
+        return LambdaChoice(how, lam, None if end else stop, path=path)
+
+
+def _steps(top: float, end: float) -> int:
+    """Return how many lambdas a path from the top to an end has."""
+    return 1 + int(np.ceil(np.log(end / top) / np.log(RATIO)))

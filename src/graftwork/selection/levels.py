@@ -1,0 +1,226 @@
+"""The two ends of a lambda path: where the first edge appears, and where noise begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaincc
+
+from graftwork.grafting import NetworkFamily, Problem
+from graftwork.grafting.spaces import BATCH
+from graftwork.grafting.starts import with_pairs
+from graftwork.grafting.stream import RandomOrder
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.ragged import offsets
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.penalties.blocks import pair_scales
+from graftwork.selection.refit import refit
+
+# Spaces with more pairs than this are sampled: the ends of the path need not be exact.
+MOST_PAIRS = 20_000_000
+# For the noise level, scales and degrees of freedom are rounded to this share of themselves.
+STEP = 0.005
+# Tables that are not penalised are fitted so far before the others are looked at.
+FREE_ACCURACY = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Where a lambda path begins and ends.
+
+    Attributes
+    ----------
+    largest : float
+        The smallest lambda that gives no edge.
+    noise : float
+        The same for independent variables with these margins: what chance alone would reach.
+    sampled : bool
+        Whether they come from a sample of the pairs, not from all.
+    """
+
+    largest: float
+    noise: float
+    sampled: bool
+
+
+def find_levels(problem: Problem) -> Levels:
+    """Return both ends of the lambda path of a problem. Nothing in them depends on chance."""
+    sampled = problem.space.size > MOST_PAIRS
+    return Levels(largest_score(problem), noise_level(problem), sampled)
+
+
+def largest_score(problem: Problem) -> float:
+    """Return the smallest lambda at which no pair is added: at the network without edges.
+
+    That is the largest score of any pair, divided by the pair's factor. Pairs that are not
+    penalised are there before (their tables fitted loosely) and do not count.
+    Beyond ``MOST_PAIRS`` pairs, of a sample of them.
+    """
+    point = problem.objective.at(_first_network(problem))
+    largest = 0.0
+    for pairs in _batches(problem):
+        gradients, offsets, _ = point.pair_gradients(pairs)
+        largest = max(largest, _largest(problem, pairs, gradients, offsets))
+    return largest
+
+
+def noise_level(problem: Problem) -> float:
+    """Return what the largest score of any pair would be by chance, on average.
+
+    Tables of N rows of independent variables differ from the product of their margins by normal
+    errors with covariance S_i (x) S_j / N, S = diag(f) - f f'. So the square of a table's norm is a
+    weighted sum of chi-squares, taken here for the gamma variable of the same mean and variance
+    (Satterthwaite), and a single entry is normal. The largest of many is about Gumbel: its mean is
+    where exp(-gamma) of them are expected to be larger, gamma being Euler's constant. This depends
+    on margins and total weight alone, so rows may be repeated or weighted.
+    """
+    sample, parts = problem.objective.sample, _Parts.of(problem)
+    kinds: dict[tuple[int, int], float] = {}
+    times = 0
+    for pairs in _batches(problem):
+        if not times:  # the pseudo-likelihood has two conditionals for each pair
+            point = problem.objective.at(independent_potentials(sample))
+            times = len(point.pair_expectations(pairs[:1]).given)
+        for kind, count in parts.count(pairs, _factors(problem, pairs)).items():
+            kinds[kind] = kinds.get(kind, 0.0) + count
+    logs = STEP * np.array(list(kinds), dtype=np.float64).reshape(-1, 2)
+    scales, degrees = np.exp(logs).T
+    number = np.array(list(kinds.values()), dtype=np.float64)
+    return _expected_largest(scales * times**2 / sample.total_weight, 0.5 * degrees, number)
+
+
+def _expected_largest(scales: Floats, shapes: Floats, number: Floats) -> float:
+    """Return the mean of the largest of independent roots of gamma variables, some of each kind.
+
+    Examples
+    --------
+    >>> half = np.array([0.5])
+    >>> round(_expected_largest(np.ones(1), half, np.array([1000.0])), 1)  # of normal variables
+    3.4
+    """
+    if number.sum() <= np.exp(-np.euler_gamma):
+        return 0.0
+
+    def excess(squared: float) -> float:
+        tails = gammaincc(shapes, squared / (2.0 * scales))
+        return float(np.log(float(number @ tails) + 1e-300) + np.euler_gamma)
+
+    low = high = float(scales.max())
+    while excess(low) < 0.0:
+        low /= 4.0
+    while excess(high) > 0.0:
+        high *= 4.0
+    return float(np.sqrt(brentq(excess, low, high, xtol=1e-12 * low)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """What scores are the largest of: whole tables, or single entries of them.
+
+    A table has a part of each of its variables, an entry one of each of its states.
+
+    Attributes
+    ----------
+    starts : (n + 1,) int64
+        Where the parts of each variable start.
+    scales, degrees : (parts,) int64
+        Logarithms of scale and degrees of freedom, in units of ``STEP``; those of a table or entry
+        are their sums.
+    shares : (parts,) float64
+        For how many independent ones a part counts: of s states s - 1 vary freely.
+    """
+
+    starts: Ints
+    scales: Ints
+    degrees: Ints
+    shares: Floats
+
+    @staticmethod
+    def of(problem: Problem) -> _Parts:
+        """Return the parts that the penalty of a problem looks at."""
+        sample = problem.objective.sample
+        cards, f = sample.cards, sample.frequencies
+        # of variables with missing cells, only rows that have both say something
+        seen = sample.observed_weight / sample.total_weight
+        if problem.penalty.separable:
+            starts, shares = offsets(cards), np.repeat((cards - 1.0) / cards, cards)
+            scales, degrees = f * (1.0 - f) * np.repeat(seen, cards), np.ones(len(f))
+        else:
+            spreads = [np.diag(p) - np.outer(p, p) for p in np.split(f, np.cumsum(cards)[:-1])]
+            first = np.array([np.trace(spread) for spread in spreads])
+            second = np.array([(spread**2).sum() for spread in spreads])
+            varies = second > 0.0
+            starts, shares = np.arange(len(cards) + 1), varies.astype(np.float64)
+            scales, degrees = np.zeros(len(cards)), np.ones(len(cards))
+            np.divide(second * seen, first * sample.declared, out=scales, where=varies)
+            np.divide(first**2, second, out=degrees, where=varies)
+        return _Parts(starts, _steps(scales), _steps(degrees), np.where(scales > 0.0, shares, 0.0))
+
+    def count(self, pairs: Ints, factors: Floats) -> dict[tuple[int, int], float]:
+        """Return how many tables, or entries, of some pairs have each scale and degree."""
+        sizes = np.diff(self.starts)[pairs]
+        total = sizes.prod(axis=1)
+        pair = np.repeat(np.arange(len(pairs)), total)
+        within = np.arange(len(pair)) - np.repeat(offsets(total)[:-1], total)
+        first = self.starts[pairs[pair, 0]] + within // sizes[pair, 1]
+        second = self.starts[pairs[pair, 1]] + within % sizes[pair, 1]
+        scales = self.scales[first] + self.scales[second] - 2 * _steps(factors)[pair]
+        degrees = self.degrees[first] + self.degrees[second]
+        shares = self.shares[first] * self.shares[second] * (factors[pair] > 0.0)
+        low = scales.min(initial=0)
+        span = int(degrees.max(initial=0)) + 1
+        found, which = np.unique((scales - low) * span + degrees, return_inverse=True)
+        number = np.bincount(which.ravel(), shares, minlength=len(found))
+        keys = (((found // span + low).tolist()), (found % span).tolist())
+        return {
+            (scale, degree): count
+            for scale, degree, count in zip(*keys, number.tolist(), strict=True)
+            if count > 0.0
+        }
+
+
+def _steps(values: Floats) -> Ints:
+    """Return logarithms in units of ``STEP``, rounded."""
+    return np.round(np.log(np.maximum(values, 1e-300)) / STEP).astype(np.int64)
+
+
+def _batches(problem: Problem) -> Iterator[Ints]:
+    """Yield all pairs, or a sample of very many: always the same one."""
+    space = problem.space
+    order = None
+    if space.size > MOST_PAIRS:
+        order = RandomOrder(space.size, np.random.default_rng(0))
+    for start in range(0, min(space.size, MOST_PAIRS), BATCH):
+        keys = np.arange(start, min(start + BATCH, space.size))
+        yield space.pairs(keys if order is None else order.take(BATCH))
+
+
+def _factors(problem: Problem, pairs: Ints) -> Floats:
+    """Return what lambda is multiplied by for each pair."""
+    space = problem.space
+    factors = problem.family.factors_of(space, space.keys(pairs))
+    return np.ones(len(pairs)) if factors is None else factors
+
+
+def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) -> float:
+    """Return the largest score of some pairs, given their gradients, divided by their factors."""
+    scale = pair_scales(problem.objective.sample.declared, pairs)
+    scores = problem.penalty.scores(gradients, offsets, scale)
+    factors = _factors(problem, pairs)
+    scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
+    return float(scores.max(initial=0.0))
+
+
+def _first_network(problem: Problem) -> Potentials:
+    """Return the network at an endless lambda: that of the pairs listed as not penalised."""
+    alone, domain = independent_potentials(problem.objective.sample), problem.family
+    prior = domain.prior if isinstance(domain, NetworkFamily) else None
+    if prior is None or not (prior.values == 0).any():
+        return alone
+    pairs = prior.pairs[prior.values == 0]
+    pairs = pairs[np.isin(pairs, problem.variables).all(axis=1)]
+    fitted: Potentials = refit(problem, with_pairs(alone, pairs), FREE_ACCURACY).point.potentials
+    return fitted

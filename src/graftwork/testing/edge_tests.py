@@ -1,0 +1,202 @@
+"""A test for every edge of a refitted network.
+
+With w an edge's parameters at the refit and H the Hessian of the (penalised) pseudo-likelihood,
+``w' [(H^-1)_ee]^-1 w`` is about twice what the pseudo-likelihood would lose without the edge. Each
+edge sits in two conditionals that share their rows, so that under independence it follows a sum of
+chi-squares weighted by the eigenvalues of ``[(H^-1)_ee]^-1 V``, V being the covariance of the
+edge's estimate over the rows: between 1 and 2, less where the prior decides. It is compared with
+the chi-square of the same mean and variance. H is restricted to the parameters at the edge's two
+variables.
+
+References
+----------
+Varin, Reid and Firth (2011), An overview of composite likelihood methods (the adjusted Wald
+statistic of section 2.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc, gammaln
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.testing.hessian import Parameters, hessian
+from graftwork.testing.profiles import EdgeProfile, Surroundings, VariableHessians, variations
+from graftwork.testing.rows import FittedRows
+
+LEAST_SCALE, MOST_SCALE = 1.0, 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Findings of some pairs.
+
+    Attributes
+    ----------
+    pairs : (k, 2) int64
+    statistics : (k,) float64
+        Chi-square under the hypothesis that the pair is no edge.
+    degrees : (k,) float64
+        Degrees of freedom, which need not be whole.
+    log_p : (k,) float64
+        Logarithms of the p-values, which may be too small for numbers themselves.
+    rises : (k,) float64
+        About twice what the log pseudo-likelihood of all rows changes by the pair: the statistics
+        before they were divided by their Satterthwaite scale.
+    """
+
+    pairs: Ints
+    statistics: Floats
+    degrees: Floats
+    log_p: Floats
+    rises: Floats
+
+    @staticmethod
+    def none(count: int) -> Findings:
+        """Return so many tests that say nothing yet."""
+        integers = np.zeros((count, 2), dtype=np.int64)
+        nothing = np.zeros(count)
+        return Findings(integers, nothing, np.ones(count), nothing, nothing)
+
+    @staticmethod
+    def joined(parts: list[Findings]) -> Findings:
+        """Return several lists of tests as one."""
+        columns = ([getattr(part, name) for part in parts] for name in Findings.__slots__)
+        return Findings(*(np.concatenate(column) for column in columns))
+
+    def some(self, chosen: Any) -> Findings:
+        """Return some of the tests."""
+        return Findings(*(getattr(self, name)[chosen] for name in Findings.__slots__))
+
+    def with_rows(self, places: Ints, others: Findings) -> Findings:
+        """Return these tests with others in some places."""
+        columns = [getattr(self, name).copy() for name in Findings.__slots__]
+        for column, name in zip(columns, Findings.__slots__, strict=True):
+            column[places] = getattr(others, name)
+        return Findings(*columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeTests:
+    """Wald tests of some edges, but for what the rows add to their variance.
+
+    Attributes
+    ----------
+    rows : FittedRows
+        The sample under the refitted network.
+    parameters : Parameters
+    edges : (k,) int64
+        The edges' places in the network.
+    profiles : dict of EdgeProfile
+        What the Hessian says of each edge.
+    rises : (k,) float64
+        What each edge is worth: twice the loss of likelihood without it.
+    """
+
+    rows: FittedRows
+    parameters: Parameters
+    edges: Ints
+    profiles: dict[int, EdgeProfile]
+    rises: Floats
+
+    @staticmethod
+    def of(rows: FittedRows, prior: float = 1.0, chosen: Ints | None = None) -> EdgeTests:
+        """Return the tests of all edges, or of those ``chosen``.
+
+        Parameters
+        ----------
+        prior : float
+            Precision of the normal prior of table entries in the refit.
+        """
+        layout = rows.potentials.layout
+        parameters = Parameters.of(layout, rows.contrasts)
+        edges = np.arange(layout.n_edges) if chosen is None else chosen
+        if not len(edges):
+            return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
+        ridge = np.zeros(parameters.size)
+        ridge[parameters.starts[layout.n_variables] :] = prior
+        near = None if chosen is None else Surroundings.of(layout, chosen)
+        whole = hessian(rows, parameters, None if near is None else near.variables)
+        around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
+        profiles = around.profiles(edges, rows.n_threads)
+        weights = parameters.read(rows.potentials.weights)
+        own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
+        rises = [w @ profiles[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
+        return EdgeTests(rows, parameters, edges, profiles, np.array(rises))
+
+    def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
+        """Return what the tests say.
+
+        Parameters
+        ----------
+        most_rows : int
+            About so many of the rows tell the Satterthwaite scale.
+        cut : Cut, optional
+            Where only decisions matter: edges that are so whatever their scale get the p-value of
+            the largest.
+        """
+        if not len(self.edges):
+            return Findings.none(0)
+        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
+        degrees = np.array([float(len(matrix)) for matrix in precisions])
+        scales = np.full(len(self.rises), MOST_SCALE)
+        unclear = np.arange(len(self.rises)) if cut is None else cut.unclear(self.rises, degrees)
+        some = self.rows.some(most_rows)
+        found = variations(some, self.parameters, self.profiles, self.edges[unclear])
+        for k, variation in zip(unclear.tolist(), found, strict=True):
+            covariance = np.linalg.solve(precisions[k], variation / some.share)
+            scales[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
+        statistics, pairs = self.rises / scales, self.rows.potentials.layout.edges[self.edges]
+        return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where edges are told from others: a false discovery rate among so many tests."""
+
+    level: float
+    n_tests: int
+
+    def unclear(self, rises: Floats, degrees: Floats) -> Ints:
+        """Return the edges that would not be discoveries alone with the largest scale.
+
+        All others are edges whatever their scale is, so it need not be known.
+        """
+        log_p = log_tail(rises / MOST_SCALE, degrees)
+        return np.flatnonzero(log_p > np.log(self.level / max(1, self.n_tests)))
+
+
+def log_tail(statistics: Floats, degrees: Floats) -> Floats:
+    """Return the logarithm of the chance that a chi-square exceeds each statistic.
+
+    Examples
+    --------
+    >>> log_tail(np.array([3.841, 1e5]), np.array([1, 1])).round(1).tolist()
+    [-3.0, -50006.0]
+    """
+    with np.errstate(divide="ignore"):
+        log_p: Floats = np.asarray(np.log(chdtrc(degrees, statistics)))
+    far = np.isneginf(log_p)
+    if far.any():
+        x, half = statistics[far] / 2.0, degrees[far] / 2.0
+        log_p[far] = (half - 1.0) * np.log(x) - x - gammaln(half)  # the tail's first term
+    capped: Floats = np.minimum(log_p, 0.0)
+    return capped
+
+
+def _moments(product: Floats) -> tuple[float, float]:
+    """Return the Satterthwaite scale and the degrees of freedom of a statistic.
+
+    It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
+    product of precision and covariance; the scaled chi-square returned has the same mean and
+    variance (Satterthwaite). Where the prior decides about rare states their weights are nearly
+    zero.
+    """
+    first, second = float(np.trace(product)), float(np.sum(product * product.T))
+    if not first > 0.0 < second:
+        return 1.0, float(max(1, len(product)))
+    scale = float(np.clip(second / first, LEAST_SCALE, MOST_SCALE))
+    return scale, float(np.clip(first * first / second, 1.0, len(product)))

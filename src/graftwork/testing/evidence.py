@@ -1,0 +1,116 @@
+"""What tests say about the edges of a network, and about the pairs that are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.inference.layout import Floats, Ints
+from graftwork.testing.edge_tests import Findings
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Findings of all pairs of variables, with the false discovery rate each would need.
+
+    Attributes
+    ----------
+    edges : Findings
+        Of the network's edges.
+    others : Findings
+        Of the absent pairs, those with p-values of at most .05, or ``level`` where that is larger.
+        Where there are thousands of pairs, one that only just is may be missing: a quick look tells
+        which to test.
+    n_tests : int
+        How many pairs were tested in all.
+    level : float
+        The false discovery rate asked for.
+    rivals : dict
+        Absent pairs that would pass their tests and, once they are edges, fail: they and other
+        pairs stand in for each other, and a q-value counts the tests of all of them. With the
+        logarithms of the q-values they had as edges.
+    n_moved : int or None
+        How many edges come or go when one row in a hundred is dropped; None if that was not tried.
+    n_contested : int
+        Of how many pairs the tests disagreed, so that the middle one of three counts (see
+        ``verdicts``).
+    """
+
+    edges: Findings
+    others: Findings
+    n_tests: int
+    level: float
+    n_contested: int = 0
+    n_moved: int | None = None
+    rivals: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    @cached_property
+    def _log_q(self) -> Floats:
+        return log_q_values(np.append(self.edges.log_p, self.others.log_p), self.n_tests)
+
+    @property
+    def edge_log_q(self) -> Floats:
+        """Logarithms of the edges' q-values."""
+        return self._log_q[: len(self.edges.pairs)]
+
+    @property
+    def other_log_q(self) -> Floats:
+        """Logarithms of the other pairs' q-values; of rivals those they had as edges."""
+        log_q = self._log_q[len(self.edges.pairs) :].copy()
+        if self.rivals:
+            for k, (i, j) in enumerate(self.others.pairs.tolist()):
+                log_q[k] = max(log_q[k], self.rivals.get((i, j), -np.inf))
+        return log_q
+
+    def replaced(self, part: str, place: int, finding: Findings) -> Evidence:
+        """Return the evidence with the middle test of one edge, or of one other pair.
+
+        Parameters
+        ----------
+        part : {"edges", "others"}
+        place : int
+        finding : Findings
+            One test.
+        """
+        changed = getattr(self, part).with_rows(np.array([place]), finding)
+        return replace(self, **{part: changed}, n_contested=self.n_contested + 1)
+
+    def choose(self, required: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Ints]:
+        """Return which edges to keep, and which other pairs are edges too, the surest first.
+
+        Parameters
+        ----------
+        required : (edges,) bool
+            Edges that stay whatever their test says.
+        """
+        limit = np.log(self.level)
+        passing = np.flatnonzero(self.other_log_q <= limit)
+        order = np.argsort(self.others.log_p[passing], kind="stable")
+        return (self.edge_log_q <= limit) | required, self.others.pairs[passing[order]]
+
+
+def log_q_values(log_p: Floats, n_tests: int) -> Floats:
+    """Return the logarithm of each test's q-value among ``n_tests``.
+
+    The q-value is the smallest false discovery rate at which the test counts as a discovery. Tests
+    that are not given have a p-value of 1.
+
+    Examples
+    --------
+    >>> np.exp(log_q_values(np.log([0.01, 0.5, 0.02]), 4)).round(3).tolist()
+    [0.04, 0.667, 0.04]
+
+    References
+    ----------
+    Benjamini and Hochberg (1995), Controlling the false discovery rate.
+    """
+    order = np.argsort(log_p, kind="stable")
+    ranks = np.arange(1, len(order) + 1)
+    scaled = log_p[order] + np.log(max(1, n_tests) / ranks)
+    falling = np.minimum.accumulate(scaled[::-1])[::-1]
+    out = np.empty(len(order))
+    out[order] = np.minimum(falling, 0.0)
+    return out

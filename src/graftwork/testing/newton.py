@@ -1,0 +1,163 @@
+"""Newton steps with the whole Hessian, for refits: to the last digits, and where data separate.
+
+Where states nearly determine each other the curvature of a ridge problem is ten thousand times
+larger one way than another, and methods that only see gradients take thousands of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from graftwork.data.encoded import EncodedRows
+from graftwork.grafting import Problem
+from graftwork.inference.layout import Floats, Layout
+from graftwork.solvers import Solution
+from graftwork.testing.contrasts import all_states
+from graftwork.testing.hessian import Hessian, Parameters, hessian
+from graftwork.testing.profiles import inverse
+from graftwork.testing.rows import FittedRows
+
+# At most this many Hessians, and steps with each.
+MOST_HESSIANS = 10
+MOST_STEPS = 20
+# A step that leaves more than this share of the residual wants a new Hessian.
+ENOUGH_GAIN = 0.3
+# The Hessian is only built where no variable's conditional has more parameters than this, and no
+# variable more states.
+MOST_PARAMETERS = 3000
+MOST_STATES = 50
+SHORTEST = 1e-3
+# Of each step's linear system.
+ACCURACY = 1e-2
+
+
+def has_hessian(sample: EncodedRows, layout: Layout) -> bool:
+    """Return whether the Hessian of a network's weights can be had: few states and parameters."""
+    free, sums = sample.cards - 1, np.ones(len(sample.cards))
+    for side in (0, 1):
+        np.add.at(sums, layout.edges[:, side], free[layout.edges[:, 1 - side]])
+    return bool(sample.cards.max() <= MOST_STATES and (free * sums).max() <= MOST_PARAMETERS)
+
+
+def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
+    """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
+
+    Parameters
+    ----------
+    problem : Problem
+        The pseudo-likelihood with a ridge on tables alone.
+    solution : Solution
+        Where to begin, with double-centred tables. It comes back where nothing better is found,
+        and where a variable has too many parameters.
+    """
+    sample, layout = problem.objective.sample, solution.point.potentials.layout
+    if not has_hessian(sample, layout):
+        return solution
+    parameters = Parameters.of(layout, all_states(sample))
+    ridge = np.zeros(parameters.size)
+    ridge[parameters.starts[layout.n_variables] :] = 2.0 * problem.penalty.l2
+    for _ in range(MOST_HESSIANS):
+        if solution.residual <= tolerance:
+            break
+        rows = FittedRows.of(solution.point, parameters.contrasts)
+        curvature = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
+        after = _descend(problem, solution, parameters, curvature, ridge, tolerance)
+        if after is solution:
+            break
+        solution = after
+    return solution
+
+
+def _descend(
+    problem: Problem,
+    solution: Solution,
+    parameters: Parameters,
+    curvature: Hessian,
+    ridge: Floats,
+    tolerance: float,
+) -> Solution:
+    """Return where steps with one Hessian lead.
+
+    It is corrected by what the steps saw of the slopes, as quasi-Newton methods do: one direction
+    in which it is somewhat old would be enough to make all steps gain little.
+    """
+    times = curvature.multiplier()
+    whole = _operator(parameters.size, lambda vector: times(vector) + ridge * vector)
+    nearly_inverse = _schwarz(parameters, curvature, ridge)
+
+    def solve(slope: Floats) -> Floats:
+        found, _ = cg(whole, slope, rtol=ACCURACY, atol=0.0, M=nearly_inverse, maxiter=200)
+        return np.asarray(found, dtype=np.float64)
+
+    def read(at: Solution) -> tuple[Floats, Floats]:
+        weights = parameters.read(at.point.potentials.weights)
+        return weights, parameters.read(at.point.gradient) + ridge * weights
+
+    seen: list[tuple[Floats, Floats]] = []
+    place, slope = read(solution)
+    for _ in range(MOST_STEPS):
+        step = -_corrected(solve, seen, slope)
+        trial = _lower(problem, solution, parameters.write(step))
+        if trial is None:
+            return solution
+        gained = trial.residual <= ENOUGH_GAIN * solution.residual
+        solution = replace(trial, evaluations=solution.evaluations + 1)
+        if not gained or solution.residual <= tolerance:
+            break
+        before = place, slope
+        place, slope = read(solution)
+        moved, turned = place - before[0], slope - before[1]
+        if moved @ turned > 0.0:
+            seen.append((moved, turned))
+    return solution
+
+
+def _corrected(
+    solve: Callable[[Floats], Floats], seen: list[tuple[Floats, Floats]], slope: Floats
+) -> Floats:
+    """Return a slope divided by a Hessian that agrees with steps and changes of slopes seen.
+
+    References
+    ----------
+    Nocedal and Wright (2006), Numerical Optimization, algorithm 7.4.
+    """
+    left, shares = slope, []
+    for moved, turned in reversed(seen):
+        shares.append((moved @ left) / (moved @ turned))
+        left = left - shares[-1] * turned
+    out = solve(left)
+    for (moved, turned), share in zip(seen, reversed(shares), strict=True):
+        out = out + (share - (turned @ out) / (moved @ turned)) * moved
+    return out
+
+
+def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | None:
+    """Return a solution along a step that is better, shortened if need be; None if none is."""
+    potentials, share = solution.point.potentials, 1.0
+    while share > SHORTEST:
+        moved = replace(potentials, weights=potentials.weights + share * step)
+        trial = problem.solution(moved, solution.memory)
+        if trial.objective < solution.objective or trial.residual < 0.5 * solution.residual:
+            return trial
+        share *= 0.5
+    return None
+
+
+def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats) -> Any:
+    """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
+
+    Every table is in two of them (the overlapping additive Schwarz method).
+    """
+    inverses = [inverse(matrix) for matrix in curvature.by_variable(parameters, ridge)]
+    together = Hessian(parameters.size, curvature.places, inverses)
+    return _operator(parameters.size, together.multiplier())
+
+
+def _operator(size: int, apply: Callable[[Floats], Floats]) -> Any:
+    """Return a square matrix that is known by its products."""
+    return LinearOperator((size, size), matvec=apply, dtype=np.float64)

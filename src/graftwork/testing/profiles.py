@@ -1,0 +1,305 @@
+"""Single edges, with all other parameters at their two variables profiled out.
+
+Let A_i be the Hessian of the parameters at variable i. Of the parameters at i and those at j only
+the table of the edge (i, j) is in both; apart from it the two sets meet where i and j share a
+neighbour u, whose conditional links the tables (i, u) and (j, u). So what is left of the Hessian of
+both for the edge, once all other parameters follow, comes from the inverses of A_i and A_j, each of
+which serves all edges at its variable, and a small system for the shared neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.kernels.curvature import fill_scores
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.testing.hessian import ConditionalParameters, Hessian, Parameters, within
+from graftwork.testing.rows import FittedRows, RowBlock
+
+# Rows looked at together.
+STRIP = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeProfile:
+    """What is known of one edge once all other parameters at its two variables follow it.
+
+    Attributes
+    ----------
+    precision : (df, df) float64
+        The Hessian of the pseudo-likelihood profiled over all other parameters.
+    shares : two of (p, df) float64
+        How the slope in each parameter at the first, and at the second variable, adds to the slope
+        in the edge's. The edge's own parameters are in the first alone.
+    """
+
+    precision: Floats
+    shares: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """An edge among the parameters at one of its variables.
+
+    ``follow`` says how the others follow it (with signs turned), ``shared`` are the places of the
+    tables to neighbours shared with the other variable, ``free`` the columns of the inverse there
+    if the edge stays as it is.
+    """
+
+    own: slice
+    left: Floats
+    follow: Floats
+    shared: Ints
+    free: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surroundings:
+    """What is near some edges: all that their tests depend on.
+
+    Attributes
+    ----------
+    centres : (k,) int64
+        Their variables.
+    edges : (m,) int64
+        The edges of those.
+    variables : (l,) int64
+        The variables of these edges.
+    """
+
+    centres: Ints
+    edges: Ints
+    variables: Ints
+
+    @staticmethod
+    def of(layout: Layout, chosen: Ints) -> Surroundings:
+        """Return what is near some edges of a network.
+
+        Examples
+        --------
+        >>> chain = Layout.of([2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
+        >>> near = Surroundings.of(chain, np.array([0]))
+        >>> near.edges.tolist(), near.variables.tolist()
+        ([0, 1], [0, 1, 2])
+        """
+        centres = np.unique(layout.edges[chosen])
+        edges = np.flatnonzero(np.isin(layout.edges, centres).any(axis=1))
+        return Surroundings(centres, edges, np.unique(layout.edges[edges]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableHessians:
+    """The Hessians of the parameters at each variable, and their inverses.
+
+    ``edge_of[i][j]`` is the edge between two variables, ``at[i, e]`` where an edge's parameters are
+    among those at a variable.
+    """
+
+    whole: Hessian
+    parameters: Parameters
+    matrices: list[Floats]
+    inverses: list[Floats]
+    edge_of: list[dict[int, int]]
+    at: dict[tuple[int, int], slice]
+
+    @staticmethod
+    def of(
+        whole: Hessian,
+        parameters: Parameters,
+        ridge: Floats,
+        n_threads: int,
+        near: Surroundings | None,
+    ) -> VariableHessians:
+        """Return them for a Hessian plus a diagonal matrix, of all variables or of some."""
+        matrices = whole.by_variable(parameters, ridge, None if near is None else near.edges)
+        wanted = np.ones(len(matrices), dtype=bool)
+        if near is not None:
+            wanted[:] = False
+            wanted[near.centres] = True
+        costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices]) * wanted
+
+        def invert(part: slice) -> list[Floats]:
+            return [
+                inverse(matrix) if own else matrix
+                for matrix, own in zip(matrices[part], wanted[part], strict=True)
+            ]
+
+        groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
+        edge_of: list[dict[int, int]] = [{} for _ in matrices]
+        at = {}
+        for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
+            edge_of[i][j] = edge_of[j][i] = e
+            for k in (i, j):
+                at[k, e] = within(whole.places[k], parameters.of_edge(e))
+        inverses = [one for group in groups for one in group]
+        return VariableHessians(whole, parameters, matrices, inverses, edge_of, at)
+
+    def profiles(self, chosen: Ints, n_threads: int) -> dict[int, EdgeProfile]:
+        """Return the profiles of some edges."""
+        edges = self.parameters.layout.edges[chosen]
+        sizes = np.array([len(matrix) for matrix in self.matrices], dtype=np.float64)
+
+        def compute(part: slice) -> list[EdgeProfile]:
+            return [self.profile(e) for e in chosen[part].tolist()]
+
+        cuts = cut_evenly(sizes[edges].sum(axis=1), n_threads)
+        found = [one for group in run_chunks(compute, cuts, n_threads) for one in group]
+        return dict(zip(chosen.tolist(), found, strict=True))
+
+    def profile(self, e: int) -> EdgeProfile:
+        """Return the profile of one edge."""
+        i, j = self.parameters.layout.edges[e].tolist()
+        shared = sorted(self.edge_of[i].keys() & self.edge_of[j].keys())
+        first, second = (self._half(e, k, shared) for k in (i, j))
+        precision = first.left + second.left - self.matrices[i][first.own, first.own]
+        shares = first.follow, second.follow
+        if shared:
+            gained, moved = _linked(first, second, self._link(i, j, shared))
+            precision = precision + gained
+            shares = first.follow + first.free @ moved[0], second.follow + second.free @ moved[1]
+        shares[1][second.own] = 0.0
+        return EdgeProfile(0.5 * (precision + precision.T), shares)
+
+    def _half(self, e: int, centre: int, shared: list[int]) -> _Half:
+        inverse_ = self.inverses[centre]
+        own = self.at[centre, e]
+        columns = inverse_[:, own]
+        left = np.asarray(np.linalg.inv(columns[own]), dtype=np.float64)
+        follow = columns @ left
+        parts = [self.at[centre, self.edge_of[centre][other]] for other in shared]
+        joined = np.concatenate([np.zeros(0, dtype=np.int64), *(
+            np.arange(part.start, part.stop) for part in parts
+        )])  # fmt: skip
+        free = inverse_[:, joined] - follow @ columns[joined].T
+        return _Half(own, left, follow, joined, free)
+
+    def _link(self, i: int, j: int, shared: list[int]) -> Floats:
+        """Return the Hessian between i's and j's tables to the neighbours they share."""
+        blocks = []
+        for other in shared:
+            first, second = (self.at[other, self.edge_of[other][k]] for k in (i, j))
+            blocks.append(self.whole.blocks[other][first, second])
+        rows, columns = (np.cumsum([0, *(b.shape[k] for b in blocks)]).tolist() for k in (0, 1))
+        link = np.zeros((rows[-1], columns[-1]))
+        for k, block in enumerate(blocks):
+            link[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+        return link
+
+
+def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+    """Return what links between the tables at two variables add to the edge's precision.
+
+    And how they move those tables: the Woodbury formula for the inverse of a matrix of two blocks,
+    given the inverses of both, when something is added between them.
+    """
+    here, there = (-half.follow[half.shared] for half in (first, second))
+    forth, back = link @ second.free[second.shared], link.T @ first.free[first.shared]
+    pulled = link @ there, link.T @ here
+    system = np.eye(len(here)) - forth @ back  # what is left once the second's tables follow
+    moved = np.asarray(np.linalg.solve(system, pulled[0] - forth @ pulled[1]), dtype=np.float64)
+    after = pulled[1] - back @ moved
+    return here.T @ moved + there.T @ after, (moved, after)
+
+
+def inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix, made a little more so."""
+    if not len(matrix):
+        return matrix
+    raised = matrix.copy()
+    raised[np.diag_indices_from(raised)] += 1e-10 * np.trace(matrix) / len(matrix)
+    factor, failed = dpotrf(raised.T, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError("a Hessian is not positive definite")
+    half, _ = dpotri(factor, overwrite_c=True)  # above the diagonal, and zeros below
+    found: Floats = half + half.T
+    found[np.diag_indices_from(found)] *= 0.5
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Influences:
+    """A variable with the shares of some of its edges, one below the other.
+
+    ``lines`` are the places of their influences among those of all variables.
+    """
+
+    parameters: ConditionalParameters
+    shares: Floats
+    lines: slice
+
+
+def variations(
+    rows: FittedRows, parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
+) -> list[Floats]:
+    """Return the sums over rows of the squared slopes in some edges' parameters, all others
+    following.
+
+    Parameters
+    ----------
+    profiles : dict of EdgeProfile
+        Edges.
+    chosen : (k,) int64
+        Which of them are wanted.
+    """
+    sizes = [len(profiles[e].precision) for e in chosen.tolist()]
+    totals = [np.zeros((size, size)) for size in sizes]
+    centres, starts = _influences(parameters, profiles, chosen)
+    if not centres:
+        return totals
+    places = rows.places
+    costs = np.array([float(one.shares.size) for one in centres])
+    centre_cuts = cut_evenly(costs, rows.n_threads)
+    edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
+    slopes = np.empty((centres[-1].lines.stop, STRIP))
+
+    for block in rows.blocks():
+        for start in range(0, len(block.weights), STRIP):
+            weights = block.weights[start : start + STRIP]
+            found = slopes[:, : len(weights)]
+
+            def reach(part: slice, block: RowBlock = block, start: int = start,
+                      found: Floats = found) -> None:  # fmt: skip
+                for one in centres[part]:
+                    own = one.parameters
+                    scores = np.empty((*own.parameters.shape, found.shape[1]))
+                    fill_scores(
+                        places[own.centre], places[own.centre + 1], own.lines, start,
+                        block.indicators, block.residuals, scores,
+                    )  # fmt: skip
+                    np.matmul(one.shares, scores.reshape(-1, found.shape[1]), out=found[one.lines])
+
+            def add(part: slice, weights: Floats = weights, found: Floats = found) -> None:
+                for k in range(part.start, part.stop):
+                    first, second = (found[s : s + sizes[k]] for s in starts[k])
+                    both = first + second
+                    totals[k] += (both * weights) @ both.T
+
+            run_chunks(reach, centre_cuts, rows.n_threads)
+            run_chunks(add, edge_cuts, rows.n_threads)
+    return totals
+
+
+def _influences(
+    parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
+) -> tuple[list[_Influences], list[list[int]]]:
+    """Return the variables at these edges, and where the influences of each edge's two start."""
+    starts = [[0, 0] for _ in chosen]
+    at: dict[int, list[tuple[int, int]]] = {}
+    for k, e in enumerate(chosen.tolist()):
+        for end, centre in enumerate(parameters.layout.edges[e].tolist()):
+            at.setdefault(centre, []).append((k, end))
+    centres, first = [], 0
+    for centre, edges in sorted(at.items()):
+        own, last = parameters.conditionals[centre], first
+        for k, end in edges:
+            starts[k][end] = last
+            last += len(profiles[int(chosen[k])].precision)
+        rank = np.argsort(np.argsort(own.parameters, axis=None))
+        shares = np.hstack([profiles[int(chosen[k])].shares[end] for k, end in edges])
+        centres.append(_Influences(own, np.ascontiguousarray(shares[rank].T), slice(first, last)))
+        first = last
+    return centres, starts

@@ -1,0 +1,201 @@
+"""The rows of a sample under a fitted network: indicators and residuals, in blocks of rows.
+
+In the coordinates of ``Contrasts``: with x_i the indicator of the state of variable i and p_i its
+conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows need not be complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.encoded import EncodedRows
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.ragged import offsets
+from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.conditionals import Conditionals
+from graftwork.objectives.protocol import Point
+from graftwork.objectives.pseudo import PseudoPoint
+from graftwork.objectives.reshaped import evaluated
+from graftwork.testing.contrasts import Contrasts
+from graftwork.testing.moments import ConditionalMoments
+
+# Numbers a block of rows may take in one of its arrays.
+BLOCK_SIZE = 2**22
+LEAST_ROWS, MOST_ROWS = 64, 8192
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBlock:
+    """Some rows, as they look from a fitted network.
+
+    The lines of variable i start at ``FittedRows.places[i]``. Where it is missing, its residuals
+    are zero and its indicators what it counts as for its neighbours.
+
+    Attributes
+    ----------
+    weights : (rows,) float64
+    indicators, residuals : (k, rows) float64
+        K' x and K' (x - p) of each variable, one after the other.
+    """
+
+    weights: Floats
+    indicators: Floats
+    residuals: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedRows:
+    """The rows of a sample under a network.
+
+    Attributes
+    ----------
+    conditionals : Conditionals
+        Of the network's variables.
+    contrasts : Contrasts
+    chosen : (k,) int64, optional
+        Some of the rows; default all.
+    """
+
+    conditionals: Conditionals
+    contrasts: Contrasts
+    chosen: Ints | None = None
+
+    @staticmethod
+    def of(point: Point, contrasts: Contrasts) -> FittedRows:
+        """Return the rows under the network where the pseudo-likelihood was evaluated."""
+        here: Any = evaluated(point)
+        assert isinstance(here, PseudoPoint)
+        if here.potentials.layout is point.potentials.layout:
+            return FittedRows(here.conditionals, contrasts)
+        return FittedRows(here.objective.conditionals(point.potentials), contrasts)
+
+    @property
+    def sample(self) -> EncodedRows:
+        """The sample."""
+        return self.conditionals.sample
+
+    @property
+    def potentials(self) -> Potentials:
+        """The network."""
+        return self.conditionals.potentials
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads may be used."""
+        return self.conditionals.n_threads
+
+    @property
+    def places(self) -> Ints:
+        """Where each variable's lines start among indicators and residuals."""
+        return offsets(self.contrasts.sizes)
+
+    def moments(self, i: int) -> ConditionalMoments:
+        """Return the moments of a variable's conditional, whatever rows are chosen."""
+        return ConditionalMoments.of(self.conditionals, self.contrasts, i)
+
+    def some(self, most: int) -> FittedRows:
+        """Return about ``most`` of the rows, or all where there are fewer.
+
+        Equal rows are in it together or not at all: which are depends on what is in them alone, so
+        that weights equal repeated rows.
+        """
+        codes = self.sample.codes
+        share = most / max(1, self.sample.n_rows)
+        if share >= 1.0:
+            return self
+        rng, marks = np.random.default_rng(0), np.zeros(codes.shape[1], dtype=np.uint64)
+        for row, count in zip(codes, self.sample.extended.tolist(), strict=True):
+            marks += rng.integers(2**63, size=count, dtype=np.uint64)[row]
+        marks ^= marks >> np.uint64(31)
+        chosen = np.flatnonzero((marks & np.uint64(0xFFFF)) < share * 2**16)
+        return replace(self, chosen=chosen) if len(chosen) else self
+
+    @property
+    def share(self) -> float:
+        """Share of the total weight that the rows have."""
+        weights, total = self.sample.weights, self.sample.total_weight
+        if self.chosen is None:
+            return 1.0
+        return float(len(self.chosen) if weights is None else weights[self.chosen].sum()) / total
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield all rows, block by block."""
+        width = max(1, int(self.sample.cards.sum()))
+        size = int(np.clip(BLOCK_SIZE // width, LEAST_ROWS, MOST_ROWS))
+        filler = _Filler.of(self)
+        count = self.sample.n_rows if self.chosen is None else len(self.chosen)
+        for start in range(0, count, size):
+            part = slice(start, min(start + size, count))
+            yield filler.block(part if self.chosen is None else self.chosen[part])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Filler:
+    """What all blocks of rows have in common.
+
+    ``seen[i]`` has what each code of variable i counts as, ``means[i]`` its conditional in each
+    configuration, in contrasts, shape (k, codes) and (k, configurations). None stands for a
+    variable that is looked at row by row and too large to keep.
+    """
+
+    rows: FittedRows
+    places: Ints
+    seen: list[Floats]
+    means: list[Floats | None]
+
+    @staticmethod
+    def of(rows: FittedRows) -> _Filler:
+        sample, bases, conditionals = rows.sample, rows.contrasts.bases, rows.conditionals
+        seen = [(sample.indicators(i) @ basis).T.copy() for i, basis in enumerate(bases)]
+        every, known = np.arange(len(bases)), conditionals.neighbourhoods.known
+        fit = conditionals.fit(every)
+        if fit:
+            conditionals.remember(every)
+        means = [
+            basis.T @ conditionals.matrix(i).T
+            if fit or i not in known or known[i].ids is not None
+            else None
+            for i, basis in enumerate(bases)
+        ]
+        return _Filler(rows, rows.places, seen, means)
+
+    def block(self, where: slice | Ints) -> RowBlock:
+        """Return some rows."""
+        rows, sample = self.rows, self.rows.sample
+        codes = np.ascontiguousarray(sample.codes[:, where])
+        count = codes.shape[1]
+        weights = np.ones(count) if sample.weights is None else sample.weights[where]
+        indicators = np.empty((int(self.places[-1]), count))
+        block = RowBlock(weights, indicators, np.empty_like(indicators))
+
+        def fill(part: slice) -> None:
+            for i in range(part.start, part.stop):
+                self._fill(block, i, codes[i], where)
+
+        costs = np.asarray(sample.cards * rows.contrasts.sizes + 1, dtype=np.float64)
+        run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
+        return block
+
+    def _fill(self, block: RowBlock, i: int, codes: Any, where: slice | Ints) -> None:
+        """Fill the lines of one variable."""
+        sample, own = self.rows.sample, slice(self.places[i], self.places[i + 1])
+        block.indicators[own] = self.seen[i][:, codes]
+        np.subtract(block.indicators[own], self._means(i, where), out=block.residuals[own])
+        if sample.extended[i] > sample.cards[i]:
+            block.residuals[own, codes >= sample.cards[i]] = 0.0
+
+    def _means(self, i: int, where: slice | Ints) -> Floats:
+        """Return the conditional of a variable in some rows, in contrasts."""
+        conditionals, means = self.rows.conditionals, self.means[i]
+        if means is not None:
+            ids = conditionals.neighbourhoods.of_variable(i).ids
+            return means[:, where if ids is None else ids[where]]
+        rows = np.arange(self.rows.sample.n_rows)[where]
+        first = int(rows[0])
+        p = conditionals.in_rows(i, first, int(rows[-1]) + 1)[rows - first]
+        found: Floats = self.rows.contrasts.bases[i].T @ p.T
+        return found
