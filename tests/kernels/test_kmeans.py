@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graftwork.kernels.kmeans import cut_into_clusters
-from graftwork.selection import tying as clusters
+from graftwork.selection import tying
 from graftwork.selection.tying import cluster
 
 
@@ -64,7 +64,7 @@ def test_beyond_the_limit_groups_are_nearly_best(monkeypatch, count):
     rng = np.random.default_rng(1)
     values, weights = rng.normal(size=300), rng.uniform(0.5, 1.5, 300)
     exact, exact_centres = cluster(values, weights, count)
-    monkeypatch.setattr(clusters, "MOST_CELLS", 1)
+    monkeypatch.setattr(tying, "MOST_CELLS", 1)
     labels, centres = cluster(values, weights, count)
     assert set(labels.tolist()) == set(range(count))
     best = weights @ (values - exact_centres[exact]) ** 2
