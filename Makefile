@@ -8,6 +8,10 @@ PEERS_STAMP := $(PEERS)/.peers-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
 GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
+# The size and shape of the code; AGAINST=CHECKOUT puts another one beside it.
+house: $(STAMP)
+	$(BIN)/python benchmarks/house.py $(if $(AGAINST),--against "$(AGAINST)")
+
 # A paper's experiments: make reproduce PAPER=priority [QUICK=1] [DATA=FOLDER] [OUT=FOLDER]
 PAPER ?=
 QUICK ?=
@@ -15,7 +19,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo test test-slow lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test test-slow lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -60,6 +64,10 @@ bench: $(STAMP) $(PEERS_STAMP)
 
 bench-smoke: $(STAMP) $(PEERS_STAMP)
 	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(GIVEN_DATA) $(BENCH)
+
+# The size and shape of the code; AGAINST=CHECKOUT puts another one beside it.
+house: $(STAMP)
+	$(BIN)/python benchmarks/house.py $(if $(AGAINST),--against "$(AGAINST)")
 
 # A paper's experiments, or a list of the papers; the same command continues a stopped run.
 reproduce: $(STAMP)

@@ -10,8 +10,8 @@ import pytest
 import graftwork as gw
 from graftwork.data.encoded import prepare
 from graftwork.estimators import timing
-from graftwork.estimators.criteria import GOALS
 from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimate
+from graftwork.estimators.spec import GOALS
 from graftwork.grafting import NetworkFamily, PairFactors
 from graftwork.inference import JunctionTree
 from graftwork.objectives import PseudoLikelihood

@@ -11,7 +11,7 @@ from graftwork import MarkovNetwork, PriorKnowledge
 from graftwork.data import Table
 from graftwork.errors import DataWarning, ParameterError, TooLargeError
 from graftwork.estimators import named_pairs
-from graftwork.estimators.pair_weights import read_weights
+from graftwork.estimators.knowledge import read_weights
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 

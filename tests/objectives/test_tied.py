@@ -7,8 +7,7 @@ from scipy.optimize import minimize
 
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.shifted import Shifted
-from graftwork.objectives.tied import Tied
+from graftwork.objectives.tied import Shifted, Tied
 from graftwork.penalties import L1, Blocks, GroupL1
 from graftwork.solvers import GaussSeidel, OrthantWise, ProximalQuasiNewton, measure
 

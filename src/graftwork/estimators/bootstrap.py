@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from graftwork.errors import DataError
-from graftwork.estimators.records import as_frame
+from graftwork.estimators.edges import as_frame
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find

@@ -25,7 +25,7 @@ from graftwork.estimators.chain_parts import (
     chain_recipe,
     check_parameters,
 )
-from graftwork.estimators.records import as_frame
+from graftwork.estimators.edges import as_frame
 from graftwork.grafting import Outcome, Recipe, graft
 from graftwork.grafting.trace import Observer
 from graftwork.inference.chains import ChainShape

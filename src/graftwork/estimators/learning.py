@@ -11,12 +11,15 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.errors import ParameterError
-from graftwork.estimators.folds import TableFolder
+from graftwork.estimators.assemble import to_model
+from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
 from graftwork.estimators.spec import FitSpec
+from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
-from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.models.gaps import log_conditionals_of
 from graftwork.objectives import PseudoLikelihood
 from graftwork.selection import (
     LambdaChoice,
@@ -28,6 +31,7 @@ from graftwork.selection import (
 )
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.criteria.adaptive import Adaptive
+from graftwork.selection.folds import Fold
 from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 
@@ -313,3 +317,56 @@ def _domain_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
         return NetworkFamily(sample)
     possible = (sample.cards[prior.required] > 1).all(axis=1)
     return NetworkFamily(sample, replace(prior, required=prior.required[possible]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableFolder:
+    """Makes folds of a table.
+
+    Attributes
+    ----------
+    table : Table
+    sample : EncodedRows
+        The whole table, prepared.
+    prepared : function
+        A table, prepared for learning.
+    problem_of : function
+        The problem of a sample, as a function of lambda.
+    n_jobs : int, optional
+        Threads that score rows.
+    """
+
+    table: Table
+    sample: EncodedRows
+    prepared: Callable[[Table], EncodedRows]
+    problem_of: Callable[[EncodedRows], Callable[[float], Problem]]
+    n_jobs: int | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each row, shape (rows,)."""
+        weights = self.table.weights
+        return np.ones(self.table.n_rows) if weights is None else weights
+
+    def fold(self, learned: Floats, judged: Floats | None = None) -> Fold:
+        """Return the fold of rows with these weights; without rows to judge by, scores are NaN."""
+        rows = np.flatnonzero(learned)
+        part = self.table.with_weights(None).take_rows(rows).with_weights(learned[rows])
+        sample = self.prepared(part)
+
+        def lift(potentials: Potentials) -> Potentials:
+            return carry_over(to_model(part, sample, potentials), self.table, self.sample)
+
+        problem_at = self.problem_of(sample)
+        if judged is None:
+            return Fold(problem_at, lift, lambda _: float("nan"), 0.0)
+        places = np.flatnonzero(judged)
+        others = self.table.with_weights(None).take_rows(places)
+        weights = judged[places]
+
+        def score(potentials: Potentials) -> float:
+            large = to_model(part, sample, potentials).potentials
+            rows = log_conditionals_of(large, others.codes, frequencies_of(sample), self.n_jobs)
+            return -float(np.average(rows, weights=weights))
+
+        return Fold(problem_at, lift, score, float(weights.sum()))

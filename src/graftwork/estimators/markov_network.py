@@ -15,7 +15,7 @@ from graftwork.data import Table
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
-from graftwork.estimators.edges import NEAR_COLUMNS, edge_records, near_records
+from graftwork.estimators.edges import NEAR_COLUMNS, as_frame, edge_records, near_records
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.knowledge import PriorKnowledge
@@ -23,7 +23,6 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import MissingCells, read_rows_to_draw
 from graftwork.estimators.parts import whole_number
-from graftwork.estimators.records import as_frame
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import words_of_start

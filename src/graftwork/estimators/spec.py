@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +13,6 @@ import numpy as np
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.errors import ParameterError
-from graftwork.estimators.criteria import make_criterion
 from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import make_penalty, make_recipe, read_engine
@@ -34,7 +34,7 @@ from graftwork.parameters import (
 from graftwork.penalties import PENALTIES, Penalty
 from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.working_set import working_set
-from graftwork.selection.criteria import Criterion
+from graftwork.selection.criteria import CRITERIA, Criterion
 
 # Up to this many variables method="auto" looks at all pairs in every round: about a million.
 MOST_VARIABLES = 1500
@@ -282,3 +282,61 @@ def _seed(random_state: Any) -> Any:
             f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
         ) from None
     return random_state
+
+
+TESTS = "tests"
+# What chooses lambda for a goal unless something else is asked for. Networks that predict best have
+# far too many edges to say which are real; stable or tested ones too few to predict best.
+DEFAULTS = {"structure": TESTS, "prediction": "k-fold"}
+# What serves a goal, its default first.
+GOALS: dict[str, tuple[str, ...]] = {
+    goal: tuple(dict.fromkeys([default, *CRITERIA.having("goals", goal)]))
+    for goal, default in DEFAULTS.items()
+}
+
+
+def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criterion | None:
+    """Return what chooses lambda; None for the tests of edges. What means nothing is refused.
+
+    Parameters
+    ----------
+    goal : {"structure", "prediction"}
+    name : str or None
+        None is the goal's default.
+    options : mapping
+        Of the criterion.
+
+    Examples
+    --------
+    >>> make_criterion("structure", "ebic", {"gamma": 0.5})
+    Ebic(gamma=0.5)
+    """
+    if name is None:
+        name = GOALS[goal][0]
+    else:
+        known("criterion", name, [TESTS, *CRITERIA])
+        if name not in GOALS[goal]:
+            [other] = set(GOALS) - {goal}
+            raise ParameterError(
+                f"criterion={name!r} does not serve goal={goal!r}; use goal={other!r}, or one of "
+                f"{', '.join(map(repr, GOALS[goal]))}."
+            )
+    if name == TESTS:
+        if options:
+            raise ParameterError("the criterion 'tests' has no options; fdr is a parameter itself.")
+        return None
+    return _made(name, dict(options))
+
+
+def _made(name: str, options: dict[str, Any]) -> Criterion:
+    """Return the criterion of this name with these options, which it must know."""
+    factory = CRITERIA[name]
+    accepted = inspect.signature(factory).parameters
+    for option, value in options.items():
+        known(f"criterion_options of {name!r}: option", option, accepted)
+        if value is not None or accepted[option].default is not None:
+            number(f"criterion {name!r}: {option}", value, 0.0)
+    try:
+        return factory(**options)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"criterion {name!r}: {str(error).rstrip('.')}.") from None

@@ -1,4 +1,4 @@
-"""A loss of few numbers: many weights share each of them.
+"""Losses for tying weights: of few numbers that many weights share, and shifted by a slope.
 
 The shared values are themselves written as a network, of variables with one state each and no
 edges, so that every solver can minimise over them.
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
-from graftwork.objectives.protocol import Objective, Point
+from graftwork.objectives.protocol import Expectations, Objective, Point
 
 
 class Tied:
@@ -78,3 +78,89 @@ class TiedPoint:
         self.value, self.exact, self.trusted = base.value, base.exact, base.trusted
         self.gradient = objective.gather(base.gradient)
         self.curvature = objective.gather(base.curvature)
+
+
+class Shifted:
+    """``loss(w) - <slope, w> + sum_j pull_j (w_j - centre_j)^2``, on one layout.
+
+    With the slope of the loss at w* and no pull it is, up to a constant, the Bregman divergence of
+    w from w*: zero slope at w*, and growing from there. For the likelihood that is the
+    Kullback-Leibler divergence of the network from the one at w*.
+
+    Parameters
+    ----------
+    objective : Objective
+        The loss.
+    slope : (size,) float64
+        What is subtracted from the gradient.
+    centre, pull : (size,) float64, optional
+        Where each weight is pulled to, and how strongly.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        slope: Floats,
+        centre: Floats | None = None,
+        pull: Floats | None = None,
+    ) -> None:
+        self.objective = objective
+        self.sample = objective.sample
+        self.slope = slope
+        self.centre = np.zeros_like(slope) if centre is None else centre
+        self.pull = np.zeros_like(slope) if pull is None else pull
+        self.evaluations = 0
+
+    @property
+    def ignores_empty_tables(self) -> bool:
+        """No: the linear term is of one layout."""
+        return False
+
+    def describe(self) -> str:
+        """Return in plain words how it is computed."""
+        return f"distance in the {self.objective.describe()}"
+
+    def at(self, potentials: Potentials, warm: Point | None = None) -> ShiftedPoint:
+        """Return the shifted loss evaluated there."""
+        self.evaluations += 1
+        known = warm.base if isinstance(warm, ShiftedPoint) else warm
+        return ShiftedPoint(self, self.objective.at(potentials, known))
+
+
+class ShiftedPoint:
+    """A shifted loss evaluated at one set of potentials; ``base`` is the loss there."""
+
+    def __init__(self, objective: Shifted, base: Point) -> None:
+        self.base = base
+        self.potentials = base.potentials
+        self.exact, self.trusted = base.exact, base.trusted
+        away = base.potentials.weights - objective.centre
+        pulled = objective.pull * away
+        linear = float(objective.slope @ base.potentials.weights)
+        self.value = base.value - linear + float(pulled @ away)
+        self.gradient = base.gradient - objective.slope + 2.0 * pulled
+        self.curvature = base.curvature + 2.0 * objective.pull
+
+    def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
+        """Return the loss's gradient tables of inactive pairs: they are not shifted."""
+        return self.base.pair_gradients(pairs)
+
+    def pair_curvatures(self, pairs: Ints) -> Floats:
+        """Return the loss's curvature of entries that would be added."""
+        return self.base.pair_curvatures(pairs)
+
+    def pair_expectations(self, pairs: Ints) -> Expectations:
+        """Return what the loss compares at these pairs."""
+        return self.base.pair_expectations(pairs)
+
+    def pair_gains(self, pairs: Ints) -> Floats:
+        """Return the loss's gains of inactive pairs."""
+        return self.base.pair_gains(pairs)
+
+    def edge_spreads(self) -> Floats:
+        """Return w' H w of each edge, for the loss."""
+        return self.base.edge_spreads()
+
+    def removal_costs(self) -> Floats:
+        """Return what the removal of each edge costs, for the loss."""
+        return self.base.removal_costs()

@@ -30,8 +30,7 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.kmeans import cut_into_clusters
 from graftwork.models.encoding import bits_for
 from graftwork.objectives.protocol import Objective
-from graftwork.objectives.shifted import Shifted
-from graftwork.objectives.tied import Tied
+from graftwork.objectives.tied import Shifted, Tied
 from graftwork.penalties import L1, Blocks
 from graftwork.settings import check_whole
 from graftwork.solvers import ProximalQuasiNewton, Solution, measure
