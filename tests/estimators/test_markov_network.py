@@ -23,10 +23,18 @@ def waits_for_array_api(estimator):
 
 
 @parametrize_with_checks(
+    [gw.MarkovNetwork(lam=0.1, n_jobs=1)], expected_failed_checks=waits_for_array_api
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
     [gw.MarkovNetwork(), gw.MarkovNetwork("edge-grafting", lam=0.05)],
     expected_failed_checks=waits_for_array_api,
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks_with_searches(estimator, check):
     check(estimator)
 
 
