@@ -104,8 +104,8 @@ def test_grafting_light_goes_on_from_any_start():
 
 def test_a_run_that_ends_on_a_budget_still_looks_at_everything():
     data, features, seen = chains(1, True)
-    loss, domain = ChainLikelihood(data, features, seen, 1), ChainFamily(features, True)
-    problem = Problem(loss, L1(0.001), domain)
+    loss, family = ChainLikelihood(data, features, seen, 1), ChainFamily(features, True)
+    problem = Problem(loss, L1(0.001), family)
     outcome = graft(problem, grafting_light(1), budget=Budget(max_edges=4), tolerance=1e-6)
     certificate = outcome.certificate
     assert certificate.stop == "edges"

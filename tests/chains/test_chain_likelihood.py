@@ -116,11 +116,11 @@ def test_gradients_of_inactive_features_are_those_after_activation(order):
     rng = np.random.default_rng(0)
     some = rng.choice(features.size, 9, replace=False)
     point = objective.at(FeatureWeights(FeatureLayout.of(starts, some), rng.normal(size=9)))
-    domain = ChainFamily(features, True)
-    space = domain.space(np.zeros(0, int), True)
+    family = ChainFamily(features, True)
+    space = family.space(np.zeros(0, int), True)
     rest = np.setdiff1d(np.arange(features.size), some)
     before, _, exact = space.gradients(point, rest)
-    layout = domain.grown(point.potentials.layout, space, rest)
+    layout = family.grown(point.potentials.layout, space, rest)
     weights = np.concatenate([point.potentials.weights, np.zeros(len(rest))])
     after = objective.at(FeatureWeights(layout, weights))
     assert exact
@@ -312,8 +312,8 @@ def test_gains_are_exact_where_positions_are_independent(weighted):
 def test_gains_of_moves_are_finite_and_rank_what_is_wanted():
     data = random_chains(12, 2, 2, lengths=(6,) * 40)
     features, seen = everything(data)
-    loss, domain = ChainLikelihood(data, features, seen), ChainFamily(features, True)
-    problem = Problem(loss, L1(0.001), domain)
+    loss, family = ChainLikelihood(data, features, seen), ChainFamily(features, True)
+    problem = Problem(loss, L1(0.001), family)
     point = problem.solution(problem.family.empty()).point
     moves = np.arange(features.n_votes, features.size)
     gains = feature_gains(point, 0.001, 0.0, moves)

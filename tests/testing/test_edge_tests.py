@@ -116,10 +116,10 @@ def test_hessian_is_that_of_finite_differences(kind):
     potentials = solution.point.potentials
     parameters = Parameters.of(potentials.layout, all_states(sample))
     rows = FittedRows.of(solution.point, parameters.contrasts)
-    bend = hessian(rows, parameters)
-    found = bend.toarray() / sample.total_weight
+    curvature = hessian(rows, parameters)
+    found = curvature.toarray() / sample.total_weight
     vector = np.random.default_rng(0).normal(size=parameters.size)
-    assert np.allclose(bend.multiplier()(vector), bend.toarray() @ vector, rtol=1e-10)
+    assert np.allclose(curvature.multiplier()(vector), curvature.toarray() @ vector, rtol=1e-10)
     rng = np.random.default_rng(0)
     for _ in range(5):
         step = rng.normal(size=parameters.size)
@@ -144,9 +144,9 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
         contrasts = Contrasts.of(tuple(np.minimum(g, 1) for g in contrasts.groups))
     dense = Dense(sample, potentials, contrasts)
     parameters = Parameters.of(layout, contrasts)
-    bend = dense.hessian()
+    curvature = dense.hessian()
     tables = parameters.starts[layout.n_variables]
-    bend[np.arange(tables, len(bend)), np.arange(tables, len(bend))] += 1.0
+    curvature[np.arange(tables, len(curvature)), np.arange(tables, len(curvature))] += 1.0
     scores = dense.scores()
     values = parameters.read(potentials.weights)
     found = EdgeTests.of(FittedRows.of(solution.point, contrasts)).findings(1000)
@@ -155,7 +155,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
     for e, (i, j) in enumerate(layout.edges.tolist()):
         near = np.flatnonzero([bool(ends[o] & {i, j}) for o in owner])
         own = np.flatnonzero(owner[near] == layout.n_variables + e)
-        inverse = np.linalg.inv(bend[np.ix_(near, near)])
+        inverse = np.linalg.inv(curvature[np.ix_(near, near)])
         moved = scores[:, near] @ inverse[:, own]
         spread = moved.T @ (moved * dense.weights[:, None])
         precision = np.linalg.inv(inverse[np.ix_(own, own)])

@@ -135,14 +135,14 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         spec, table, found = _read(spec, X, sample_weight)
         table, sample, networks = _completed(spec, table)
         recipe = spec.recipe_for(table.n_variables)
-        domain = spec.knowledge.domain(table, sample, recipe, spec.budget.max_edges)
+        family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
     if spec.start is not None:
         make_start(spec.start, table, sample)
     arriving_variables(spec.arrivals, table.names)
-    timing = time_loss(domain, spec.objective_of, spec.budget.max_edges)
+    timing = time_loss(family, spec.objective_of, spec.budget.max_edges)
     fits = FITS if spec.chooses else (1, 1)
     tests = _tests(sample) if spec.chooses and spec.criterion is None else {}
-    cards, space = sample.cards, domain.space(domain.variables, False)
+    cards, space = sample.cards, family.space(family.variables, False)
     return CostEstimate(
         method=recipe.name,
         loss=spec.loss,
@@ -156,8 +156,8 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         constant=int((cards < 2).sum()),
         states=(int(cards.min()), int(cards.max())),
         pairs=space.size,
-        parameters=int(cards.sum()) + domain.count_entries(space),
-        memory=_memory(table, domain, spec.objective_of(sample), timing) | tests,
+        parameters=int(cards.sum()) + family.count_entries(space),
+        memory=_memory(table, family, spec.objective_of(sample), timing) | tests,
         timing=timing,
         networks=networks,
         fits=fits,
@@ -231,13 +231,13 @@ def _tests(sample: EncodedRows) -> dict[str, int]:
 
 
 def _memory(
-    table: Table, domain: NetworkFamily, objective: Objective, timing: Timing
+    table: Table, family: NetworkFamily, objective: Objective, timing: Timing
 ) -> dict[str, int]:
     """Return the bytes of what is held at once, from the sizes of arrays."""
-    sample, space = domain.sample, domain.space(domain.variables, False)
+    sample, space = family.sample, family.space(family.variables, False)
     counts, free = sample.counts, sample.cards - 1
     own = {id(a): a.nbytes for a in (table.codes, counts.codes, sample.codes)}
-    entries, batch = domain.count_entries(space), min(space.size, space.batch)
+    entries, batch = family.count_entries(space), min(space.size, space.batch)
     words = -(-counts.codes.shape[1] // 64)
     held = {
         "rows": sum(own.values()),

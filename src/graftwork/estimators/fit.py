@@ -185,8 +185,8 @@ def fit_rows(
     recipe = spec.recipe_for(table.n_variables)
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
-    domain = spec.knowledge.domain(table, sample, recipe, budget.max_edges)
-    learning = Learning(spec, recipe, table, sample, domain, budget, rng, drawn_from, check)
+    family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
+    learning = Learning(spec, recipe, table, sample, family, budget, rng, drawn_from, check)
     learned = learning.run()
     outcome = learned.outcome
     potentials, tying, interrupted = _tied(spec, sample, learned)
@@ -203,7 +203,7 @@ def fit_rows(
         refitted=learned.refitted,
         exchange=outcome.exchange,
         tying=tying,
-        knowledge=spec.knowledge.counts(domain),
+        knowledge=spec.knowledge.counts(family),
         missing=missing,
         data=data,
         interrupted=interrupted,

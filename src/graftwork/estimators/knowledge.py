@@ -71,7 +71,7 @@ class PriorKnowledge:
         """Whether nothing is known."""
         return all(getattr(self, each.name) is None for each in fields(self))
 
-    def domain(
+    def family(
         self, table: Table, sample: EncodedRows, recipe: Recipe, max_edges: int | None = None
     ) -> NetworkFamily:
         """Return the pairs that may become edges, with what is known about them."""
@@ -90,7 +90,7 @@ class PriorKnowledge:
         factors = factors.requiring(required)
         return NetworkFamily(sample, None if factors.trivial else factors)
 
-    def counts(self, domain: NetworkFamily) -> dict[str, int] | None:
+    def counts(self, family: NetworkFamily) -> dict[str, int] | None:
         """Return in numbers what was known about edges; None for nothing.
 
         Of pairs of columns that vary: how many are required, how many may not be edges, and for how
@@ -98,16 +98,16 @@ class PriorKnowledge:
         """
         if self.empty:
             return None
-        everything = NetworkFamily(domain.sample).space(domain.variables, False).size
-        allowed = domain.space(domain.variables, False)
-        prior = domain.prior
+        everything = NetworkFamily(family.sample).space(family.variables, False).size
+        allowed = family.space(family.variables, False)
+        prior = family.prior
         weighted = 0
         if prior is not None:
-            vary = np.isin(prior.pairs, domain.variables).all(axis=1)
+            vary = np.isin(prior.pairs, family.variables).all(axis=1)
             own = vary & np.isfinite(prior.values) & (prior.values != 1.0)
             weighted = int((own & ~prior.requires(prior.pairs)).sum())
         return {
-            "required": len(domain.required),
+            "required": len(family.required),
             "forbidden": everything - allowed.size,
             "weighted": weighted,
         }

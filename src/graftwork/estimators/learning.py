@@ -94,7 +94,7 @@ class Learning:
         The method, with its start.
     table : Table
     sample : EncodedRows
-    domain : NetworkFamily
+    family : NetworkFamily
     budget : Budget
     rng : numpy.random.Generator
     drawn_from : DrawnFrom, optional
@@ -107,7 +107,7 @@ class Learning:
     recipe: Recipe
     table: Table
     sample: EncodedRows
-    domain: NetworkFamily
+    family: NetworkFamily
     budget: Budget
     rng: np.random.Generator
     drawn_from: DrawnFrom | None = None
@@ -138,7 +138,7 @@ class Learning:
         penalty = spec.penalty_at(choice.lam)
         if spec.lam is None and spec.penalty != "none":
             penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
-        problem = Problem(spec.objective_of(self.sample), penalty, self.domain)
+        problem = Problem(spec.objective_of(self.sample), penalty, self.family)
         outcome = graft(
             problem,
             **self.options,
@@ -154,7 +154,7 @@ class Learning:
         if spec.loss != "pseudolikelihood":
             pseudo = PseudoLikelihood(self.sample, spec.n_jobs)
         found = learn_structure(
-            lambda lam: Problem(objective, spec.penalty_at(lam), self.domain),
+            lambda lam: Problem(objective, spec.penalty_at(lam), self.family),
             pseudo,
             fdr=spec.fdr,
             drawn_from=self.drawn_from,
@@ -203,10 +203,10 @@ class Learning:
         """Return the edges that are learned without one row in a hundred; None if interrupted."""
         spec = self.spec
         sample = self._prepared(Units.of(self.table).subset(np.random.default_rng(0), DROPPED))
-        domain = _domain_of(sample, self.domain.prior)
+        family = _family_of(sample, self.family.prior)
         pseudo = PseudoLikelihood(sample, spec.n_jobs)
         other = learn_structure(
-            lambda lam: Problem(pseudo, spec.penalty_at(lam), domain),
+            lambda lam: Problem(pseudo, spec.penalty_at(lam), family),
             pseudo,
             fdr=spec.fdr,
             **self.options,
@@ -218,7 +218,7 @@ class Learning:
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""
-        prior = self.domain.prior
+        prior = self.family.prior
         if isinstance(criterion, Adaptive):
             weighed = criterion.weigh(self._problem_of(prior)(self.sample), self.options)
             if isinstance(weighed, Outcome):
@@ -239,8 +239,8 @@ class Learning:
         """Return what makes the problem of a sample, as a function of lambda."""
 
         def problem_of(sample: EncodedRows) -> Callable[[float], Problem]:
-            objective, domain = self.spec.objective_of(sample), _domain_of(sample, prior)
-            return lambda lam: Problem(objective, self.spec.penalty_at(lam), domain)
+            objective, family = self.spec.objective_of(sample), _family_of(sample, prior)
+            return lambda lam: Problem(objective, self.spec.penalty_at(lam), family)
 
         return problem_of
 
@@ -311,7 +311,7 @@ def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
     return [entry] if alone else list(entry)
 
 
-def _domain_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
+def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
     """Return the pairs of a sample; edges of columns that are constant in it are not required."""
     if prior is None:
         return NetworkFamily(sample)

@@ -66,7 +66,7 @@ class Timing:
 
 
 def time_loss(
-    domain: NetworkFamily,
+    family: NetworkFamily,
     objective_of: Callable[[EncodedRows], Objective],
     max_edges: int | None = None,
 ) -> Timing:
@@ -77,7 +77,7 @@ def time_loss(
 
     Parameters
     ----------
-    domain : NetworkFamily
+    family : NetworkFamily
         The sample, and which pairs may be edges.
     objective_of : function
         The loss of a sample.
@@ -95,11 +95,11 @@ def time_loss(
     >>> timing.edges, timing.pairs, timing.parameters, timing.inference.width
     (3, 1, 18, 2)
     """
-    part = take_part(domain)
+    part = take_part(family)
     sample, objective = part.sample, objective_of(part.sample)
     space = part.space(part.variables, False)
     pairs = space.pairs(np.arange(space.size))
-    grown = max(1, len(domain.variables)) / max(1, len(part.variables))
+    grown = max(1, len(family.variables)) / max(1, len(part.variables))
     most = EDGES * len(sample.cards)
     if max_edges is not None:
         most = min(most, round(max_edges / grown))
@@ -113,9 +113,9 @@ def time_loss(
         point = _affordable(objective, network)
         layout = point.potentials.layout
         evaluation = _quickest(lambda: objective.at(point.potentials).gradient)
-    more_rows = domain.sample.n_rows / sample.n_rows
+    more_rows = family.sample.n_rows / sample.n_rows
     more_work = 1.0 if isinstance(objective, Likelihood) else more_rows
-    all_pairs = domain.space(domain.variables, False).size
+    all_pairs = family.space(family.variables, False).size
     return Timing(
         variables=len(sample.cards),
         rows=sample.n_rows,
@@ -130,7 +130,7 @@ def time_loss(
     )
 
 
-def take_part(domain: NetworkFamily) -> NetworkFamily:
+def take_part(family: NetworkFamily) -> NetworkFamily:
     """Return the variables that vary and all rows, or some of them where all would take long.
 
     Examples
@@ -141,8 +141,8 @@ def take_part(domain: NetworkFamily) -> NetworkFamily:
     >>> take_part(NetworkFamily(sample)).sample.codes
     array([[0, 1]], dtype=uint8)
     """
-    sample = domain.sample
-    chosen = np.random.default_rng(0).permutation(domain.variables)
+    sample = family.sample
+    chosen = np.random.default_rng(0).permutation(family.variables)
     wide = sample.cards[chosen] ** 2 > MOST_CELLS
     chosen = chosen[np.argsort(wide, kind="stable")][:MOST_VARIABLES]
     cells = sample.cards[chosen].cumsum() ** 2 / 2
@@ -152,8 +152,8 @@ def take_part(domain: NetworkFamily) -> NetworkFamily:
     most = max(LEAST_ROWS, MOST_WORK // int(sample.cards[chosen].sum()))
     rows = np.unique(np.linspace(0, sample.n_rows - 1, min(most, sample.n_rows)).astype(np.int64))
     prior = None
-    if domain.prior is not None:
-        space = domain.space(chosen, False)
+    if family.prior is not None:
+        space = family.space(chosen, False)
         allowed = np.searchsorted(chosen, space.pairs(np.arange(space.size)))
         prior = PairFactors.of(len(chosen), allowed, 1.0, default=np.inf)
     return NetworkFamily(_cut(sample, chosen, rows), prior)

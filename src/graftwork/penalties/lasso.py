@@ -40,9 +40,9 @@ class L1:
 
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
-        bend, (lam, l2) = blocks.spread(curvature), self._strengths(blocks)
-        shrunk: Floats = np.sign(weights) * np.maximum(0.0, np.abs(weights) - lam / bend)
-        shrunk /= 1.0 + 2.0 * l2 / bend
+        curvature, (lam, l2) = blocks.spread(curvature), self._strengths(blocks)
+        shrunk: Floats = np.sign(weights) * np.maximum(0.0, np.abs(weights) - lam / curvature)
+        shrunk /= 1.0 + 2.0 * l2 / curvature
         return shrunk
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:

@@ -216,8 +216,8 @@ def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) ->
 
 def _first_network(problem: Problem) -> Potentials:
     """Return the network at an endless lambda: that of the pairs listed as not penalised."""
-    alone, domain = independent_potentials(problem.objective.sample), problem.family
-    prior = domain.prior if isinstance(domain, NetworkFamily) else None
+    alone, family = independent_potentials(problem.objective.sample), problem.family
+    prior = family.prior if isinstance(family, NetworkFamily) else None
     if prior is None or not (prior.values == 0).any():
         return alone
     pairs = prior.pairs[prior.values == 0]

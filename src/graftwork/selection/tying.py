@@ -43,7 +43,7 @@ ROUNDS = 40
 STEPS = 3
 JUDGING_STEPS = 2
 # Weights that hardly matter still have to go somewhere: a share of the largest curvature.
-LEAST_BEND = 1e-4
+LEAST_CURVATURE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -165,18 +165,18 @@ class _Nearest:
     divergence: Shifted
     layout: Layout
     held: Ints
-    bend: Floats
+    curvature: Floats
 
     @staticmethod
     def to(objective: Objective, start: Potentials) -> _Nearest:
         point = objective.at(start)
         held = np.flatnonzero(start.weights)
-        bend = np.maximum(point.curvature[held], LEAST_BEND * point.curvature[held].max())
+        curvature = np.maximum(point.curvature[held], LEAST_CURVATURE * point.curvature[held].max())
         # Half-way, on a log scale, between weights that matter alike and the curvature along each
         # weight alone, which knows nothing of what the others could make up for. On the standard
         # splits neither end nor the middle was better than the others.
-        bend = np.sqrt(bend * bend.mean())
-        return _Nearest(Shifted(objective, point.gradient), start.layout, held, bend)
+        curvature = np.sqrt(curvature * curvature.mean())
+        return _Nearest(Shifted(objective, point.gradient), start.layout, held, curvature)
 
     def tied(self, labels: Ints) -> Tied:
         """Return the divergence of a network whose weights are grouped like this."""
@@ -189,7 +189,7 @@ class _Nearest:
             divergence.objective,
             divergence.slope,
             _spread(self, centres, 0.0),
-            _spread(self, pull * self.bend, 0.0),
+            _spread(self, pull * self.curvature, 0.0),
         )
         return Tied(pulled, self.layout, _spread(self, np.arange(len(self.held)), -1))
 
@@ -199,14 +199,14 @@ def _search(
 ) -> tuple[Ints, Floats]:
     """Return the best grouping seen, and values near its best ones."""
     weights, missed, pull = learned, np.zeros_like(learned), FIRST_PULL
-    labels, centres = cluster(weights, nearest.bend, count)
+    labels, centres = cluster(weights, nearest.curvature, count)
     best = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS)
     found = labels, best.point.potentials.weights
     for step in range(ROUNDS):
         observer.on_stage(f"tying weights to at most {count} values", step, ROUNDS)
         near = _solve(nearest.pulled(centres[labels] - missed, pull), weights, 0.0, STEPS)
         weights = near.point.potentials.weights
-        labels, centres = cluster(weights + missed, nearest.bend, count)
+        labels, centres = cluster(weights + missed, nearest.curvature, count)
         missed = (missed + weights - centres[labels]) / GROWTH  # in units of the next pull
         pull *= GROWTH
         trial = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS)

@@ -19,7 +19,7 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import choose_coordinates
 from graftwork.solvers.memory import Memory
-from graftwork.solvers.proximal import ROUNDING, SMALLEST_BEND, Composite, ProximalQuasiNewton
+from graftwork.solvers.proximal import LEAST_CURVATURE, ROUNDING, Composite, ProximalQuasiNewton
 from graftwork.solvers.solution import Solution, never, take_steps
 
 # A step must achieve this share of the decrease its slope promises.
@@ -87,7 +87,7 @@ class _SeparableComposite(Composite):
         weights = self.coordinates.enter(current.point.potentials.weights)
         gradient = self.coordinates.slope(current.point.gradient)
         descent, orthant = self._steepest(weights, gradient)
-        metric = np.maximum(current.point.curvature, SMALLEST_BEND)
+        metric = np.maximum(current.point.curvature, LEAST_CURVATURE)
         direction = _align(
             current.memory.direction(-descent, metric, self._ridge()), descent, weights, orthant
         )

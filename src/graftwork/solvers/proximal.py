@@ -23,7 +23,7 @@ from graftwork.solvers.solution import Solution, measure, never, take_steps
 
 # Objective values closer than this (relative) are equal up to rounding.
 ROUNDING = 1e-14
-SMALLEST_BEND = 1e-8
+LEAST_CURVATURE = 1e-8
 # The model is solved to this share of the current residual, in at most this number of inner steps.
 MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
@@ -79,7 +79,7 @@ class Composite:
         """Return the solution after one step; damped until it lowers the objective."""
         weights = self.coordinates.enter(current.point.potentials.weights)
         gradient = self.coordinates.slope(current.point.gradient)
-        metric = np.maximum(current.point.curvature, SMALLEST_BEND)
+        metric = np.maximum(current.point.curvature, LEAST_CURVATURE)
         hessian, damping, spent = current.memory.hessian(metric), 0.0, current
         while True:
             damped = replace(hessian, diagonal=hessian.diagonal + damping * metric)
@@ -109,7 +109,7 @@ class _Model:
     hessian: Hessian
     gradient: Floats
     centre: Floats
-    bend: Floats
+    curvature: Floats
 
     def value(self, weights: Floats) -> float:
         step = weights - self.centre
@@ -121,7 +121,7 @@ class _Model:
     def minimise(self, tolerance: float) -> Floats:
         """Return weights that nearly minimise the model: accelerated proximal steps, no data."""
         blocks, penalty = self.problem.blocks, self.problem.penalty
-        metric = blocks.spread(self.bend)
+        metric = blocks.spread(self.curvature)
         scale, momentum, factor = 1.0, 1.0, 0.0
         weights, bent = self.centre, np.zeros_like(self.centre)
         previous, bent_before = weights, bent
@@ -129,7 +129,9 @@ class _Model:
             ahead = weights + factor * (weights - previous)
             bent_ahead = bent + factor * (bent - bent_before)
             target = ahead - (self.gradient + bent_ahead) / (scale * metric)
-            after = np.where(blocks.free, penalty.prox(blocks, target, scale * self.bend), ahead)
+            after = np.where(
+                blocks.free, penalty.prox(blocks, target, scale * self.curvature), ahead
+            )
             bent_after = self.problem.coordinates.project(
                 self.hessian.multiply(after - self.centre)
             )
