@@ -1,6 +1,6 @@
 """The size and shape of the code base, beside that of another checkout.
 
-    python benchmarks/house.py [--against CHECKOUT]
+python benchmarks/house.py [--against CHECKOUT]
 
 Counts are of ``src``; what calls pass through is found by running them, so that both checkouts need
 the installed dependencies. Functions that numba compiled are not seen by the profiler: their
@@ -18,6 +18,8 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+
+from arguments import parser_of
 
 HERE = Path(__file__).resolve().parents[1]
 #: A run of this many lines that occurs elsewhere counts as a duplicate place.
@@ -62,11 +64,14 @@ print(json.dumps(sorted(f for f in seen if f.startswith(root))))
 """
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = parser_of(__doc__)
     parser.add_argument("--against", type=Path, help="another checkout, for a column before")
-    given = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(given: argparse.Namespace) -> None:
+    """Print the table."""
     columns = {} if given.against is None else {"before": measure(given.against.resolve())}
     columns["now"] = measure(HERE)
     print("| | " + " | ".join(columns) + " |")
@@ -185,4 +190,4 @@ def passed(root: Path, what: str) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

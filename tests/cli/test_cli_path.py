@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from graftwork.cli.options import NAMES
-from graftwork.estimators import criteria
+from graftwork.estimators import spec
 from graftwork.models import load, read_info
 
 FAST = ["--jobs", "1"]
@@ -89,5 +89,5 @@ def test_path_takes_missing_cells_and_knowledge(graftwork, chain_csv, tmp_path):
 
 def test_every_criterion_is_listed():
     listed = set(NAMES["criteria"].split(", "))
-    assert listed == {criteria.TESTS, *criteria.CRITERIA}
-    assert listed == {name for names in criteria.GOALS.values() for name in names}
+    assert listed == {spec.TESTS, *spec.CRITERIA}
+    assert listed == {name for names in spec.GOALS.values() for name in names}

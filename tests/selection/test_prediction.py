@@ -47,12 +47,33 @@ def loose_fit(table, lam, start=None):
     return sample, graft(problem, PATH_RECIPE, start=start, tolerance=PATH_ACCURACY * lam)
 
 
+def walked(net):
+    """The lambdas of the way down, without one looked at between two of them."""
+    top = net.path_[0].lam
+    places = [math.log(point.lam / top, RATIO) for point in net.path_]
+    return [p.lam for p, k in zip(net.path_, places, strict=True) if abs(k - round(k)) < 1e-9]
+
+
+def test_a_lambda_between_the_steps_is_where_a_parabola_has_its_minimum(planted):
+    net = learn(planted, criterion="k-fold")
+    steps = walked(net)
+    way = [point for point in net.path_ if point.lam in steps]
+    [between] = [point for point in net.path_ if point.lam not in steps]
+    best = int(np.argmin([point.criterion for point in way]))
+    near = way[best - 1 : best + 2]
+    fitted = np.polyfit([math.log(p.lam) for p in near], [p.criterion for p in near], 2)
+    assert math.log(between.lam) == pytest.approx(-fitted[1] / (2 * fitted[0]))
+    assert min(net.path_, key=lambda point: point.criterion).chosen
+
+
 @pytest.mark.parametrize(("goal", "criterion"), CRITERIA)
 def test_every_criterion_gives_a_certified_network_and_says_why(planted, goal, criterion):
     net = learn(planted, goal, criterion)
     assert net.certificate_.converged
-    lams = [point.lam for point in net.path_]
-    assert np.allclose(np.diff(np.log(lams)), math.log(RATIO))
+    lams, steps = [point.lam for point in net.path_], walked(net)
+    assert lams == sorted(lams, reverse=True)
+    assert np.allclose(np.diff([math.log(lam) for lam in steps]), math.log(RATIO))
+    assert len(lams) - len(steps) == (criterion in ("hold-out", "k-fold"))
     assert net.path_[0].n_edges == 0
     [chosen] = [point for point in net.path_ if point.chosen]
     assert chosen.lam == net.lam_ == net.certificate_.lam
@@ -81,8 +102,10 @@ def test_a_held_out_score_is_that_of_the_model_of_the_other_rows(planted):
     units = Units.of(planted)
     judged = draw(units.copies.astype(float), round(0.3 * count), rng)
     train, test = weighted(units, units.copies - judged), weighted(units, judged)
-    start = None
-    for point in net.path_:
+    start, steps = None, walked(net)
+    points = sorted(net.path_, key=lambda point: (point.lam not in steps, -point.lam))
+    assert points[-1].lam not in steps  # looked at last, between two of the others
+    for point in points:
         sample, fit = loose_fit(train, point.lam, start)
         start = fit.potentials
         model = to_model(train, sample, start)

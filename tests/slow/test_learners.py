@@ -139,7 +139,7 @@ def test_everything_at_once_ends_at_the_same_network(loss):
 
 
 ENGINES = {
-    "bp, product rule": {"inference": "bp", "pair_rule": "product"},
+    "bp, product rule": {"inference": "bp:rule=product"},
     "exact": {"inference": "auto"},
 }
 METHODS = {

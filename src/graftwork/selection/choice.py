@@ -111,7 +111,7 @@ class _Search:
         self._fits, self._judge, self._recipe = fits, judge, recipe
         self._refits, self._tolerance = refits, tolerance
         self._path: list[PathPoint] = []
-        self._top, self._planned = 1.0, 0
+        self._top, self._planned, self._walked = 1.0, 0, 0
         self._ending: PathEnd | Literal["end"] | None = None
         self._outcome: Outcome | None = None
         self._refitted: Solution | None = None
@@ -140,6 +140,20 @@ class _Search:
             near = judge.best(self._path) > place - RISES
             if not self._ending and place + 1 >= (furthest if near else self._planned):
                 self._ending = "end"
+        self._refine(judge)
+
+    def _refine(self, judge: Judge) -> None:
+        """Look at the lambda where a parabola through the best and its neighbours has its minimum.
+
+        The path is coarse, and near the best its criterion is flat.
+        """
+        self._walked, place = len(self._path), judge.best(self._path)
+        if judge.smooth and 0 < place < self._walked - 1:
+            above, best, below = (self._path[place + k].criterion for k in (-1, 0, 1))
+            shift = 0.5 * (above - below) / (above - 2.0 * best + below)
+            lam = self._path[place].lam * RATIO**shift
+            self._fits.observer.on_stage(f"lambda {lam:.4g}", self._walked + 1, self._walked + 3)
+            self._path.append(judge.look(lam))
 
     def settle(self) -> None:
         """Fit all rows at the lambda chosen, to the tolerance; refit if the criterion does."""
@@ -160,7 +174,8 @@ class _Search:
             # Only evaluated here: the weights are solved below, unless somebody is waiting.
             outcome = fits.weigh(lam, self._best()[1], np.inf)
         outcome = fits.conclude(outcome, self._tolerance)
-        path = tuple(replace(point, chosen=point.lam == lam) for point in self._path)
+        ordered = sorted(self._path, key=lambda point: -point.lam)
+        path = tuple(replace(point, chosen=point.lam == lam) for point in ordered)
         return Chosen(outcome, self._refitted, path, self._choice(outcome, lam))
 
     def _best(self) -> tuple[float, Potentials]:
@@ -181,7 +196,7 @@ class _Search:
             if not self._planned and stop in GOES_ON:
                 return LambdaChoice("independent", lam)
             return LambdaChoice(how, lam, stop)
-        place, last = self._judge.best(self._path), len(self._path) - 1
+        place, last = self._judge.best(self._path), (self._walked or len(self._path)) - 1
         end: PathEnd | None = None
         if self._ending == "end":
             end = "boundary" if place == last else "inside"
@@ -191,7 +206,7 @@ class _Search:
             self._judge.basis,
             len(self._path),
             self._path[0].lam,
-            self._path[-1].lam,
+            self._path[last].lam,
             self._path[place].criterion,
             end,
             self._path[self._planned - 1].lam if last >= self._planned else None,

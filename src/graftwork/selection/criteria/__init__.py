@@ -48,7 +48,15 @@ class Judge(ABC):
         What is fitted at each lambda.
     basis : Basis
         What they are judged by.
+
+    Attributes
+    ----------
+    smooth : bool
+        Whether the criterion changes smoothly with lambda, so that its minimum lies between those
+        looked at.
     """
+
+    smooth = False
 
     def __init__(self, paths: Sequence[LambdaPath], basis: Basis) -> None:
         self.paths, self.basis = paths, basis

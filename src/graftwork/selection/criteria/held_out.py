@@ -61,6 +61,8 @@ class KFold:
 class _Predicting(FoldsJudge):
     """Networks learned from some rows predict the others."""
 
+    smooth = True
+
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""
         fits = [path.step(lam) for path in self.paths]
