@@ -49,6 +49,7 @@ def dense(features, potentials):
     return w
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_the_l1_optimum_is_that_of_another_solver(setting, recipe):
     data, features, seen, brute, (best, w) = setting

@@ -27,6 +27,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize(
     "options",

@@ -135,6 +135,7 @@ def test_quiet_prints_nothing(graftwork, train, held, tmp_path):
     assert (result.code, result.out, result.err) == (0, "", "")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -481,6 +482,7 @@ def test_interrupt_while_reading(graftwork, train, tmp_path, monkeypatch):
     assert not (tmp_path / "model.gw").exists()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 def test_sentences_may_come_through_a_pipe(start, learned, train, tmp_path, name):
     tagging = start("tag", learned / "model.gw", name, cwd=tmp_path, stdin=subprocess.PIPE)

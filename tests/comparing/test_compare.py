@@ -369,6 +369,7 @@ def test_features_are_counted_where_features_are_scored(table):
     assert light.trace[-1].blocks > light.trace[-1].edges
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "rows",
     [

@@ -172,6 +172,7 @@ def test_a_state_that_a_resample_lacks_is_no_trouble():
         assert net.model_.states["x0"] == ("a", "b", "c", "never")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("data", "pairs"),
     [
@@ -268,6 +269,7 @@ def test_rows_of_other_columns_are_refused():
     assert own == {frozenset(edge) for edge in model.edges}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("policy", ["state", "drop-rows", "available-case", "impute"])
 def test_missing_cells_are_taken_as_in_fit(policy):
     table, n = with_holes(random_table(3, n=4, rows=90), 2, share=0.1), 3

@@ -44,6 +44,7 @@ def test_every_loss_and_rule(rule, loss):
     assert np.isfinite(net.score(TABLE))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
 @pytest.mark.parametrize("unary", [False, 0.01])
 def test_every_penalty(penalty, unary):
@@ -95,6 +96,7 @@ ODD = {
 }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("rule", ["greedy", "rejection", "mcmc"])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_tables(name, rule):

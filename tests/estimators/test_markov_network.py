@@ -289,6 +289,7 @@ def penalty_by_hand(net, penalty, lam, l2, unary):
     return sum(of(t, lam, l2) for t in tables) + sum(of(u, own, l2) for u in unaries)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("penalty", "unary"),
     [(name, unary) for name in STRENGTHS for unary in (False, True, 0.01) if name != "none"]

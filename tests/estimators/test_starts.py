@@ -104,6 +104,7 @@ def test_a_penalty_with_a_number_shrinks_the_tree(table):
     assert edges[0] == 5 > edges[2]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", ["tree", "graph", "pairs", "array", "model", "network"])
 @pytest.mark.parametrize("method", ["best-choice", "grafting"])
 @pytest.mark.parametrize("penalty", ["group-l1", "l1"])

@@ -41,6 +41,7 @@ class Watch:
         pass
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("method", RECIPES)
 @pytest.mark.parametrize("penalty", ["group-l1", "l1"])
 def test_every_method_can_be_tied(method, penalty):
@@ -56,6 +57,7 @@ def test_every_method_can_be_tied(method, penalty):
     assert alone.tying_ is None
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("lam", [0.03, "auto"])
 @pytest.mark.parametrize("unary", [False, True])
 @pytest.mark.parametrize("inference", [None, "exact", "bp"])

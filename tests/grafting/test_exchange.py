@@ -66,6 +66,7 @@ def keys_of(problem, potentials):
     return tuple(sorted(problem.space.keys(potentials.layout.edges).tolist()))
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("loss", ["pseudo", "likelihood"])
 @pytest.mark.parametrize("seed", range(4))
 def test_greedy_exchanges_end_at_the_best_of_all_networks_of_that_size(seed, loss):
@@ -137,6 +138,7 @@ def test_the_best_of_a_round_of_the_chain_is_kept(monkeypatch):
         assert outcome.trace[-1].objective == outcome.solution.objective
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("most", [7, 8, 9])
 def test_restarts_keep_the_size_where_hardly_any_pair_is_left(rule, most):
@@ -291,6 +293,7 @@ def test_the_chain_visits_networks_in_proportion():
     assert distance < 0.06
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_same_seed_gives_the_same_network_whatever_the_threads(rule):
     table = random_table(15, n=8, rows=400, most=4)

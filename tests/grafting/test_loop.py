@@ -57,6 +57,7 @@ def optimum(seed, loss, penalty, lam, l2, penalise_unary):
     return dense_optimum(dense, table, penalty, lam, l2, penalise_unary)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: "-".join(map(str, p)))
 def test_every_recipe_meets_the_dense_optimum(problem, path):

@@ -112,6 +112,7 @@ def edges_above(whole, vector, threshold):
     return [e for e in range(whole.n_edges) if np.abs(whole.table(vector, e)).max() > threshold]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_every_learner_ends_at_the_dense_optimum_with_its_support(case, learner):
@@ -189,6 +190,7 @@ def test_every_learner_keeps_an_edge_budget_and_solves_what_it_has(learner, most
     assert all(record.edges <= most for record in outcome.trace)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("case", [CASES[0], CASES[2]], ids=str)
 def test_from_its_own_optimum_every_learner_stays_and_says_so(case, learner):

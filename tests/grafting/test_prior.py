@@ -91,6 +91,7 @@ def proximal_gradient(penalty, loss, l2=0.01):
     return dense(table, x, pairs)[0] + paid(x[n_unary:])
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("loss", ["pseudo", "likelihood"])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("path", PATHS)
@@ -129,6 +130,7 @@ def test_the_violation_is_that_computed_by_hand(penalty):
     assert np.isclose(outcome.certificate.max_violation, max(excess), rtol=1e-9)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("path", PATHS)
 def test_factors_of_one_and_all_pairs_as_candidates_change_nothing(path, penalty):

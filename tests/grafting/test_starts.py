@@ -37,6 +37,7 @@ def pairs_of(potentials):
     return sorted(map(tuple, potentials.layout.edges.tolist()))
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("penalty", [GroupL1(0.02), L1(0.03), GroupL1(0.02, 0.01, 0.01)])
 @pytest.mark.parametrize("loss", DENSE)
 @pytest.mark.parametrize("method", SEARCHES)

@@ -77,6 +77,7 @@ def tug_of_war(rng, cards, pull):
     return potentials
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("pull", [0.0, 100.0, 700.0])
 @pytest.mark.parametrize(
     "cards", [(2, 2, 2), (3, 2, 4), (5, 5, 5), (2, 9, 3), (3, 16, 2), (4, 17, 2), (2, 2, 12, 33)]

@@ -49,6 +49,7 @@ CRITERIA = {
 }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("goal", "criterion"), [(goal, name) for goal, names in CRITERIA.items() for name in names]
 )

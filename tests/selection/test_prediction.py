@@ -212,6 +212,7 @@ def test_threads_change_nothing(planted, criterion):
     assert one.model_ == two.model_
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -367,6 +368,7 @@ def odd_tables():
     yield "copies", Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1] * 30, [0, 1] * 30])
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("criterion", CRITERIA, ids=lambda pair: pair[1])
 @pytest.mark.parametrize("table", [pytest.param(t, id=name) for name, t in odd_tables()])
 def test_odd_tables_give_a_network(table, criterion):
@@ -413,6 +415,7 @@ def test_too_large_subsamples_are_refused(planted):
         learn(planted, "structure", "stars", criterion_options={"size": planted.n_rows})
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "choice",
     [

@@ -157,6 +157,7 @@ def test_an_edge_budget_keeps_the_surest(planted, most):
     assert result.outcome.certificate.stop == "edges"
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("most", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("seed", [31, 34])
 def test_a_limit_is_reached_whatever_the_search_does(most, seed):

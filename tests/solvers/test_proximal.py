@@ -24,6 +24,7 @@ def full_start(sample):
     return Potentials(layout, np.concatenate([unary, np.zeros(layout.size - len(unary))]))
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("penalise_unary", [False, True])
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 @pytest.mark.parametrize("penalty", PENALTIES)

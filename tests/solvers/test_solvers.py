@@ -84,6 +84,7 @@ def solver(request):
     return SOLVERS[request.param]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_meets_the_dense_optimum_with_everything_active(solver, loss, name):

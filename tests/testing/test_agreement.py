@@ -51,6 +51,7 @@ def assert_agrees(net, required=0):
     assert len(edges) == net.model_.n_edges == len(evidence.edges.pairs)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "seed", [pytest.param(k, marks=[] if k < QUICK else pytest.mark.slow) for k in range(ALL)]
 )
@@ -76,6 +77,7 @@ def test_with_a_generous_rate_all_absent_pairs_that_might_pass_are_tested(fdr):
     assert (log_q[len(evidence.edges.pairs) :] > np.log(fdr)).all()
 
 
+@pytest.mark.slow
 def test_the_mushroom_network_agrees_with_itself_and_the_picture_shows_it():
     net = learned(gw.datasets.load_mushroom())
     assert_agrees(net)
