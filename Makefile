@@ -60,7 +60,7 @@ $(PEERS_STAMP): requirements/peers.lock
 	@touch $(PEERS_STAMP)
 
 bench: $(STAMP) $(PEERS_STAMP)
-	PYTHONPATH=benchmarks $(BIN)/python -m bench $(GIVEN_DATA) $(BENCH)
+	PYTHONPATH=benchmarks $(BIN)/python -m bench $(GIVEN_DATA) $(if $(AGAINST),--against "$(AGAINST)") $(BENCH)
 
 bench-smoke: $(STAMP) $(PEERS_STAMP)
 	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(GIVEN_DATA) $(BENCH)

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench import against, report
 from bench import ledger as books
-from bench import report
 from bench.harness import Harness, end_with_signals, one_line
 from bench.ledger import Ledger
 from bench.problems import PROBLEMS
@@ -50,6 +50,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="leave out problems that results.json has complete, whatever code they are from",
     )
     parser.add_argument("--list", action="store_true", help="list problems and contenders")
+    parser.add_argument(
+        "--against", type=Path, help="another checkout: compare it with this one, without peers"
+    )
     chosen = parser.parse_args(arguments)
     unknown = [name for name in chosen.problems if name not in PROBLEMS]
     if unknown:
@@ -63,6 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = "smoke" if chosen.smoke else "full"
     if chosen.list:
         print_list(size)
+        return 0
+    if chosen.against is not None:
+        harness = Harness(size, chosen.data, None, chosen.limit)
+        problems = [PROBLEMS[name] for name in chosen.problems or PROBLEMS]
+        against.compare(problems, harness, chosen.against.resolve())
         return 0
     folder = "out/bench-smoke" if chosen.smoke else "benchmarks/results"
     out = chosen.out or ROOT / folder

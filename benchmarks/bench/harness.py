@@ -44,6 +44,8 @@ class Harness:
         No contender gets more seconds than this, whatever its entry says.
     contenders : Path
         The folder of their files.
+    checkout : Path or None
+        Another checkout, whose graftwork and contenders are run in place of this one's.
     """
 
     size: Size
@@ -51,6 +53,7 @@ class Harness:
     peers: str | None = None
     limit: float = math.inf
     contenders: Path = CONTENDERS
+    checkout: Path | None = None
 
     def run(self, problem: Problem) -> Iterator[Run]:
         """Make the problem's data and yield what each contender does with them.
@@ -81,8 +84,11 @@ class Harness:
         options = {**entry.options_after(before), "threads": entry.threads}
         (place / "options.json").write_text(json.dumps(options))
         limit = min(entry.limit, self.limit)
-        env = environment(python, entry.threads, self.size)
-        script = self.contenders / f"{entry.contender}.py"
+        env, contenders = environment(python, entry.threads, self.size), self.contenders
+        if self.checkout is not None:
+            env["PYTHONPATH"] = str(self.checkout / "src")
+            contenders = self.checkout / "benchmarks" / "bench" / "contenders"
+        script = contenders / f"{entry.contender}.py"
         measured = run_script(python, script, place, limit, env)
         if "status" in measured:
             return Run(*who, **measured)

@@ -128,7 +128,7 @@ def test_auto_is_exact_where_it_fits_and_says_so():
 
 def test_a_strong_ferromagnet_is_flagged():
     model = ferromagnet(6, 1.0)
-    with pytest.warns(gw.ApproximationWarning, match="have NOT mixed"):
+    with pytest.warns(gw.ApproximationWarning, match="have not mixed"):
         drawn = draw(model, 500, method="gibbs", burn_in=20, max_burn_in=20, thin=1, random_state=0)
     assert not drawn.mixing.ok
     assert drawn.mixing.rhat > 2

@@ -232,7 +232,7 @@ OTHERS = [
     (
         Mixing("gibbs", 100, 4, 50, 1000, 10, 2, 1.2, "the share of x3 = 1", 9.0),
         "100 rows come from 4 Gibbs chains (1,000 sweeps of burn-in, one draw every 10 sweeps, "
-        "after 2 attempts), which have NOT mixed: the largest R-hat is 1.200 (the share of x3 = 1; "
+        "after 2 attempts), which have not mixed: the largest R-hat is 1.200 (the share of x3 = 1; "
         "at most 1.05 passes), the smallest effective number of draws 9 of 200.",
     ),
 ]

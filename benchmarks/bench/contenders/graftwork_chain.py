@@ -27,7 +27,7 @@ def prepare(data, options):
     X, y = sentences(data, "train")
     crf = ChainCRF(lam=options["c1"] / len(X), n_jobs=options["threads"])
     if options.get("objective") is not None and len(X) > 100:
-        crf.set_params(observer=Stop(options["objective"] / len(X)))
+        crf.set_params(verbose=Stop(options["objective"] / len(X)))
     return X, y, crf
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 
 import graftwork as gw
+from graftwork.parameters import gather
 
 
 def prepare(data, options):
     """Return rows and a learner; test rows are for the answer."""
     settings = {key: value for key, value in options.items() if key not in ("threads", "rows")}
-    net = gw.MarkovNetwork(random_state=0, n_jobs=options["threads"], **settings)
+    net = gw.MarkovNetwork(random_state=0, n_jobs=options["threads"], **gather(settings))
     return data["codes"][: options.get("rows")], data.get("test"), net
 
 

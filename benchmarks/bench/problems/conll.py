@@ -54,7 +54,8 @@ def entries(size: Size) -> tuple[Entry, ...]:
 
 def own_options(runs: Runs) -> dict[str, Any]:
     """Return the penalty, and where to stop if the peer got anywhere."""
-    return {"c1": C1, "objective": runs[PEER].figures.get("objective")}
+    objective = runs[PEER].figures.get("objective") if PEER in runs else None
+    return {"c1": C1, "objective": objective}
 
 
 def score(arrays: Arrays, answer: dict[str, Any]) -> dict[str, Any]:

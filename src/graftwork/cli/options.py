@@ -97,7 +97,7 @@ def separator(text: str | None) -> str | None:
 
 
 def parse_lam(text: str) -> Literal["auto"] | float:
-    """Return "auto" or a number above 0.
+    """Return "auto" or a number of at least 0; whether it suits the penalty is checked later.
 
     Examples
     --------
@@ -110,8 +110,8 @@ def parse_lam(text: str) -> Literal["auto"] | float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 < value < math.inf:
-        sentence = f"{text!r} is neither auto nor a number above 0, such as 0.01."
+    if not 0 <= value < math.inf:
+        sentence = f"{text!r} is neither auto nor a number, such as 0.01."
         raise typer.BadParameter(sentence, param_hint="'--lam'")
     return value
 
@@ -121,7 +121,7 @@ def learning_options(*, without: tuple[str, ...] = ()) -> Options:
     found: Options = {}
     for each in PARAMETERS:
         if each.help and each.name not in without:
-            found[each.name] = _option(each), _default(each)
+            found[each.name] = _option(each), each.default
         if each.name == "unary":
             found["penalize_unary"] = PenalizeUnary, False
             found["unary_lam"] = UnaryLam, None
@@ -141,7 +141,7 @@ def _option(parameter: Parameter) -> Any:
         kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
     if parameter.within == "knowledge" and parameter.name != "penalty_weights":
         kind = list[str]
-    if _default(parameter) is None:
+    if parameter.default is None:
         kind = kind | None
     option = typer.Option(
         *(parameter.flags or (flag,)),
@@ -151,10 +151,6 @@ def _option(parameter: Parameter) -> Any:
         **limits,
     )
     return Annotated[kind, option]
-
-
-def _default(parameter: Parameter) -> Any:
-    return parameter.default
 
 
 def reading_options(*, without: tuple[str, ...] = ()) -> Options:

@@ -203,7 +203,7 @@ def _run(
         burn_in, thin = longer, 2 * thin
     if not report.ok:
         warnings.warn(
-            f"The {plan.n_chains:,} Gibbs chains have NOT mixed after {burn_in:,} sweeps of "
+            f"The {plan.n_chains:,} Gibbs chains have not mixed after {burn_in:,} sweeps of "
             f"burn-in: the largest R-hat is {report.rhat:.3f} ({report.worst}), above "
             f"{report.limit:g}. Raise max_burn_in, or weaken the couplings.",
             ApproximationWarning,

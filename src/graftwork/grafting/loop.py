@@ -1,4 +1,4 @@
-"""THE loop: score, choose, improve, prune, until a stop rule speaks.
+"""THE loop: score, choose, improve, prune, until a stop rule applies.
 
 It never knows which published algorithm it is running: that is a choice of parts, a ``Recipe``. Nor
 does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` to say.
@@ -27,10 +27,10 @@ from graftwork.solvers import Solution
 ANNEALING_ACCURACY = 0.1
 # Rounds in a row that change nothing before a run ends, though something still seems to violate.
 MOST_FUTILE = 10
-# An objective that is lower by less, for each unit of it, is not lower.
+# A relative decrease of the objective below this is rounding.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 # A run whose last pruning brings new violators grows again, at most this many times.
-MOST_ENDINGS = 5
+MOST_REGROWTHS = 5
 # A run that ends on a budget looks again at no more pairs than this, whose tables are counted.
 MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -208,7 +208,7 @@ class _Run:
     def _fill_up(self) -> None:
         """Grow again where tables of the full network went to zero when it was solved."""
         state = self.state
-        for _ in range(MOST_ENDINGS):
+        for _ in range(MOST_REGROWTHS):
             state.accuracy = self.tolerance
             state.improve(self.tolerance, None)
             _, gone = self._clear_up()
@@ -278,7 +278,7 @@ class _Run:
     def _finish(self) -> None:
         """Grow to the tolerance, and drop what the pruner drops at the end."""
         state = self.state
-        for _ in range(MOST_ENDINGS):
+        for _ in range(MOST_REGROWTHS):
             self._grow(self.tolerance)
             if self.stop not in (None, "stalled"):
                 return

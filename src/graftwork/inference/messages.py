@@ -217,7 +217,7 @@ def ready(
 def attempt(
     layout: Layout, tables: Tables, start: Floats, sweeps: int, tol: float, damping: float
 ) -> Attempt:
-    """Return the messages that at most ``most`` sweeps make of these; `start` stays as it is."""
+    """Return the messages that at most ``sweeps`` sweeps make of these; `start` stays as it is."""
     if tables.linear is not None and sweeps and damping in (0.0, 0.5):
         found = propagate_numbers(layout, tables.linear, start, sweeps, tol, damping == 0.5)
         if found is not None:

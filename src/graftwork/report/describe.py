@@ -104,7 +104,9 @@ def _stationary(certificate: Certificate) -> str:
     noun, n = certificate.noun, certificate.n_edges
     if n == 0 and noun != "edge":
         return f"No {noun} is kept."
-    kept = {0: "The unaries are", 1: f"The {noun} kept is"}.get(n, f"The {n:,} {noun}s kept are")
+    kept = {0: "The variables' own potentials are", 1: f"The {noun} kept is"}.get(
+        n, f"The {n:,} {noun}s kept are"
+    )
     return f"{kept} stationary to {certificate.stationarity:.2g}."
 
 
@@ -263,7 +265,7 @@ def mixing_text(mixing: Mixing) -> str:
     rows = count(mixing.n_rows, "row")
     if mixing.method == "exact":
         return f"{rows} {verb(mixing.n_rows, 'was', 'were')} drawn exactly and independently."
-    verdict = "have mixed" if mixing.ok else "have NOT mixed"
+    verdict = "have mixed" if mixing.ok else "have not mixed"
     again = f", after {count(mixing.attempts, 'attempt')}" if mixing.attempts > 1 else ""
     return (
         f"{rows} {verb(mixing.n_rows, 'comes', 'come')} from "

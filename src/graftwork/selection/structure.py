@@ -174,7 +174,7 @@ class _Search:
         self._rivals: dict[tuple[int, int], float] = {}
 
     def screen(self, lams: list[float]) -> None:
-        """LambdaPath down to the last lambda, and certify the fit there."""
+        """Walk down the path to its last lambda, and certify the fit there."""
         steps = len(lams) + 4
         for step, lam in enumerate(lams):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
@@ -205,7 +205,9 @@ class _Search:
         self._final = self._fitted
         if not self._own:
             potentials = self._fitted.point.potentials
-            self._final = self._walk.refit(self._outcome.certificate.lam, potentials, 1e-5)
+            self._final = self._walk.refit(
+                self._outcome.certificate.lam, potentials, FINAL_ACCURACY
+            )
         if self._drawn_from is not None:
             self._refit_edges(self._drawn_from.edges)
 

@@ -103,13 +103,11 @@ class EdgeTests:
     rises: Floats
 
     @staticmethod
-    def of(rows: FittedRows, prior: float = 1.0, chosen: Ints | None = None) -> EdgeTests:
+    def of(rows: FittedRows, chosen: Ints | None = None) -> EdgeTests:
         """Return the tests of all edges, or of those ``chosen``.
 
         Parameters
         ----------
-        prior : float
-            Precision of the normal prior of table entries in the refit.
         """
         layout = rows.potentials.layout
         parameters = Parameters.of(layout, rows.contrasts)
@@ -117,7 +115,7 @@ class EdgeTests:
         if not len(edges):
             return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
         ridge = np.zeros(parameters.size)
-        ridge[parameters.starts[layout.n_variables] :] = prior
+        ridge[parameters.starts[layout.n_variables] :] = 1.0  # the precision of the refit's prior
         near = None if chosen is None else Surroundings.of(layout, chosen)
         whole = hessian(rows, parameters, None if near is None else near.variables)
         around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
