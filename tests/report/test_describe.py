@@ -56,8 +56,8 @@ CERTIFICATES = [
         replace(CUT, stop="searched", n_inactive=1, n_tested=1, n_edges=0, lam=0.0),
         "Not certified optimal: its number of edges was given, and a local search found which they "
         "are, without a guarantee. The only pair left out was tested at the final weights; more "
-        "edges would improve it further (largest violation 0.02 at lambda 0). The variables' own potentials are "
-        "stationary to 2e-07. All these numbers are exact.",
+        "edges would improve it further (largest violation 0.02 at lambda 0). The variables' own "
+        "potentials are stationary to 2e-07. All these numbers are exact.",
     ),
 ]
 
