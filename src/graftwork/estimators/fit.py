@@ -106,6 +106,7 @@ def fit(
     *,
     drawn_from: DrawnFrom | None = None,
     check: bool = False,
+    near: PairwiseMRF | None = None,
 ) -> Fit:
     """Return the network of a table.
 
@@ -120,6 +121,8 @@ def fit(
         The sample that the rows were drawn from with replacement.
     check : bool
         Whether to see how far the edges depend on single rows.
+    near : PairwiseMRF, optional
+        The network of almost the same rows, from which a search for edges begins.
 
     Examples
     --------
@@ -152,7 +155,7 @@ def fit(
             table = completed(table, sample)
             sample = prepare(table, keep_all_states=keep, n_jobs=jobs)
         budget = budget.after(time.monotonic() - begun)
-    learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check)
+    learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check, near)
     if not learned.interrupted:
         learned.warn()
     return learned
@@ -168,6 +171,7 @@ def fit_rows(
     rng: np.random.Generator,
     drawn_from: DrawnFrom | None = None,
     check: bool = False,
+    near: PairwiseMRF | None = None,
 ) -> Fit:
     """Return the network of rows that are prepared; `fit` is for all others.
 
@@ -186,7 +190,7 @@ def fit_rows(
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
-    learning = Learning(spec, recipe, table, sample, family, budget, rng, drawn_from, check)
+    learning = Learning(spec, recipe, table, sample, family, budget, rng, drawn_from, check, near)
     learned = learning.run()
     outcome = learned.outcome
     potentials, tying, interrupted = _tied(spec, sample, learned)

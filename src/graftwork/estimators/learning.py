@@ -19,6 +19,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import log_conditionals_of
 from graftwork.objectives import PseudoLikelihood
 from graftwork.selection import (
@@ -101,6 +102,8 @@ class Learning:
         The sample that the rows were drawn from with replacement.
     check : bool
         Whether to learn again without one row in a hundred where edges stand in for each other.
+    near : PairwiseMRF, optional
+        The network of almost the same rows, from which the search begins.
     """
 
     spec: FitSpec
@@ -112,6 +115,7 @@ class Learning:
     rng: np.random.Generator
     drawn_from: DrawnFrom | None = None
     check: bool = False
+    near: PairwiseMRF | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -153,11 +157,13 @@ class Learning:
         pseudo = objective
         if spec.loss != "pseudolikelihood":
             pseudo = PseudoLikelihood(self.sample, spec.n_jobs)
+        near = self.near if self.budget == Budget() else None
         found = learn_structure(
             lambda lam: Problem(objective, spec.penalty_at(lam), self.family),
             pseudo,
             fdr=spec.fdr,
             drawn_from=self.drawn_from,
+            start=None if near is None else carry_over(near, self.table, self.sample),
             **self.options,
         )
         given = None if found.given is None else found.given.point.potentials
@@ -191,7 +197,7 @@ class Learning:
         if found.unsettled <= max(1.0, FEW * len(edges)):
             return evidence, choice
         self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
-        others = self._without_some()
+        others = self._without_some(found.refitted.point.potentials)
         if others is None:  # Ctrl-C: the network is there, only this is not known
             return evidence, choice
         both = ({tuple(p) for p in some.tolist()} for some in (edges, others))
@@ -199,16 +205,19 @@ class Learning:
         choice = replace(choice, tests=replace(tests, n_moved=moved))
         return replace(evidence, n_moved=moved), choice
 
-    def _without_some(self) -> Ints | None:
+    def _without_some(self, learned: Potentials) -> Ints | None:
         """Return the edges that are learned without one row in a hundred; None if interrupted."""
         spec = self.spec
-        sample = self._prepared(Units.of(self.table).subset(np.random.default_rng(0), DROPPED))
+        rows = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
+        sample = self._prepared(rows)
+        near = to_model(self.table, self.sample, learned)
         family = _family_of(sample, self.family.prior)
         pseudo = PseudoLikelihood(sample, spec.n_jobs)
         other = learn_structure(
             lambda lam: Problem(pseudo, spec.penalty_at(lam), family),
             pseudo,
             fdr=spec.fdr,
+            start=carry_over(near, rows, sample),
             **self.options,
         )
         if other.evidence is None:

@@ -109,7 +109,7 @@ def bootstrap_fit(
     reference = Replica.of(model, table.names)
     drawn_from = _drawn_from(spec, fitted, table.names)
     seeds = seeds_for(seed, n, n if shares else 0)
-    tasks = _tasks(spec, Units.of(table), seeds, shares, drawn_from, reference)
+    tasks = _tasks(spec, Units.of(table), seeds, shares, drawn_from, reference, model)
     done, interrupted = _run(tasks, jobs, observer, n)
     if not done:
         return None, interrupted
@@ -175,6 +175,7 @@ def _tasks(
     shares: tuple[float, ...],
     drawn_from: DrawnFrom | None,
     reference: Replica,
+    near: PairwiseMRF,
 ) -> list[Task]:
     """Return what there is to do: the resamples, then the subsets, shares in turn."""
 
@@ -183,7 +184,7 @@ def _tasks(
             rng = np.random.default_rng(seed)
             drawn = units.draw(rng, dropped)
             own = replace(spec, n_jobs=1, seed=int(rng.integers(2**31)), observer=observer)
-            found = fit(own, drawn, drawn_from=drawn_from if dropped is None else None)
+            found = fit(own, drawn, drawn_from=drawn_from if dropped is None else None, near=near)
             if found.interrupted:
                 raise KeyboardInterrupt
             replica = Replica.of(found.model, drawn.names)

@@ -47,6 +47,11 @@ class GroupL1:
         result: Floats = weights * blocks.spread(shrink / (1.0 + 2.0 * l2 / curvature))
         return result
 
+    def shrinkage(self, blocks: Blocks) -> tuple[Floats, Floats]:
+        """Return what a block's norm costs, and its square."""
+        lam, l2 = self._strengths(blocks)
+        return lam * blocks.scale, l2
+
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""
         norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)

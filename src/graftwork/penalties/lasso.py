@@ -45,6 +45,11 @@ class L1:
         shrunk /= 1.0 + 2.0 * l2 / curvature
         return shrunk
 
+    def shrinkage(self, blocks: Blocks) -> tuple[Floats, Floats]:
+        """Return what an entry's absolute value costs, and its square, in each block."""
+        lam = blocks.strengths(self.unary_lam, self.lam)
+        return lam, blocks.weigh(self.unary_l2, self.l2)
+
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam sign(w) + 2 l2 w, and where it is smooth."""
         lam, l2 = self._strengths(blocks)

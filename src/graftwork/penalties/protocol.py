@@ -52,6 +52,9 @@ class Penalty(Protocol):
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
         ...
 
+    # A penalty may also offer ``shrinkage(blocks)``: what a block's norm (or, if it is separable,
+    # each of its entries) costs, and its square. Then all inner steps of a solver are compiled.
+
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return the penalty's gradient where it is smooth, and which entries those are.
 

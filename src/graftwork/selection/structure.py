@@ -105,6 +105,7 @@ def learn_structure(
     rng: np.random.Generator,
     observer: Observer | None = None,
     drawn_from: DrawnFrom | None = None,
+    start: Potentials | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -120,6 +121,9 @@ def learn_structure(
     drawn_from : DrawnFrom, optional
         The sample that the rows were drawn from with replacement: tests are then read as those of
         fresh rows, and the edges of that sample's network are fitted too.
+    start : Potentials, optional
+        The network of almost the same rows: the short list is solved from there, without a path. It
+        is the same wherever its solver begins.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -129,7 +133,8 @@ def learn_structure(
     search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from)
     with threadpool_limits(limits=1, user_api="blas"):
         try:
-            search.screen(path_values(levels))
+            lams = path_values(levels)
+            search.screen(lams if start is None else lams[-1:], start)
             search.test()
         except PathEndedError:
             pass
@@ -173,12 +178,12 @@ class _Search:
         self._decided: set[tuple[int, int]] = set()
         self._rivals: dict[tuple[int, int], float] = {}
 
-    def screen(self, lams: list[float]) -> None:
+    def screen(self, lams: list[float], near: Potentials | None) -> None:
         """Walk down the path to its last lambda, and certify the fit there."""
         steps = len(lams) + 4
         for step, lam in enumerate(lams):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
-            start = self._walk.step(lam).potentials
+            start = self._walk.step(lam, near).potentials
             if self._walk.full:
                 break
         self._walk.observer.on_stage(f"short list at lambda {lam:.4g}", steps - 3, steps)

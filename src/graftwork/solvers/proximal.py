@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graftwork.inference.layout import Floats
+from graftwork.inference.layout import Floats, Layout
+from graftwork.kernels.quadratic import minimise_model
 from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
-from graftwork.solvers.coordinates import Coordinates, choose_coordinates
+from graftwork.solvers.coordinates import Coordinates, Decoupled, choose_coordinates
 from graftwork.solvers.memory import Hessian, Memory
 from graftwork.solvers.solution import Solution, measure, never, take_steps
 
@@ -27,6 +28,7 @@ LEAST_CURVATURE = 1e-8
 # The model is solved to this share of the current residual, in at most this number of inner steps.
 MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
+_NO_TABLES = Layout.of([], [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,28 @@ class _Model:
         )
 
     def minimise(self, tolerance: float) -> Floats:
-        """Return weights that nearly minimise the model: accelerated proximal steps, no data."""
+        """Return weights that nearly minimise the model: accelerated proximal steps, no data.
+
+        They are the centre itself where the model bends down and so tells nothing.
+        """
+        shrinkage = getattr(self.problem.penalty, "shrinkage", None)
+        if shrinkage is None:
+            return self.minimise_by(tolerance)
+        blocks, coordinates = self.problem.blocks, self.problem.coordinates
+        lam, l2 = shrinkage(blocks)
+        tables = _NO_TABLES
+        if isinstance(coordinates, Decoupled) and coordinates.centred:
+            tables = coordinates.layout
+        weights, up = minimise_model(
+            self.gradient, self.centre, self.hessian.diagonal, self.hessian.factors,
+            self.hessian.middle, self.curvature, blocks.offsets, blocks.free,
+            self.problem.penalty.separable, lam, l2, tables is not _NO_TABLES, tables.cards,
+            tables.edges, tables.edge_offsets, tolerance, MODEL_STEPS,
+        )  # fmt: skip
+        return weights if up else self.centre
+
+    def minimise_by(self, tolerance: float) -> Floats:
+        """Return the same by the penalty's own proximal step, for a penalty without `shrinkage`."""
         blocks, penalty = self.problem.blocks, self.problem.penalty
         metric = blocks.spread(self.curvature)
         scale, momentum, factor = 1.0, 1.0, 0.0
