@@ -27,7 +27,10 @@ MethodName = Literal[
     "forced-pruning",
 ]  # fmt: skip
 ChainMethod = Literal["grafting-light", "grafting", "gauss-seidel", "gain", "full"]
-EngineName = Literal["auto", "exact", "bp", "trw"]
+EngineName = Literal[
+    "auto", "exact", "bp", "trw", "bp:rule=path", "bp:rule=product", "bp:rule=exact",
+    "trw:rule=path", "trw:rule=product", "trw:rule=exact",
+]  # fmt: skip
 PenaltyName = Literal["group-l1", "l1", "elastic-net", "l2", "none"]
 CriterionName = Literal[
     "tests", "hold-out", "k-fold", "ebic", "ebic-refit", "ebic-then-refit", "stars", "adaptive"
@@ -88,7 +91,7 @@ class Number:
         )
         if self.below is not None and found >= self.below:
             raise ParameterError(
-                f"{name} must be a number between {low:g} and {self.below:g}, got {value!r}."
+                f"{name} must be a number above {low:g} and below {self.below:g}, got {value!r}."
             )
         return int(found) if self.whole else found
 
@@ -189,7 +192,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         number (evenly spaced on a log scale from where the first edge appears), or their values
         from large to small. Meant to keep belief propagation healthy.""",
         within="method_options",
-        help="Go through N larger lambdas first, which keeps bp healthy.",
+        help="Go through N larger lambdas first, which helps belief propagation converge.",
         metavar="N",
     ),
     Parameter(
@@ -481,6 +484,8 @@ def known(parameter: str, value: Any, choices: Collection[str]) -> str:
         return value
     close = difflib.get_close_matches(str(value), choices, 1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
+    if ":" in str(value) and f"{parameter}_options" in {each.name for each in PARAMETERS}:
+        hint += f" Options go into {parameter}_options."
     listed = ", ".join(repr(choice) for choice in choices)
     raise ParameterError(f"{parameter}={value!r} is not known{hint} The choices are {listed}.")
 

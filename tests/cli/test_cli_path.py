@@ -43,7 +43,7 @@ def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
     text = " ".join(result.out.split())
     assert "false discovery rate" in text
     assert f"a short list of {read(tmp_path / 'path.csv')[-1]['n_edges']} pair" in text
-    assert f"{load(tmp_path / 'model.gw').n_edges} edges kept" in text
+    assert f"{load(tmp_path / 'model.gw').n_edges} were kept as edges" in text
 
 
 def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):

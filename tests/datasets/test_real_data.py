@@ -96,6 +96,7 @@ def test_conll():
     assert {label for row in only.test.labels for label in row} == {"B-NP", "I-NP", "O"}
 
 
+@pytest.mark.slow
 def test_conll_has_a_label_in_its_test_set_alone():
     corpus = load_conll2000(need("conll2000"))
     labels = [

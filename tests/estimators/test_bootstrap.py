@@ -414,6 +414,7 @@ def test_a_table_and_its_frame_give_the_same():
     assert same(*(network().bootstrap(each, 3) for each in (frame, as_table(frame))))
 
 
+@pytest.mark.slow
 def test_resamples_of_tested_networks_have_as_many_edges_and_centralities_as_central():
     """Rows that repeat make chance patterns look real; tests of resamples are corrected for it."""
     table = make_scale_free(20, 5, n_rows=1000, random_state=0).data

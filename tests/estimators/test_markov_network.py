@@ -159,7 +159,7 @@ def test_columns_are_found_by_name(frame):
         ({"loss": "pseudo"}, "loss='pseudo'"),
         ({"penalty": "ridge"}, "penalty='ridge'"),
         ({"inference": "magic", "loss": "likelihood"}, "inference='magic'"),
-        ({"lam": "automatic"}, "lam='automatic'"),
+        ({"lam": "automatic"}, "such as 0.01; got 'automatic'"),
         ({"lam": -1.0}, "lam must be"),
         ({"lam": 0.0}, "lam must be"),
         ({"lam": float("nan")}, "lam must be"),

@@ -227,7 +227,7 @@ def test_what_is_no_start_is_refused(table, start, words):
         ({"method": "chow-liu", "anneal": 3}, "Leave anneal out"),
         ({"method": "chow-liu", "arrivals": [["v0"]]}, "leave arrivals out"),
         ({"start": "chow-liu", "lam": 0.1, "arrivals": [["v0"]]}, "leave arrivals out"),
-        ({"method": "chow-liu", "lam": "best"}, "lam='best'"),
+        ({"method": "chow-liu", "lam": "best"}, "got 'best'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(table, options, words):

@@ -152,6 +152,7 @@ def test_restarts_keep_the_size_where_hardly_any_pair_is_left(rule, most):
         assert outcome.exchange.shortfall is None
 
 
+@pytest.mark.slow
 def test_what_a_penalty_dropped_on_the_way_is_filled_up_again():
     for seed in range(6):
         for rule in RULES:

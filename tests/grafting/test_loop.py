@@ -216,6 +216,7 @@ def test_all_recipes_are_registered_by_their_own_name():
     }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("path", ["edge-grafting", "first-hit", "best-choice"])
 @pytest.mark.parametrize(("lam", "tolerance"), [(1e-6, 1e-6), (1e-8, 1e-6), (1e-3, 1.1e-4)])
 def test_a_tiny_lambda_or_a_loose_tolerance_is_still_solved_to_tolerance(path, lam, tolerance):

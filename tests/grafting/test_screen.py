@@ -14,6 +14,7 @@ def rows():
     return gibbs_sample(model.potentials, 1500, np.random.default_rng(2), n_chains=64).T
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("method", ["working-set", "edge-grafting"])
 @pytest.mark.parametrize("lam", [0.03, 0.012])
 def test_the_network_is_that_of_scoring_everything(rows, method, lam, monkeypatch):

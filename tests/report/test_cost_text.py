@@ -16,7 +16,7 @@ def test_sections_have_the_numbers() -> None:
     assert "leaves 3" in words["Data"]
     assert "3 pairs" in words["Data"]
     assert "18 parameters" in words["Data"]
-    assert words["Time"].startswith("Roughly 0.16 s to 2 min on 1 thread")
+    assert words["Time"].startswith("Between 0.16 s and 2 min on 1 thread")
     for part in ("takes 2 ms in a network of 3 edges", "all pairs 50 ms", "30 to 1,000"):
         assert part in words["Time"]
     assert "treewidth 2" in words["Inference"]

@@ -23,13 +23,13 @@ CERTIFICATES = [
     (
         SOLVED,
         "Optimal within 1e-06. All 42 pairs left out were tested at the final weights; none "
-        "violates (largest violation 0 at lambda 0.1). The 3 edges kept are stationary to 2e-07. "
+        "violates (largest violation 0 at lambda 0.1). The 3 active edges are stationary to 2e-07. "
         "All these numbers are exact.",
     ),
     (
         replace(CUT, n_barred=1, n_absent=2),
         "Not certified optimal: the time budget was reached. 7 of 42 pairs left out (16.7%) were "
-        "tested at the final weights (largest violation 0.02). The edge kept is stationary to "
+        "tested at the final weights (largest violation 0.02). The active edge is stationary to "
         "2e-07. Not tested: 1 pair that may not be an edge. Not tested: 2 variables that never "
         "arrived. All these numbers are exact.",
     ),
@@ -41,16 +41,16 @@ CERTIFICATES = [
     (
         replace(LOOPY, n_inactive=0, n_tested=0, n_untrusted=1),
         "Optimal within 1e-06, as far as approximate inference can tell. No pair was left out. "
-        "The 3 edges kept are stationary to 2e-07. Some of these numbers are approximate (loopy "
+        "The 3 active edges are stationary to 2e-07. Some of these numbers are approximate (loopy "
         "belief propagation). Inference did not converge in 1 earlier round.",
     ),
     (
         replace(LOOPY, converged=False, stop="stalled", trusted=False, max_violation=0.1),
         "Not certified optimal: approximate inference did not converge, so that no step could be "
         "relied on. All 42 pairs left out were tested at the final weights; some still violate "
-        "(largest violation 0.1 at lambda 0.1). The 3 edges kept are stationary to 2e-07. Some of "
-        "these numbers are approximate (loopy belief propagation). The inference behind the final "
-        "gradient did not converge, even damped.",
+        "(largest violation 0.1 at lambda 0.1). The 3 active edges are stationary to 2e-07. Some "
+        "of these numbers are approximate (loopy belief propagation). The inference behind the "
+        "final gradient did not converge, even damped.",
     ),
     (
         replace(CUT, stop="searched", n_inactive=1, n_tested=1, n_edges=0, lam=0.0),
@@ -122,8 +122,21 @@ CHOICES = [
     (
         LambdaChoice("tests", 0.02, tests=TESTS),
         "Grafting down to lambda 0.02, where chance alone would give the first edge, made a short "
-        "list of 15 pairs. All 21 pairs were tested, refitted without the penalty, and 14 edges "
-        "kept at a false discovery rate of 0.01.",
+        "list of 15 pairs. All 21 pairs were tested in refits without the penalty, and 14 were "
+        "kept as edges at a false discovery rate of 0.01.",
+    ),
+    (
+        LambdaChoice("testing", 0.02, "interrupted"),
+        "The search was cut short (it was interrupted) while edges were being tested: the network "
+        "has those that were left of the short list at lambda 0.02 by then, and some may fail "
+        "their tests.",
+    ),
+    (
+        LambdaChoice("tests", 0.1, tests=replace(TESTS, max_edges=15)),
+        "Grafting ended at lambda 0.1, where the limit of 15 edges was reached, with a short list "
+        "of 15 pairs. All 21 pairs were tested in refits without the penalty, and 14 were kept as "
+        "edges at a false discovery rate of 0.01. At most 15 edges may be kept, so pairs that pass "
+        "their tests may be left out.",
     ),
     (
         LambdaChoice(
@@ -142,8 +155,9 @@ CHOICES = [
             ),
         ),
         "No pair depends more strongly than the strongest would by chance (score 0.17, noise level "
-        "0.2), so none is on the short list. All 21 pairs were tested, refitted without the "
-        "penalty, and 14 edges kept at a false discovery rate of 0.01, in addition to 2 required "
+        "0.2), so none is on the short list. All 21 pairs were tested in refits without the "
+        "penalty, and 14 were kept as edges at a false discovery rate of 0.01, in addition to 2 "
+        "required "
         "whatever the tests say. For one pair the tests with and without the edge disagreed; there "
         "the median p-value of the score, Wald and likelihood ratio tests decided. The noise level "
         "was estimated from a sample of all pairs. At most 16 edges may be kept, so pairs that "
@@ -161,8 +175,8 @@ CHOICES = [
         LambdaChoice("held-out", 0.002, path=HELD_OUT),
         "Of 15 lambdas from 0.18 down to 0.0005, 0.002 predicts best (negative log "
         "pseudo-likelihood 3.0523 nats a row, on rows held out, each of 3 parts in turn). The path "
-        "ended there because the criterion had risen for 3 values in a row. It went on below its "
-        "planned end of 0.001 to make sure.",
+        "stopped at 0.0005 because the criterion had risen for 3 values in a row. It went on below "
+        "its planned end of 0.001 to make sure.",
     ),
     (
         LambdaChoice("held-out", 0.002, "rounds", path=replace(HELD_OUT, end=None, planned=None)),
@@ -187,8 +201,8 @@ CHOICES = [
             ),
         ),
         "Of 9 lambdas from 0.18 down to 0.01, 0.1 is the smallest whose edges are stable over 20 "
-        "subsamples of 282 rows (instability 0.08; at most 0.1 is accepted). The path ended there "
-        "because edges became unstable.",
+        "subsamples of 282 rows (instability 0.08; at most 0.1 is accepted). The path stopped "
+        "at 0.01 because edges became unstable.",
     ),
 ]
 
@@ -244,7 +258,7 @@ def test_every_value_has_its_text(value, text):
 
 
 def test_other_values_have_none():
-    with pytest.raises(TypeError, match="there is no text about a int"):
+    with pytest.raises(TypeError, match="there is no text about an object of type int"):
         gw.describe(3)
 
 

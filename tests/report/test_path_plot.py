@@ -81,7 +81,7 @@ def test_of_the_structure_the_short_list_and_the_network_are_told_apart():
     edges, dot = ax.figure.axes[1].lines
     assert edges.get_ydata()[-1] == listed
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (net.lam_, kept)
-    assert net.plot_path(Figure().add_subplot()).get_title() == ax.get_title()
+    assert net.plot_path(ax=Figure().add_subplot()).get_title() == ax.get_title()
     assert plot_path(net, title="mine").get_title() == "mine"
 
 

@@ -45,7 +45,7 @@ The only edge
     avoids coughs = n
 
 Certificate
-  Optimal within 1e-06. No pair was left out. The edge kept is stationary to 0.0e-07.
+  Optimal within 1e-06. No pair was left out. The active edge is stationary to 0.0e-07.
   All these numbers are exact.
 """
 

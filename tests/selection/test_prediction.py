@@ -394,7 +394,7 @@ def test_a_missing_cell_is_refused():
         ({"criterion": "stars"}, "use goal='structure'"),
         ({"goal": "structure", "criterion": "k-fold"}, "does not serve goal='structure'"),
         ({"fdr": 0}, "fdr must be a number"),
-        ({"fdr": 1.5}, "between 0 and 1"),
+        ({"fdr": 1.5}, "above 0 and below 1"),
         ({"criterion_options": {"gamma": 0.5}}, "option='gamma' is not known"),
         ({"criterion_options": 3}, "must be a dict"),
         ({"criterion": "ebic", "criterion_options": {"gamma": -1}}, "at least 0"),

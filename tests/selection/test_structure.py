@@ -208,6 +208,7 @@ def test_an_interrupt_keeps_the_best_so_far(planted, stage, at_once):
     assert result.outcome.interrupted
     assert result.evidence is None
     assert (result.choice.stop, result.choice.tests) == ("interrupted", None)
+    assert result.choice.how == ("testing" if stage in ("testing", "final") else "tests")
     assert np.isfinite(result.refitted.point.potentials.weights).all()
 
 

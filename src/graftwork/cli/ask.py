@@ -77,7 +77,7 @@ def score(
         typer.Option(
             "--cmll",
             help="The conditional marginal log-likelihood: a quarter of the variables at a time "
-            "is told from the others.",
+            "is predicted from the others.",
         ),
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="--log-likelihood and --cmll.")] = False,
@@ -224,7 +224,7 @@ def show(
         Path | None, typer.Option(metavar="FILE", help="Write a network's edges as CSV.")
     ] = None,
 ) -> None:
-    """Say what is in a network (variables, edges) or a chain (labels, weights); how it arose."""
+    """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
     from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
 

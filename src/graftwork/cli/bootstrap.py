@@ -51,7 +51,7 @@ CaseDropping = Annotated[
         "--case-dropping/--no-case-dropping",
         " /--no-drop",
         help="Also learn from subsets with 5 to 75 % of the rows dropped, which tells whether the "
-        "order of centralities may be read.",
+        "order of centralities can be trusted.",
         rich_help_panel=_BOOT,
     ),
 ]
@@ -98,7 +98,7 @@ def bootstrap(
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
 
-    Limits are for each resample. Files: bootstrap.csv (a line an edge), centrality.csv,
+    Limits are for each resample. Files: bootstrap.csv (one line per edge), centrality.csv,
     stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json, bootstrap.png.
     """
     plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)

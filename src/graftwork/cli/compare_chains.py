@@ -43,7 +43,7 @@ graftwork compare-chains train.txt --test test.txt --c1 1 --out chunking
 graftwork compare-chains train.txt --types NP --template my.tpl -m grafting-light:steps=2,full
 
 Without a file the synthetic chain of the Grafting-Light paper is drawn.
-Files have a token a line, its label in the last column, and blank lines between
+Files have one token per line, its label in the last column, and blank lines between
 sentences. Ctrl-C once stops and keeps the results so far; twice gives up."""
 
 _SYNTHETIC = "Synthetic sequences"

@@ -25,7 +25,7 @@ _LIMITS = "Limits"
 Train = Annotated[
     Path,
     typer.Argument(
-        help="Sentences in columns, plain or gzipped: a token a line, the label in the last "
+        help="Sentences in columns, plain or gzipped: one token per line, the label in the last "
         "column, a blank line between sentences. - is standard input.",
         callback=file_or_stdin,
     ),
@@ -87,7 +87,7 @@ C1 = Annotated[
     float | None,
     typer.Option(
         metavar="C",
-        help="The same on the summed loss, as CRFsuite has it: lam is C by the number of "
+        help="The same on the summed loss, as CRFsuite has it: lam = C / number of "
         "sentences. Default: 1.",
         rich_help_panel=_LEARN,
     ),

@@ -63,9 +63,9 @@ def path(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """LambdaPath lambda down on all rows of a table; show every value tried, and which was chosen.
+    """Go through lambdas from large to small; show every value tried, and which was chosen.
 
-    Files: path.csv (a line a lambda), path.png, and model.gw of the lambda chosen.
+    Files: path.csv (one line per lambda), path.png, and model.gw of the lambda chosen.
     """
     plan = Plan(data, out, reading, plot=not no_plot, quiet=quiet)
     try:

@@ -41,7 +41,7 @@ def tag(
     sep: own.Sep = None,
     jobs: opt.Jobs = None,
 ) -> None:
-    """Label the tokens of a file: its columns, and the predicted label behind them."""
+    """Label the tokens of a file: print its columns followed by the predicted label."""
     from graftwork.data.chains import conll_lines, write_conll
     from graftwork.models import load_chain, read_info
 

@@ -19,7 +19,10 @@ from graftwork.data.values import is_infinite, is_missing, key, listing, plain, 
 from graftwork.errors import DataError, DataWarning
 
 _MANY = 100
-_REMEDY = f"{RECOMMENDED}; a table alone may be read with missing='state' or df.fillna('missing')"
+_REMEDY = (
+    f"{RECOMMENDED}; to make missing a state of its own, use missing='state' or "
+    "df.fillna('missing')"
+)
 _BINNING = (
     "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "
     "sklearn.preprocessing.KBinsDiscretizer(4, encode='ordinal')"

@@ -38,7 +38,8 @@ def check_missing(missing: str) -> None:
     if missing not in choices:
         raise DataError(
             f"missing is {missing!r}{suggestion(missing, choices) or '.'} It must be 'error' or "
-            "'state'; dropping rows and available cases are choices of MarkovNetwork."
+            "'state'; others are choices of MarkovNetwork: read the table with missing='state', "
+            f"and learn with MarkovNetwork(missing={missing!r})."
         )
 
 

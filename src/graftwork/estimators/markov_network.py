@@ -266,15 +266,22 @@ class MarkovNetwork(Estimator):
 
         return summary(self, top=top, meanings=meanings)
 
-    def plot_path(self, ax: Any = None) -> Any:
+    def plot_path(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
 
         Needs matplotlib. With a given lambda there is no path, and nothing to draw.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write the picture; the ending says the format (png, pdf, svg).
+        ax : matplotlib Axes, optional
+            Where to draw; otherwise on a new figure.
         """
         from graftwork.report.path_plot import plot_path
 
         check_is_fitted(self)
-        return plot_path(self, ax=ax)
+        return plot_path(self, path, ax=ax)
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
         """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""

@@ -250,7 +250,8 @@ def _unary(value: Any) -> bool | float:
 def _lambda(value: Any, penalty: Any) -> float | None:
     """Return the lambda given; None for "auto"."""
     if isinstance(value, str):
-        known("lam", value, ["auto"])
+        if value != "auto":
+            raise ParameterError(f'lam must be "auto" or a number, such as 0.01; got {value!r}.')
         return None
     return number("lam", value, 0.0, above=penalty not in ("none", "l2"))
 

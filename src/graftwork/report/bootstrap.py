@@ -188,7 +188,7 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
         return ["All variables are equally central, so there is no order to read."]
     if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
         return [
-            "Too few subsets to tell whether the order of centralities may be read: fewer than "
+            "Too few subsets to tell whether the order of centralities can be trusted: fewer than "
             f"{_FEW_SUBSETS} for each share of dropped rows. Set n to "
             f"{_FEW_SUBSETS * len(boot.shares):,} or more."
         ]

@@ -79,6 +79,12 @@ def _cut_short(choice: LambdaChoice) -> str:
     why = stop_text(choice.stop)
     if choice.how == "adaptive":
         return f"The first fit was cut short ({why})."
+    if choice.how == "testing":
+        return (
+            f"The search was cut short ({why}) while edges were being tested: the network has "
+            f"those that were left of the short list at lambda {choice.lam:.4g} by then, and some "
+            "may fail their tests."
+        )
     if choice.how == "tests":
         return (
             f"The search was cut short ({why}) before edges were tested; it had reached lambda "
@@ -102,9 +108,10 @@ def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
         return f"{text} The search was cut short ({why}): smaller ones might be better."
     if path.end == "rises":
         why = f"the criterion had risen for {RISES} values in a row"
-        return f"{text} The path ended there because {why}.{further}"
+        return f"{text} The path stopped at {path.smallest:.4g} because {why}.{further}"
     if path.end == "unstable":
-        return f"{text} The path ended there because edges became unstable.{further}"
+        why = "edges became unstable"
+        return f"{text} The path stopped at {path.smallest:.4g} because {why}.{further}"
     if path.end == "inside":
         return f"{text} The best lies inside the path.{further}"
     return (
@@ -138,16 +145,23 @@ def _selection_text(tests: EdgeSelection, lam: float) -> str:
         f"Grafting down to lambda {lam:.4g}, where chance alone would give the first edge, made a "
         f"short list of {count(tests.n_listed, 'pair')}."
     )
+    if tests.max_edges is not None:
+        listed = (
+            f"Grafting ended at lambda {lam:.4g}, where the limit of "
+            f"{count(tests.max_edges, 'edge')} was reached, with a short list of "
+            f"{count(tests.n_listed, 'pair')}."
+        )
     if tests.largest <= tests.noise:
         listed = (
             "No pair depends more strongly than the strongest would by chance (score "
             f"{tests.largest:.3g}, noise level {tests.noise:.3g}), so none is on the short list."
         )
     tested = "The only pair was" if tests.n_tests == 1 else f"All {tests.n_tests:,} pairs were"
-    kept = f"{count(tests.n_kept, 'edge')} kept at a false discovery rate of {tests.fdr:g}"
+    were = verb(tests.n_kept, "was kept as an edge", "were kept as edges")
+    kept = f"{tests.n_kept:,} {were} at a false discovery rate of {tests.fdr:g}"
     if tests.n_required:
         kept += f", in addition to {tests.n_required:,} required whatever the tests say"
-    parts = [listed, f"{tested} tested, refitted without the penalty, and {kept}."]
+    parts = [listed, f"{tested} tested in refits without the penalty, and {kept}."]
     return " ".join([*parts, *_selection_remarks(tests)])
 
 
@@ -197,7 +211,7 @@ def _rivals_text(pairs: Sequence[tuple[Any, Any]]) -> str:
 
 
 def evidence_sections(
-    evidence: Evidence, names: Sequence[Any], rows: float
+    evidence: Evidence, names: Sequence[Any], rows: float, max_edges: int | None = None
 ) -> list[tuple[str, str]]:
     """Return titles and texts about the tests of a network's edges; nothing if there are none.
 
@@ -207,9 +221,16 @@ def evidence_sections(
         The variables.
     rows : float
         Total weight of the rows.
+    max_edges : int, optional
+        The limit on edges, if it was reached.
     """
     if not evidence.n_tests:
         return []
+    if max_edges is not None:
+        return [
+            ("What the numbers mean", _meaning(evidence)),
+            ("Left out", _left_out(evidence, names, max_edges)),
+        ]
     return [
         ("What the numbers mean", _meaning(evidence)),
         ("Almost edges", _almost(evidence, names, rows)),
@@ -223,8 +244,8 @@ def _meaning(evidence: Evidence) -> str:
     kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities. Its p-value is the probability of data that speak for "
-        "it at least this much if it were not there, given all other edges. "
+        "how far it moves log-probabilities. Its p-value is the probability of evidence at least "
+        "this strong if there were no such edge, given all other edges. "
     )
     if not kept:
         return text + f"No pair is convincing at a false discovery rate of {evidence.level:g}."
@@ -243,22 +264,38 @@ def _meaning(evidence: Evidence) -> str:
     return text
 
 
+def _left_out(evidence: Evidence, names: Sequence[Any], max_edges: int) -> str:
+    """Return which pairs might be edges if there were no limit."""
+    parts = [
+        f"{record['first']} - {record['second']} (p = {probability(record['p_value'])})"
+        for record in near_records(names, evidence, _NAMED)
+    ]
+    if not parts:
+        return f"No other pair has a p-value below {_STRIKING:g}."
+    most = count(max_edges, "edge")
+    return f"{'; '.join(parts)}. At most {most} may be kept, whatever the tests say."
+
+
 def _almost(evidence: Evidence, names: Sequence[Any], rows: float) -> str:
     """Return which pairs came closest to being edges, and what they would need."""
     near = near_records(names, evidence, _NAMED)
     if not near:
         return f"No other pair has a p-value below {_STRIKING:g}."
-    parts = []
+    parts, needs = [], []
     for record in near:
         need = _rows_needed(record["statistic"], record["df"], evidence, rows)
+        needs.append(need)
         parts.append(
             f"{record['first']} - {record['second']} (p = {probability(record['p_value'])}, "
             f"q = {probability(record['q_value'])}{need})"
         )
-    return (
-        f"{'; '.join(parts)}. The number of rows is roughly what it would take if the dependence "
-        "is as strong as it looks; the closest of many pairs usually look stronger than they are."
-    )
+    told = "; ".join(parts) + "."
+    if any(needs):
+        told += (
+            " The number of rows is roughly what it would take if the dependence is as strong as "
+            "it looks; the closest of many pairs usually look stronger than they are."
+        )
+    return told
 
 
 def _outlook(evidence: Evidence, rows: float) -> str:
@@ -280,7 +317,7 @@ def _outlook(evidence: Evidence, rows: float) -> str:
             "cannot tell from chance one by one; more rows would bring some of them out, and so "
             "would a higher fdr. For predictions they count together: use goal='prediction'."
         )
-    return text + "That is no more than chance would explain."
+    return text + "That is not clearly more than chance would give."
 
 
 def _rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> str:

@@ -53,10 +53,10 @@ def _data(cost: CostEstimate) -> str:
 def _time(cost: CostEstimate) -> str:
     timing, (low, high) = cost.timing, cost.seconds
     text = (
-        f"Roughly {duration(low)} to {duration(high)} on {count(cost.threads, 'thread')}: an order "
-        f"of magnitude. One evaluation of the loss takes {duration(timing.evaluation)} in a "
-        f"network of {count(timing.edges, 'edge')} (the Chow-Liu tree and the pairs that score "
-        f"best given it), one pass over all pairs {duration(timing.scoring)}."
+        f"Between {duration(low)} and {duration(high)} on {count(cost.threads, 'thread')}: a rough "
+        f"guess. One evaluation of the loss takes {duration(timing.evaluation)} in a network of "
+        f"{count(timing.edges, 'edge')} made for the purpose, one pass over all pairs "
+        f"{duration(timing.scoring)}."
     )
     if timing.variables < cost.variables - cost.constant or timing.rows < cost.merged_rows:
         text += (

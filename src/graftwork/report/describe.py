@@ -35,7 +35,11 @@ def describe(value: Any) -> str:
     >>> describe(Mixing("exact", 500))
     '500 rows were drawn exactly and independently.'
     """
-    raise TypeError(f"there is no text about a {type(value).__name__}.")
+    raise TypeError(
+        f"there is no text about an object of type {type(value).__name__}; describe takes "
+        "certificate_, choice_, exchange_, tying_, missing_ and bootstrap_ of a network, and the "
+        "mixing of drawn rows. Networks and estimates have summary()."
+    )
 
 
 @describe.register
@@ -52,11 +56,23 @@ def certificate_text(certificate: Certificate) -> str:
 
 
 def _verdict(certificate: Certificate) -> str:
+    if not certificate.converged and _holds(certificate):
+        return f"Optimal within {certificate.tolerance:g}; what was to follow ended early: " + (
+            f"{_reason(certificate)}."
+        )
     if not certificate.converged:
         return f"Not certified optimal: {_reason(certificate)}."
     if certificate.exact:
         return f"Optimal within {certificate.tolerance:g}."
     return f"Optimal within {certificate.tolerance:g}, as far as approximate inference can tell."
+
+
+def _holds(certificate: Certificate) -> bool:
+    """Return whether a run that was stopped had solved its problem, exactly and everywhere."""
+    stopped = certificate.stop in ("interrupted", "seconds", "rounds", "tests")
+    everywhere = certificate.n_tested == certificate.n_inactive and certificate.exact
+    small = max(certificate.stationarity, certificate.max_violation) <= certificate.tolerance
+    return stopped and everywhere and small
 
 
 def _reason(certificate: Certificate) -> str:
@@ -104,8 +120,8 @@ def _stationary(certificate: Certificate) -> str:
     noun, n = certificate.noun, certificate.n_edges
     if n == 0 and noun != "edge":
         return f"No {noun} is kept."
-    kept = {0: "The variables' own potentials are", 1: f"The {noun} kept is"}.get(
-        n, f"The {n:,} {noun}s kept are"
+    kept = {0: "The variables' own potentials are", 1: f"The active {noun} is"}.get(
+        n, f"The {n:,} active {noun}s are"
     )
     return f"{kept} stationary to {certificate.stationarity:.2g}."
 

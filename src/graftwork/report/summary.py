@@ -65,7 +65,9 @@ def summary(
         (_choice_title(net), _choice_text(net)),
     ]
     if net.evidence_ is not None:
-        sections += evidence_sections(net.evidence_, net.names_, data.total_weight)
+        tests = net.choice_.tests
+        most = None if tests is None else tests.max_edges
+        sections += evidence_sections(net.evidence_, net.names_, data.total_weight, most)
     sections += [
         ("Tying", "" if net.tie is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -201,7 +203,7 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
         degrees[a] += 1
         degrees[b] += 1
     best = max(degrees, key=lambda name: degrees[name])
-    if degrees[best] > 1:
+    if degrees[best] > min(degrees.values()) and degrees[best] > 1:
         text += f" Best connected: {best} ({degrees[best]} edges)."
     return text
 

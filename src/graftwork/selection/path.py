@@ -29,10 +29,11 @@ PATH_RECIPE = working_set()
 GOES_ON = ("optimal", "stalled", "edges")
 #: How lambda came about: there is no penalty; the method gives the number of edges, so that none is
 #: needed; it was given; one row cannot tell; no pair depends at all; tests chose the edges at the
-#: noise level; or what the lambdas of a path were judged by (of "adaptive" the first fit ended it).
+#: noise level, or ("testing") were cut short before they had; or what the lambdas of a path were
+#: judged by (of "adaptive" the first fit ended it).
 How = Literal[
-    "none", "sized", "given", "one-row", "independent", "tests", "held-out", "ebic", "stars",
-    "adaptive",
+    "none", "sized", "given", "one-row", "independent", "tests", "testing", "held-out", "ebic",
+    "stars", "adaptive",
 ]  # fmt: skip
 #: Where a path ended: the criterion kept rising, edges became unstable, or at its planned end, with
 #: the best lambda inside it or at its small end.

@@ -232,7 +232,8 @@ class _Search:
             for fit in walk.fits
         )  # fmt: skip
         evidence = self._evidence if self._final is not None else None
-        choice = LambdaChoice("tests", lam, outcome.certificate.stop)
+        begun = self._fitted is not None
+        choice = LambdaChoice("testing" if begun else "tests", lam, outcome.certificate.stop)
         if evidence is not None:
             tests = self._selection(outcome, evidence, levels, refitted.residual)
             choice = LambdaChoice("tests", lam, tests=tests)
