@@ -8,10 +8,6 @@ PEERS_STAMP := $(PEERS)/.peers-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
 GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
-# The size and shape of the code; AGAINST=CHECKOUT puts another one beside it.
-house: $(STAMP)
-	$(BIN)/python benchmarks/house.py $(if $(AGAINST),--against "$(AGAINST)")
-
 # A paper's experiments: make reproduce PAPER=priority [QUICK=1] [DATA=FOLDER] [OUT=FOLDER]
 PAPER ?=
 QUICK ?=
