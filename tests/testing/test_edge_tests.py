@@ -262,12 +262,17 @@ def test_cells_that_are_hardly_expected_do_not_convince_alone():
     """One coincidence of two rare states looks huge to a chi-square; its Poisson tail is .005."""
     expected, seen = np.array([0.005, 10.0, 10.0, 1000.0]), np.array([1.0, 9.0, 9.0, 1001.0])
     statistic = float(((seen - expected) ** 2 / expected).sum())
-    by_chance = _soberly(float(chi2.logsf(statistic, 1)), statistic, 1, expected, seen)
+
+    def soberly(log_p, statistic, expected):
+        one = np.array([log_p]), np.array([statistic])
+        return float(_soberly(*one, 1, expected[None], seen[None])[0])
+
+    by_chance = soberly(float(chi2.logsf(statistic, 1)), statistic, expected)
     assert np.isclose(by_chance, poisson.logsf(0, 0.005))
     seen = np.array([6.0, 4.0, 4.0, 1006.0])
     statistic = float(((seen - expected) ** 2 / expected).sum())
-    assert _soberly(-200.0, statistic, 1, expected, seen) < -25
-    assert _soberly(-3.0, 9.0, 1, np.full(4, 20.0), seen) == -3.0
+    assert soberly(-200.0, statistic, expected) < -25
+    assert soberly(-3.0, 9.0, np.full(4, 20.0)) == -3.0
 
 
 def test_some_rows_are_chosen_by_what_is_in_them():

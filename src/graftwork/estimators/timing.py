@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from graftwork.data.counts import PairCounts
 from graftwork.data.encoded import EncodedRows
@@ -18,6 +17,7 @@ from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.inference.elimination import Cost, estimate
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives import Likelihood, Objective
 from graftwork.objectives.protocol import Point
 
@@ -103,7 +103,7 @@ def time_loss(
     most = EDGES * len(sample.cards)
     if max_edges is not None:
         most = min(most, round(max_edges / grown))
-    with threadpool_limits(limits=1, user_api="blas"):  # as in a fit
+    with one_blas_thread():  # as in a fit
         counting = _quickest(lambda: sample.counts.compute(pairs)) / max(1, len(pairs))
         edges, _ = chow_liu_edges(sample, prior=part.prior)
         tree = _affordable(objective, tree_potentials(sample, edges[:most]))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from graftwork.grafting.certificate import Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
@@ -21,6 +20,7 @@ from graftwork.grafting.selectors import Choice
 from graftwork.grafting.state import NOTHING_SEEN, RunState
 from graftwork.grafting.trace import Observer, Round, RunLog, Silence, violation_of
 from graftwork.inference.layout import Ints
+from graftwork.kernels.threads import one_blas_thread
 from graftwork.solvers import Solution
 
 # The steps of an annealing schedule are solved to this share of their lambda.
@@ -89,7 +89,7 @@ def graft(
     state.begin(start or state.first_network(), arrivals)
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         try:
             run.grow(schedule)
         except KeyboardInterrupt:

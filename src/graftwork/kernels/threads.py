@@ -11,10 +11,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -37,6 +41,20 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use 1 for one thread, -1 for every core")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Return a context in which matrix products use one thread: ours are small, and many at once.
+
+    Libraries are looked for once: that takes longer than a small fit's products.
+    """
+    limit: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @lru_cache(maxsize=4)

@@ -57,6 +57,13 @@ class Sums(NamedTuple):
     squares: Floats
     pairs: Floats
 
+    @staticmethod
+    def empty(layout: Layout) -> Sums:
+        """Return sums that are still to be made."""
+        n_unary = layout.n_unary
+        pairs = np.empty((2, layout.size - n_unary))
+        return Sums(np.empty(layout.n_variables), np.empty(n_unary), np.empty(n_unary), pairs)
+
 
 class PseudoLikelihood:
     """The joint pseudo-likelihood of the observed cells of a sample.
@@ -117,7 +124,11 @@ class PseudoLikelihood:
         neighbourhoods, counts = self._structure(potentials.layout)
         near = evaluated(warm) if warm is not None else None
         near = near if isinstance(near, PseudoPoint) and near.objective is self else None
-        sums, moved = self._isolated_sums(potentials), np.ones(len(self.sample.cards), dtype=bool)
+        if neighbourhoods.degrees.all():  # every sum is made below, or carried over
+            sums = Sums.empty(potentials.layout)
+        else:
+            sums = self._isolated_sums(potentials)
+        moved = np.ones(len(self.sample.cards), dtype=bool)
         if near is not None:
             moved = near.carry_over(potentials, sums)
         stamps = np.where(moved, self.evaluations, 0 if near is None else near.conditionals.stamps)
@@ -194,25 +205,32 @@ class PseudoPoint:
         """
         old, new = self.potentials.layout, potentials.layout
         now, before = potentials.weights, self.potentials.weights
-        places = np.arange(new.n_edges) if old is new else find_edges(old, new.edges)
+        if old is new:
+            moved = _who_moved(new, now != before)
+            if not moved.all():
+                self._keep(~moved, new, fresh)
+                fresh.pairs[:] = self._sums.pairs
+            return moved
+        places = find_edges(old, new.edges)
         kept, came = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
         here, there = new.entries(kept), old.entries(places[kept])
         differs = np.zeros(new.size, dtype=bool)
         differs[: new.n_unary] = now[: new.n_unary] != before[: new.n_unary]
         differs[here] = now[here] != before[there]
-        moved: Bools = np.logical_or.reduceat(differs[: new.n_unary], new.unary_offsets[:-1])
-        if new.n_edges:
-            changed = np.logical_or.reduceat(differs, new.edge_offsets[:-1])
-            moved[new.edges[changed]] = True
-        gone = np.setdiff1d(np.arange(old.n_edges), places[kept])
+        moved = _who_moved(new, differs)
+        gone = np.ones(old.n_edges, dtype=bool)
+        gone[places[kept]] = False
         moved[new.edges[came]] = moved[old.edges[gone]] = True
-        stays = ~moved
-        fresh.logs[stays] = self._sums.logs[stays]
-        states = np.repeat(stays, new.cards)
-        fresh.states[states] = self._sums.states[states]
-        fresh.squares[states] = self._sums.squares[states]
+        self._keep(~moved, new, fresh)
         fresh.pairs[:, here - new.n_unary] = self._sums.pairs[:, there - old.n_unary]
         return moved
+
+    def _keep(self, stays: Bools, layout: Layout, fresh: Sums) -> None:
+        """Copy the sums of variables whose weights stay."""
+        fresh.logs[stays] = self._sums.logs[stays]
+        states = np.repeat(stays, layout.cards)
+        fresh.states[states] = self._sums.states[states]
+        fresh.squares[states] = self._sums.squares[states]
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""
@@ -336,6 +354,15 @@ def _sum_rows(conditionals: Conditionals, nodes: Ints, sums: Sums) -> None:
         kernel.sum_conditionals(lanes, some, *conditionals.arguments(), masses, *sums)
 
     conditionals.run_by_lanes(run, nodes)
+
+
+def _who_moved(layout: Layout, differs: Bools) -> Bools:
+    """Return the variables of which a unary entry differs, or a table's."""
+    moved: Bools = np.logical_or.reduceat(differs[: layout.n_unary], layout.unary_offsets[:-1])
+    if layout.n_edges:
+        changed = np.logical_or.reduceat(differs, layout.edge_offsets[:-1])
+        moved[layout.edges[changed]] = True
+    return moved
 
 
 def _parts(potentials: Potentials) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def pair_scales(declared: Ints, pairs: Ints) -> Floats:
     return np.sqrt((declared[pairs[:, 0]] * declared[pairs[:, 1]]).astype(np.float64))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """Where each block lies, what weighs on it, and which of its entries may move.
 
@@ -64,14 +65,16 @@ class Blocks:
         factor = np.concatenate([np.ones(layout.n_variables), factors])
         return Blocks(layout, offsets, scale, free, factor)
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """Number of entries of each block."""
         return np.diff(self.offsets)
 
     def weigh(self, unaries: float, tables: float) -> Floats:
         """Return one number for each block: the first for variables, the second for edges."""
-        return np.repeat([unaries, tables], [self.layout.n_variables, self.layout.n_edges])
+        out = np.full(self.layout.n_variables + self.layout.n_edges, float(tables))
+        out[: self.layout.n_variables] = unaries
+        return out
 
     def strengths(self, unaries: float, tables: float) -> Floats:
         """Return lam of each block: as ``weigh``, times the blocks' factors."""

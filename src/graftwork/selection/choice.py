@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
 from graftwork.inference.layout import Potentials
+from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.selection.criteria import RISES, Criterion, Judge
 from graftwork.selection.folds import Folder
@@ -91,7 +91,7 @@ def choose_lambda(
     levels = find_levels(problem_at(1.0))
     judge = criterion.begin(fits, folder, rng)
     search = _Search(fits, judge, recipe, criterion.refits, tolerance)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         try:
             search.descend(levels)
             search.settle()

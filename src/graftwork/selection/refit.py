@@ -10,12 +10,13 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import Budget, Problem
 from graftwork.grafting.starts import strongest, with_pairs
-from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.solvers import ProximalQuasiNewton, Solution
 from graftwork.solvers.coordinates import searchable
+from graftwork.solvers.memory import Memory
 from graftwork.solvers.solution import never
 
 
@@ -57,28 +58,40 @@ def refit(
     max_evaluations : int
         Most evaluations of the loss.
     """
-    smooth = unshrunk(problem)
+    smooth, memory = unshrunk(problem), Memory()
     if before is not None:
-        start = _carry(before.point.potentials, start)
+        old = before.point.potentials
+        start = carry(old, start)
+        sources, targets = shared_entries(old.layout, start.layout)
+        memory = before.memory.move(sources, start.layout.size, targets)
     start = searchable(smooth.penalty, start)
     return ProximalQuasiNewton(max_evaluations).improve(
         problem.objective,
         smooth.penalty,
         smooth.blocks(start.layout),
-        smooth.solution(start),
+        smooth.solution(start, memory),
         tolerance,
         halted=halted,
     )
 
 
-def _carry(old: Potentials, new: Potentials) -> Potentials:
+def carry(old: Potentials, new: Potentials) -> Potentials:
     """Return ``new`` with the unaries of ``old`` and its tables of the edges both have."""
     weights = new.weights.copy()
-    weights[: new.layout.n_unary] = old.weights[: new.layout.n_unary]
-    shared = find_edges(old.layout, new.layout.edges)
-    for e in np.flatnonzero(shared >= 0):
-        new.layout.table(weights, int(e))[:] = old.layout.table(old.weights, int(shared[e]))
+    sources, targets = shared_entries(old.layout, new.layout)
+    weights[targets] = old.weights[sources]
     return Potentials(new.layout, weights)
+
+
+def shared_entries(old: Layout, new: Layout) -> tuple[Ints, Ints]:
+    """Return where unaries, and tables of edges that both have, stand in two layouts."""
+    places = find_edges(old, new.edges)
+    both = np.flatnonzero(places >= 0)
+    unaries = np.arange(new.n_unary)
+    return (
+        np.concatenate([unaries, old.entries(places[both])]),
+        np.concatenate([unaries, new.entries(both)]),
+    )
 
 
 # A start need not be exact: the run solves it further anyway.

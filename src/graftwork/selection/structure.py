@@ -15,13 +15,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
-from threadpoolctl import threadpool_limits
 
 from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem, Recipe
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives.protocol import Objective
 from graftwork.selection.levels import Levels, find_levels
 from graftwork.selection.path import (
@@ -32,7 +32,7 @@ from graftwork.selection.path import (
     PathPoint,
     path_values,
 )
-from graftwork.selection.refit import refit, unshrunk
+from graftwork.selection.refit import carry, refit, unshrunk
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.edge_tests import Cut, EdgeTests, Findings
@@ -122,19 +122,19 @@ def learn_structure(
         The sample that the rows were drawn from with replacement: tests are then read as those of
         fresh rows, and the edges of that sample's network are fitted too.
     start : Potentials, optional
-        The network of almost the same rows: the short list is solved from there, without a path. It
-        is the same wherever its solver begins.
+        The network of almost the same rows: the short list is solved from there, without a path,
+        and so are refits, as far as they have its edges. They are the same wherever their solvers
+        begin.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
     levels = find_levels(problem_at(1.0))
     if drawn_from is not None:
         levels = replace(levels, noise=NOISE * levels.noise)
-    search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from)
-    with threadpool_limits(limits=1, user_api="blas"):
+    search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from, start)
+    with one_blas_thread():
         try:
-            lams = path_values(levels)
-            search.screen(lams if start is None else lams[-1:], start)
+            search.screen(path_values(levels))
             search.test()
         except PathEndedError:
             pass
@@ -154,8 +154,9 @@ class _Search:
         fdr: float,
         tolerance: float,
         drawn_from: DrawnFrom | None = None,
+        near: Potentials | None = None,
     ) -> None:
-        self._drawn_from = drawn_from
+        self._drawn_from, self._near = drawn_from, near
         self._walk, self._recipe, self._fdr, self._tolerance = walk, recipe, fdr, tolerance
         problem = walk.problem_at(1.0)
         self._own = problem.objective is pseudo
@@ -178,14 +179,15 @@ class _Search:
         self._decided: set[tuple[int, int]] = set()
         self._rivals: dict[tuple[int, int], float] = {}
 
-    def screen(self, lams: list[float], near: Potentials | None) -> None:
+    def screen(self, lams: list[float]) -> None:
         """Walk down the path to its last lambda, and certify the fit there."""
-        steps = len(lams) + 4
-        for step, lam in enumerate(lams):
+        start, lam, steps = self._near, lams[-1], len(lams) + 4
+        for step, lam in enumerate(lams if start is None else []):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
-            start = self._walk.step(lam, near).potentials
+            start = self._walk.step(lam).potentials
             if self._walk.full:
                 break
+        assert start is not None
         self._walk.observer.on_stage(f"short list at lambda {lam:.4g}", steps - 3, steps)
         self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
         self._walk.check(self._outcome)
@@ -267,7 +269,7 @@ class _Search:
         assert self._final is not None
         alone = only(self._final.point.potentials, np.zeros(self._layout.n_edges, dtype=bool))
         lam = self._outcome.certificate.lam
-        start = with_pairs(alone, edges)
+        start = self._known(with_pairs(alone, edges))
         self._given = self._walk.refit(lam, start, REFIT_ACCURACY, self._final)
 
     def _note(self, text: str, left: int) -> None:
@@ -276,10 +278,15 @@ class _Search:
 
     def _fit(self, start: Potentials) -> None:
         """Refit, for a test."""
+        start, before = self._known(start), self._fitted
         self._fitted = refit(
-            self._problem, start, REFIT_ACCURACY, self._fitted, max_evaluations=MOST_EVALUATIONS
+            self._problem, start, REFIT_ACCURACY, before, max_evaluations=MOST_EVALUATIONS
         )
         self._sharpen(REFIT_ACCURACY, REFIT_ACCURACY)
+
+    def _known(self, start: Potentials) -> Potentials:
+        """Return a start with the weights that almost the same rows have."""
+        return start if self._near is None else carry(self._near, start)
 
     def _sharpen(self, wanted: float, at_least: float) -> None:
         """Solve the refit further by Newton steps, or without where there are too many states."""
@@ -305,7 +312,7 @@ class _Search:
         assert self._fitted is not None
         point, rows = self._fitted.point, self._rows()
         size = self._problem.space.size
-        cut = None if self._drawn_from is not None else Cut(self._fdr, size)
+        cut = Cut(self._fdr, size, None if self._drawn_from is None else self._drawn_from.fresh)
         others, striking = Findings.none(0), max(STRIKING, self._fdr)
         if settling or known is not None:
             others = examine_absent(rows, point, self._problem, None if exact else cut, striking)
@@ -358,7 +365,7 @@ class _Search:
 
     def _measured(self, tests: Evidence) -> Evidence:
         """Return the tests with those of all edges exact."""
-        if self._drawn_from is not None:  # they are
+        if self._drawn_from is not None:  # of a resample only the edges themselves are kept
             return tests
         assert self._edge_tests is not None
         return replace(tests, edges=self._edge_tests.findings(FINAL_ROWS))

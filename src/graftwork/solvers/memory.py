@@ -79,17 +79,27 @@ class Memory:
         """
         if not self.pairs:
             return Hessian(metric, np.zeros((0, len(metric))), np.zeros((0, 0)))
-        steps = np.stack([step for step, _ in self.pairs])
-        changes = np.stack([change for _, change in self.pairs])
-        newest = changes[-1]
+        steps = np.array([step for step, _ in self.pairs])
+        changes = np.array([change for _, change in self.pairs])
+        newest, count = changes[-1], len(steps)
         diagonal = metric * float((newest @ (newest / metric)) / (steps[-1] @ newest))
         products = steps @ changes.T
-        lower = np.tril(products, -1)
-        middle = np.block(
-            [[steps @ (diagonal * steps).T, lower], [lower.T, -np.diag(np.diag(products))]]
-        )
         factors = np.concatenate([diagonal * steps, changes])
-        return Hessian(diagonal, factors, np.linalg.pinv(middle, hermitian=True))
+        middle = np.zeros((2 * count, 2 * count))
+        middle[:count, :count] = steps @ factors[:count].T
+        middle[:count, count:] = lower = np.tril(products, -1)
+        middle[count:, :count] = lower.T
+        middle[count:, count:].flat[:: count + 1] = -products.diagonal()
+        return Hessian(diagonal, factors, _inverse(middle))
+
+
+def _inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a symmetric matrix, or of what is not singular in it."""
+    try:
+        found = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True))
+    return np.asarray(0.5 * (found + found.T))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -82,14 +82,16 @@ class Composite:
         weights = self.coordinates.enter(current.point.potentials.weights)
         gradient = self.coordinates.slope(current.point.gradient)
         metric = np.maximum(current.point.curvature, LEAST_CURVATURE)
-        hessian, damping, spent = current.memory.hessian(metric), 0.0, current
+        hessian = undamped = current.memory.hessian(metric)
+        damping, spent = 0.0, current
         while True:
-            damped = replace(hessian, diagonal=hessian.diagonal + damping * metric)
-            model = _Model(self, damped, gradient, weights, self.blocks.largest(metric))
+            if damping:
+                hessian = replace(undamped, diagonal=undamped.diagonal + damping * metric)
+            model = _Model(self, hessian, gradient, weights, self.blocks.largest(metric))
             after = model.minimise(MODEL_ACCURACY * current.residual)
             if after is weights:  # no way down by this model: forget it, or give up
                 return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
-            promised = model.value(after) - model.value(weights)
+            promised = model.value(after) - (current.objective - current.point.value)
             trial = self.evaluate(self.coordinates.leave(after), spent)
             allowed = 1e-4 * promised + ROUNDING * abs(current.objective)
             if trial.objective <= current.objective + allowed:

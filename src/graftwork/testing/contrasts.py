@@ -9,6 +9,7 @@ many states only the frequent ones are distinguished.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,7 @@ LEAST_COUNT = 10
 MOST_GROUPS = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Contrasts:
     """A basis of differences for each variable.
 
@@ -37,10 +38,15 @@ class Contrasts:
     groups: tuple[Ints, ...]
     bases: tuple[Floats, ...]
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """Number of differences k_i of each variable."""
         return np.array([basis.shape[1] for basis in self.bases], dtype=np.int64)
+
+    @cached_property
+    def members(self) -> list[Floats]:
+        """1 where a state belongs to a group, shape (s_i, groups) for each variable."""
+        return [np.eye(int(group.max()) + 1)[group] for group in self.groups]
 
     @staticmethod
     def of(groups: tuple[Ints, ...]) -> Contrasts:

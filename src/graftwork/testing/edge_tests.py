@@ -16,6 +16,7 @@ statistic of section 2.3).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,30 +142,45 @@ class EdgeTests:
         precisions = [self.profiles[e].precision for e in self.edges.tolist()]
         degrees = np.array([float(len(matrix)) for matrix in precisions])
         scales = np.full(len(self.rises), MOST_SCALE)
-        unclear = np.arange(len(self.rises)) if cut is None else cut.unclear(self.rises, degrees)
+        pairs = self.rows.potentials.layout.edges[self.edges]
+        unclear = np.arange(len(self.rises))
+        if cut is not None:
+            unclear = cut.unclear(pairs, self.rises, degrees)
         some = self.rows.some(most_rows)
         found = variations(some, self.parameters, self.profiles, self.edges[unclear])
         for k, variation in zip(unclear.tolist(), found, strict=True):
             covariance = np.linalg.solve(precisions[k], variation / some.share)
             scales[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
-        statistics, pairs = self.rises / scales, self.rows.potentials.layout.edges[self.edges]
+        statistics = self.rises / scales
         return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where edges are told from others: a false discovery rate among so many tests."""
+    """Where edges are told from others: a false discovery rate among so many tests.
+
+    Attributes
+    ----------
+    level : float
+    n_tests : int
+    reading : function
+        How tests are read before they are judged: larger statistics stay larger.
+    """
 
     level: float
     n_tests: int
+    reading: Callable[[Findings], Findings] | None = None
 
-    def unclear(self, rises: Floats, degrees: Floats) -> Ints:
+    def unclear(self, pairs: Ints, rises: Floats, degrees: Floats) -> Ints:
         """Return the edges that would not be discoveries alone with the largest scale.
 
         All others are edges whatever their scale is, so it need not be known.
         """
-        log_p = log_tail(rises / MOST_SCALE, degrees)
-        return np.flatnonzero(log_p > np.log(self.level / max(1, self.n_tests)))
+        statistics = rises / MOST_SCALE
+        least = Findings(pairs, statistics, degrees, log_tail(statistics, degrees), rises)
+        if self.reading is not None:
+            least = self.reading(least)
+        return np.flatnonzero(least.log_p > np.log(self.level / max(1, self.n_tests)))
 
 
 def log_tail(statistics: Floats, degrees: Floats) -> Floats:

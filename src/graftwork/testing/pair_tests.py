@@ -128,36 +128,44 @@ def _test(table: MomentTable, pairs: Ints, expectations: Expectations, places: I
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
-    for k in np.flatnonzero(log_p < STRIKING):
-        groups = [rows.contrasts.groups[v] for v in pairs[k]]
-        pooled = _pooled(0.5 * model[k], data[k], *groups)
-        log_p[k] = _soberly(log_p[k], statistics[k], df, *pooled)
+    striking = np.flatnonzero(log_p < STRIKING)
+    if len(striking):
+        members = [stacked(rows.contrasts.members, pairs[striking, k]) for k in (0, 1)]
+        pooled = [_pooled(table[striking], *members) for table in (0.5 * model, data)]
+        log_p[striking] = _soberly(log_p[striking], statistics[striking], df, *pooled)
     return Findings(pairs, statistics, degrees, log_p, statistics)
 
 
-def _pooled(model: Floats, data: Floats, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-    """Return expected and observed counts of a table whose states are grouped, flat."""
-    cells = first[:, None] * (int(second.max()) + 1) + second
-    size = (int(first.max()) + 1) * (int(second.max()) + 1)
-    flat = cells.ravel()
-    return (
-        np.bincount(flat, model.ravel(), minlength=size).astype(np.float64),
-        np.bincount(flat, data.ravel(), minlength=size).astype(np.float64),
-    )
+def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
+    """Return tables whose states are grouped, flat, shape (pairs, cells).
+
+    Parameters
+    ----------
+    tables : (pairs, s, t) float64
+    first, second : (pairs, s, g) and (pairs, t, h) float64
+        1 where a state belongs to a group.
+    """
+    grouped: Floats = first.transpose(0, 2, 1) @ tables @ second
+    return grouped.reshape(len(tables), -1)
 
 
-def _soberly(log_p: float, statistic: float, df: int, expected: Floats, seen: Floats) -> float:
-    """Return a log p-value that does not rest on cells expected less than once.
+def _soberly(log_p: Floats, statistics: Floats, df: int, expected: Floats, seen: Floats) -> Floats:
+    """Return log p-values that do not rest on cells expected less than once.
 
-    Without them the pair must be as convincing, or one of them by its Poisson tail.
+    Without them a pair must be as convincing, or one of them by its Poisson tail.
+
+    Parameters
+    ----------
+    expected, seen : (pairs, cells) float64
     """
     rare = expected < (SPARSE_IF_SMALL if df <= SMALL else SPARSE)
-    if not rare.any():
-        return log_p
-    expected, seen = np.maximum(expected[rare], 1e-12), seen[rare]
-    share = ((seen - expected) ** 2 / expected).sum()
-    rest = log_tail(np.array([max(0.0, statistic - share)]), np.array([float(df)]))[0]
-    with np.errstate(divide="ignore"):  # the chance of as many or more
-        tails = np.log(gammainc(np.floor(seen + 1e-9), expected))
-    single = min(0.0, float(tails.min()) + float(np.log(len(tails))))
-    return float(max(log_p, min(rest, single)))
+    expected = np.maximum(expected, 1e-12)
+    shares = np.where(rare, (seen - expected) ** 2 / expected, 0.0).sum(axis=1)
+    left = np.maximum(0.0, statistics - shares)
+    rest = log_tail(left, np.full(len(left), float(df)))
+    tails = np.ones_like(expected)
+    tails[rare] = gammainc(np.floor(seen[rare] + 1e-9), expected[rare])  # of as many or more
+    counts = rare.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        single = np.minimum(0.0, np.log(tails.min(axis=1)) + np.log(np.maximum(counts, 1)))
+    return np.where(counts > 0, np.maximum(log_p, np.minimum(rest, single)), log_p)
