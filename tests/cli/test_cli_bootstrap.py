@@ -24,6 +24,9 @@ def test_bootstrap_writes_everything(graftwork, chain_csv, tmp_path):
         f"reading {chain_csv}",
         "learning from 300 rows of 4 variables",
         "the network has 3 edges; learning it again",
+        "From fewer than 100 resamples, shares are rough.",
+        "Too few subsets to tell whether the order of centralities can be trusted: fewer than 20 "
+        "for each share of dropped rows. Set n to 200 or more.",
     ]
     stored = json.loads((out / "bootstrap.json").read_text())
     assert (stored["resamples"], stored["subsets"]) == (5, 5)
@@ -67,7 +70,7 @@ def test_an_interrupt_writes_what_is_done(graftwork, chain_csv, tmp_path, monkey
     assert (stored["resamples"], stored["subsets"]) == (2, 1)
 
 
-def test_ctrl_c_reaches_threads(start, chain_csv, tmp_path):
+def test_ctrl_c_reaches_workers(start, chain_csv, tmp_path):
     words = ["bootstrap", chain_csv, "--n", 20_000, "--no-drop", "--lam", "0.05", "--jobs", "2"]
     process = start(*words, "--no-plot", cwd=tmp_path, pause=0.0)
     while "left" not in (line := process.stderr.readline()):

@@ -13,7 +13,7 @@ from graftwork.data.encoded import prepare
 from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
-from graftwork.estimators import MarkovNetwork
+from graftwork.estimators import MarkovNetwork, replicas
 from graftwork.estimators.bootstrap import (
     Bootstrap,
     correlations_with,
@@ -106,6 +106,13 @@ def test_results_do_not_depend_on_threads(lam):
     assert same(one, two)
     assert one.n_done == one.n_subsets == 6
     assert not one.interrupted
+
+
+def test_results_do_not_depend_on_processes(monkeypatch):
+    table, net = random_table(0, n=5, rows=120), network(lam="auto")
+    alone = net.bootstrap(table, 6, random_state=3, n_jobs=1)
+    monkeypatch.setattr(replicas, "WORTH_PROCESSES", 0.0)
+    assert same(alone, net.bootstrap(table, 6, random_state=3, n_jobs=2))
 
 
 def test_more_resamples_keep_the_first_and_other_seeds_change_them():

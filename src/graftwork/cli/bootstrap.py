@@ -135,11 +135,15 @@ def resample(
 ) -> Bootstrap:
     """Return the bootstrap; after an interrupt, of the resamples done until then."""
     from graftwork.estimators import MarkovNetwork
+    from graftwork.estimators.replicas import check_shares
+    from graftwork.report.bootstrap import too_few
 
     net = MarkovNetwork(**settings, verbose=Stoppable(progress, interrupts))
     net.fit(table)
     edges = net.model_.n_edges
     progress.note(f"the network has {edges:,} edge{'s'[: edges != 1]}; learning it again")
+    for text in too_few(plan.n, len(check_shares(plan.case_dropping, plan.n))):
+        progress.note(text)
     rows = as_learned(net.missing, table)  # dropped rows have been told of
     try:
         net.bootstrap(

@@ -143,14 +143,22 @@ def fit(
         begun = time.monotonic()
         found = replace(found, frequencies=frequencies_of(sample))
 
-        def learn(own: FitSpec, rows: Table, part: EncodedRows, cells: MissingCells) -> Fit:
-            return fit_rows(own, rows, part, cells, data, own.budget, own.rng())
+        def learn(
+            own: FitSpec,
+            rows: Table,
+            part: EncodedRows,
+            cells: MissingCells,
+            begin: PairwiseMRF | None,
+        ) -> Fit:
+            budget, rng = own.budget, own.rng()
+            settle = budget.max_edges is not None  # settling is what keeps to it
+            return fit_rows(own, rows, part, cells, data, budget, rng, near=begin, settle=settle)
 
-        drawn = draw_missing(spec, table, sample, found, rng, learn)
+        drawn = draw_missing(spec, table, sample, found, rng, learn, near)
         if drawn.stopped is not None:
             return drawn.stopped
         found = replace(found, drawn=not sample.complete)
-        sample = drawn.sample
+        sample, near = drawn.sample, drawn.near
         if spec.missing == "impute":
             table = completed(table, sample)
             sample = prepare(table, keep_all_states=keep, n_jobs=jobs)
@@ -172,6 +180,7 @@ def fit_rows(
     drawn_from: DrawnFrom | None = None,
     check: bool = False,
     near: PairwiseMRF | None = None,
+    settle: bool = True,
 ) -> Fit:
     """Return the network of rows that are prepared; `fit` is for all others.
 
@@ -185,12 +194,16 @@ def fit_rows(
         What they lack, and what is kept of them.
     budget : Budget
         What is left of the spec's.
+    settle : bool
+        Whether tests of edges go on until all of them agree; a network to draw cells with need not.
     """
     recipe = spec.recipe_for(table.n_variables)
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
-    learning = Learning(spec, recipe, table, sample, family, budget, rng, drawn_from, check, near)
+    learning = Learning(
+        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, settle
+    )
     learned = learning.run()
     outcome = learned.outcome
     potentials, tying, interrupted = _tied(spec, sample, learned)

@@ -24,8 +24,9 @@ from graftwork.selection import refit
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit
     from graftwork.estimators.missing import MissingCells
+    from graftwork.models import PairwiseMRF
 
-    FitRows = Callable[[FitSpec, Table, EncodedRows, MissingCells], Fit]
+    FitRows = Callable[[FitSpec, Table, EncodedRows, MissingCells, PairwiseMRF | None], Fit]
 
 # How often edges are learned before the final network, and how often cells are drawn with each
 # set of edges.
@@ -44,11 +45,14 @@ class Drawn:
     Attributes
     ----------
     sample : EncodedRows
+    near : PairwiseMRF or None
+        The last network that cells were drawn with.
     stopped : Fit or None
         After an interrupt: the last network that was learned on the way.
     """
 
     sample: EncodedRows
+    near: PairwiseMRF | None = None
     stopped: Fit | None = None
 
 
@@ -59,6 +63,7 @@ def draw_missing(
     found: MissingCells,
     rng: np.random.Generator,
     fit_rows: FitRows,
+    near: PairwiseMRF | None = None,
 ) -> Drawn:
     """Return the sample with its missing cells drawn, given the observed cells of their rows.
 
@@ -78,25 +83,29 @@ def draw_missing(
         The same, prepared.
     found : MissingCells
     fit_rows : function
-        What learns a network of a spec, a table, a prepared sample and its missing cells.
+        What learns a network of a spec, a table, a prepared sample, its missing cells and a network
+        to begin with.
+    near : PairwiseMRF, optional
+        The network of almost the same rows.
     """
     if sample.complete:
-        return Drawn(sample)
-    drawing = _Drawing(spec, table, sample, found, rng, fit_rows)
+        return Drawn(sample, near)
+    drawing = _Drawing(spec, table, sample, found, rng, fit_rows, near)
     try:
         for stage in range(STAGES):
             drawing.learn(stage)
     except KeyboardInterrupt:
         if drawing.last is None:
             raise
-        return Drawn(drawing.drawn, replace(drawing.last, interrupted=True))
-    return Drawn(drawing.drawn)
+        return Drawn(drawing.drawn, stopped=replace(drawing.last, interrupted=True))
+    return Drawn(drawing.drawn, drawing.near)
 
 
 class _Drawing:
     """Networks and drawn cells, in turns.
 
-    ``drawn`` is the sample as it was drawn last, and ``last`` the last network.
+    ``drawn`` is the sample as it was drawn last, ``last`` the last network, and ``near`` where the
+    next one begins.
     """
 
     def __init__(
@@ -107,21 +116,23 @@ class _Drawing:
         found: MissingCells,
         rng: np.random.Generator,
         fit_rows: FitRows,
+        near: PairwiseMRF | None,
     ) -> None:
         self._spec = replace(spec, loss="pseudolikelihood", tie=None)  # not tied on the way
         self._table, self._sample, self._found, self._rng = table, sample, found, rng
         self._fit_rows = fit_rows
         self._begun = time.monotonic()
-        self.drawn = sample
+        self.drawn, self.near = sample, near
         self.last: Fit | None = None
 
     def learn(self, stage: int) -> None:
         """Learn edges, and draw cells with them."""
         found = replace(self._found, drawn=self.drawn is not self._sample)
         spec = self._spec.with_seconds(self._left(stage))
-        self.last = self._fit_rows(spec, self._table, self.drawn, found)
+        self.last = self._fit_rows(spec, self._table, self.drawn, found, self.near)
         if self.last.interrupted:
             raise KeyboardInterrupt
+        self.near = self.last.model
         potentials = carry_over(self.last.model, self._table, self._sample)
         for draw in range(DRAWS):
             if draw or not self.last.refitted:

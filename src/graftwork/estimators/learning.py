@@ -104,6 +104,8 @@ class Learning:
         Whether to learn again without one row in a hundred where edges stand in for each other.
     near : PairwiseMRF, optional
         The network of almost the same rows, from which the search begins.
+    settle : bool
+        Whether tests of edges go on until all of them agree.
     """
 
     spec: FitSpec
@@ -116,6 +118,7 @@ class Learning:
     drawn_from: DrawnFrom | None = None
     check: bool = False
     near: PairwiseMRF | None = None
+    settle: bool = True
 
     @property
     def options(self) -> dict[str, Any]:
@@ -164,6 +167,7 @@ class Learning:
             fdr=spec.fdr,
             drawn_from=self.drawn_from,
             start=None if near is None else carry_over(near, self.table, self.sample),
+            settle=self.settle,
             **self.options,
         )
         given = None if found.given is None else found.given.point.potentials

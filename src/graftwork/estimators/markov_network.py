@@ -367,7 +367,8 @@ class MarkovNetwork(Estimator):
         X : table
             The rows, as in `fit`.
         n : int
-            How many resamples: as many rows as there are, drawn with replacement.
+            How many resamples: as many rows as there are, drawn with replacement. Shares of fewer
+            than 100 are rough; 200 and more tell whether the order of centralities can be trusted.
         case_dropping : bool or sequence of float
             Whether to learn from ``n`` subsets of the rows as well, which tells how stable the
             order of centralities is: shares of rows to drop, or True for .05 to .75. The subsets
@@ -385,7 +386,8 @@ class MarkovNetwork(Estimator):
         random_state : int, Generator or None
             Seed of the resamples; default that of the network.
         n_jobs : int, optional
-            Resamples learned at once; default as for the network. Results do not depend on it.
+            Resamples learned at once, in processes of their own where that pays; default as for the
+            network. Results do not depend on it.
         observer : Observer, optional
             Told (by ``on_stage``) of every resample that is done; default that of the network.
 

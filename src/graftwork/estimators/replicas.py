@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from graftwork.data import Table
 from graftwork.data.values import suggestion
@@ -36,7 +38,9 @@ _GLANCE = 0.01
 # Of a resample's strength so much is left at least, squared, when what noise added is taken off.
 LEAST_SHARE = 0.01
 
-Task = Callable[[Observer], "Replica"]
+# Processes are started for more than this many seconds of work; they report about that often.
+WORTH_PROCESSES = 10.0
+BATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +112,12 @@ def bootstrap_fit(
         model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
     reference = Replica.of(model, table.names)
     drawn_from = _drawn_from(spec, fitted, table.names)
-    seeds = seeds_for(seed, n, n if shares else 0)
-    tasks = _tasks(spec, Units.of(table), seeds, shares, drawn_from, reference, model)
-    done, interrupted = _run(tasks, jobs, observer, n)
+    resamples, subsets = seeds_for(seed, n, n if shares else 0)
+    spec = replace(spec, observer=Silence())
+    resampling = Resampling(
+        spec, Units.of(table), resamples, subsets, shares, drawn_from, reference, model
+    )
+    done, interrupted = _run(resampling, jobs, observer)
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
@@ -168,82 +175,104 @@ def _drawn_from(spec: FitSpec, fitted: Fit, names: Sequence[Any]) -> DrawnFrom |
     return DrawnFrom.of(fitted.evidence, learned)
 
 
-def _tasks(
-    spec: FitSpec,
-    units: Units,
-    seeds: Sequence[Sequence[np.random.SeedSequence]],
-    shares: tuple[float, ...],
-    drawn_from: DrawnFrom | None,
-    reference: Replica,
-    near: PairwiseMRF,
-) -> list[Task]:
-    """Return what there is to do: the resamples, then the subsets, shares in turn."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Resampling:
+    """What resamples and subsets are learned with; ``learn`` learns one of them, by number.
 
-    def task(seed: np.random.SeedSequence, dropped: float | None) -> Task:
-        def learn(observer: Observer) -> Replica:
-            rng = np.random.default_rng(seed)
-            drawn = units.draw(rng, dropped)
-            own = replace(spec, n_jobs=1, seed=int(rng.integers(2**31)), observer=observer)
-            found = fit(own, drawn, drawn_from=drawn_from if dropped is None else None, near=near)
-            if found.interrupted:
-                raise KeyboardInterrupt
-            replica = Replica.of(found.model, drawn.names)
-            if found.given is None:
-                return replica
-            ends = [[drawn.names[i] for i in edge] for edge in reference.edges.tolist()]
-            refits = [found.given.strength(*edge) for edge in ends]
-            return replace(replica, refits=np.array(refits, dtype=np.float64))
+    Attributes
+    ----------
+    spec : FitSpec
+    units : Units
+        What is drawn.
+    resamples, subsets : list of SeedSequence
+        Their seeds; subsets have the numbers after the resamples.
+    shares : tuple of float
+        Shares of rows to drop, for the subsets in turn.
+    drawn_from : DrawnFrom or None
+    reference : Replica
+        The network to compare with.
+    near : PairwiseMRF
+        The network from which searches begin.
+    """
 
-        return learn
+    spec: FitSpec
+    units: Units
+    resamples: list[np.random.SeedSequence]
+    subsets: list[np.random.SeedSequence]
+    shares: tuple[float, ...]
+    drawn_from: DrawnFrom | None
+    reference: Replica
+    near: PairwiseMRF
 
-    resamples, subsets = seeds
-    return [task(seed, None) for seed in resamples] + [
-        task(seed, shares[k % len(shares)]) for k, seed in enumerate(subsets)
-    ]
+    @property
+    def count(self) -> int:
+        """How many resamples and subsets there are."""
+        return len(self.resamples) + len(self.subsets)
+
+    def learn(self, number: int, observer: Observer) -> Replica:
+        """Return what is kept of a resample's or subset's network."""
+        subset = number - len(self.resamples)
+        dropped = None if subset < 0 else self.shares[subset % len(self.shares)]
+        rng = np.random.default_rng([*self.resamples, *self.subsets][number])
+        drawn = self.units.draw(rng, dropped)
+        own = replace(self.spec, n_jobs=1, seed=int(rng.integers(2**31)), observer=observer)
+        drawn_from = self.drawn_from if dropped is None else None
+        found = fit(own, drawn, drawn_from=drawn_from, near=self.near)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        replica = Replica.of(found.model, drawn.names)
+        if found.given is None:
+            return replica
+        ends = [[drawn.names[i] for i in edge] for edge in self.reference.edges.tolist()]
+        refits = [found.given.strength(*edge) for edge in ends]
+        return replace(replica, refits=np.array(refits, dtype=np.float64))
 
 
-def _run(
-    tasks: Sequence[Task], jobs: int, observer: Observer, n: int
-) -> tuple[dict[int, Replica], bool]:
-    """Return what the tasks that were done gave, by number, and whether they were interrupted.
+def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:
+    """Return what the resamples that were done gave, by number, and whether it was interrupted.
 
     Resamples and subsets are done in turns, so that an interrupt leaves some of both.
     """
     done: dict[int, Replica] = {}
-    stop = threading.Event()
+    n, count = len(resampling.resamples), resampling.count
+    numbers = sorted(range(count), key=lambda k: k % n)
+    stage = "resamples and subsets" if count > n else "resamples"
+    observer.on_stage(stage, 0, count)
     try:
-        with _quiet_fits() as unconverged:
-
-            def learn(k: int) -> tuple[int, Replica]:
-                unconverged.discard(threading.get_ident())
-                replica = tasks[k](_Until(stop))
-                warned = threading.get_ident() in unconverged
-                return k, replace(replica, unconverged=warned)
-
-            numbers = sorted(range(len(tasks)), key=lambda k: k % n)
-            stage = "resamples and subsets" if len(tasks) > n else "resamples"
-            observer.on_stage(stage, 0, len(tasks))
-            with closing(_finished(learn, numbers, jobs, stop)) as finished:
-                for k, replica in finished:
-                    done[k] = replica
-                    if len(done) < len(tasks):
-                        observer.on_stage(stage, len(done), len(tasks))
+        with closing(_learned(resampling, numbers, jobs)) as learned:
+            for k, replica in learned:
+                done[k] = replica
+                if len(done) < count:
+                    observer.on_stage(stage, len(done), count)
     except KeyboardInterrupt:
         return done, True
     return done, False
 
 
-def _finished(
-    learn: Callable[[int], tuple[int, Replica]],
-    numbers: Sequence[int],
-    jobs: int,
-    stop: threading.Event,
-) -> Generator[tuple[int, Replica], None, None]:
-    """Yield what is learned as it gets done, on so many threads at once."""
+Learned = Generator[tuple[int, Replica], None, None]
+
+
+def _learned(resampling: Resampling, numbers: Sequence[int], jobs: int) -> Learned:
+    """Yield what is learned as it gets done, several at once.
+
+    The first tells how long one takes. Small fits hold the interpreter's lock for most of their
+    time, so that threads wait for each other: processes share what takes long enough to start them.
+    """
+    with _quiet_fits() as unconverged:
+        learn = _Learner(resampling, threading.Event(), unconverged)
+        begun = time.monotonic()
+        first = 1 if jobs > 1 else len(numbers)
+        yield from map(learn, numbers[:first])
+        seconds, left = time.monotonic() - begun, numbers[first:]
+        if seconds * len(left) > WORTH_PROCESSES and _can_travel(resampling.spec):
+            yield from _by_processes(resampling, left, jobs, seconds)
+        elif left:
+            yield from _by_threads(learn, left, jobs)
+
+
+def _by_threads(learn: _Learner, numbers: Sequence[int], jobs: int) -> Learned:
+    """Yield what threads learn."""
     count = len(numbers)
-    if jobs == 1 or count == 1:
-        yield from map(learn, numbers)
-        return
     pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
     ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
     try:
@@ -256,8 +285,51 @@ def _finished(
                 yield ready.get().result()
                 count -= 1
     finally:
-        stop.set()
+        learn.stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _by_processes(
+    resampling: Resampling, numbers: Sequence[int], jobs: int, seconds: float
+) -> Learned:
+    """Yield what processes learn, each several at a time, so that they come about every second."""
+    size = int(np.clip(BATCH_SECONDS / max(seconds, 1e-3), 1, -(-len(numbers) // jobs)))
+    parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    pool = Parallel(n_jobs=min(jobs, len(parts)), backend="loky", return_as="generator_unordered")
+    with closing(pool(delayed(_learn_some)(resampling, part) for part in parts)) as done:
+        for some in done:
+            yield from some
+
+
+def _learn_some(resampling: Resampling, numbers: Sequence[int]) -> list[tuple[int, Replica]]:
+    """Return what some resamples give, in a process of their own."""
+    with _quiet_fits() as unconverged:
+        learn = _Learner(resampling, threading.Event(), unconverged)
+        return [learn(k) for k in numbers]
+
+
+def _can_travel(spec: FitSpec) -> bool:
+    """Return whether a specification can be sent to another process: users' own parts may not."""
+    try:
+        pickle.dumps(spec)
+    except Exception:  # whatever the parts' own code raises
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learner:
+    """Learns resamples by number until told to stop, and notes whose fits warned."""
+
+    resampling: Resampling
+    stop: threading.Event
+    unconverged: set[int]
+
+    def __call__(self, k: int) -> tuple[int, Replica]:
+        self.unconverged.discard(threading.get_ident())
+        replica = self.resampling.learn(k, _Until(self.stop))
+        warned = threading.get_ident() in self.unconverged
+        return k, replace(replica, unconverged=warned)
 
 
 class _Until(Silence):

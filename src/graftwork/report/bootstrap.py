@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.estimators.bootstrap import CERTAINTY, COLUMNS, CORRELATION, Bootstrap, Record
+from graftwork.estimators.bootstrap import (
+    CERTAINTY,
+    COLUMNS,
+    CORRELATION,
+    SHARES,
+    Bootstrap,
+    Record,
+)
 from graftwork.models.graphs import MEASURES
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
 from graftwork.report.plot import new_figure
@@ -102,14 +109,32 @@ def _done(boot: Bootstrap) -> str:
     return text
 
 
+def too_few(n: int, n_shares: int) -> list[str]:
+    """Return what cannot be concluded from so many resamples and shares of dropped rows.
+
+    Examples
+    --------
+    >>> too_few(200, 10), too_few(50, 0)
+    ([], ['From fewer than 100 resamples, shares are rough.'])
+    """
+    out = []
+    if n < _FEW_RESAMPLES:
+        out.append(f"From fewer than {_FEW_RESAMPLES} resamples, shares are rough.")
+    if n_shares and n // n_shares < _FEW_SUBSETS:
+        wanted = _FEW_SUBSETS * (n_shares if n_shares < n else len(SHARES))
+        out.append(
+            "Too few subsets to tell whether the order of centralities can be trusted: fewer than "
+            f"{_FEW_SUBSETS} for each share of dropped rows. Set n to {wanted:,} or more."
+        )
+    return out
+
+
 def _edge_words(boot: Bootstrap) -> list[str]:
     """Return which edges of the network are stable and which unstable, in sentences."""
     if not boot.n_done:
         return ["No resample was done, so nothing is known about the edges."]
     own, often = ~np.isnan(boot.strengths), boot.frequencies
-    out = []
-    if boot.n_done < _FEW_RESAMPLES:
-        out.append(f"From fewer than {_FEW_RESAMPLES} resamples, the shares below are rough.")
+    out = too_few(boot.n_done, 0)
     out += _own_edges(boot, own, often) if own.any() else [_none_of_its_own(boot)]
     out += _missed(boot, own, often)
     if boot.tested and len(boot.pairs):
@@ -186,12 +211,9 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
     known = {measure: value for measure, value in boot.cs.items() if value is not None}
     if not known:
         return ["All variables are equally central, so there is no order to read."]
+    few = too_few(boot.n_subsets, len(boot.shares))
     if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
-        return [
-            "Too few subsets to tell whether the order of centralities can be trusted: fewer than "
-            f"{_FEW_SUBSETS} for each share of dropped rows. Set n to "
-            f"{_FEW_SUBSETS * len(boot.shares):,} or more."
-        ]
+        return few[-1:]
     out = [_verdict(measure, value) for measure, value in known.items()]
     flat = [measure for measure in MEASURES if measure not in known]
     if flat:

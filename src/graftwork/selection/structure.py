@@ -106,6 +106,7 @@ def learn_structure(
     observer: Observer | None = None,
     drawn_from: DrawnFrom | None = None,
     start: Potentials | None = None,
+    settle: bool = True,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -125,6 +126,9 @@ def learn_structure(
         The network of almost the same rows: the short list is solved from there, without a path,
         and so are refits, as far as they have its edges. They are the same wherever their solvers
         begin.
+    settle : bool
+        Whether to go on until tests of edges and of absent pairs agree. Without, the result has no
+        evidence.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -135,7 +139,7 @@ def learn_structure(
     with one_blas_thread():
         try:
             search.screen(path_values(levels))
-            search.test()
+            search.test(settle)
         except PathEndedError:
             pass
         except KeyboardInterrupt:
@@ -192,7 +196,7 @@ class _Search:
         self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
         self._walk.check(self._outcome)
 
-    def test(self) -> None:
+    def test(self, settle: bool = True) -> None:
         """Test, change, refit, until nothing changes; then measure what is kept exactly."""
         assert self._outcome is not None
         self._note("refitting the short list", 2)
@@ -206,6 +210,8 @@ class _Search:
                 break
             self._enter(entering)
             edges = self._prune()  # what came in is an edge now, and tested as one
+        if not settle:
+            return
         self._settle()
         self._limit()
         assert self._fitted is not None
@@ -284,6 +290,18 @@ class _Search:
         )
         self._sharpen(REFIT_ACCURACY, REFIT_ACCURACY)
 
+    def _finish_refit(self) -> None:
+        """Solve the refit to the last digits; that of a resample, which is noisier, almost."""
+        assert self._fitted is not None
+        if self._drawn_from is None:
+            self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+        elif self._fitted.residual > FINAL_ACCURACY:
+            here = self._fitted.point.potentials
+            self._fitted = refit(
+                self._problem, here, FINAL_ACCURACY, self._fitted, max_evaluations=MOST_EVALUATIONS
+            )
+            self._sharpen(FINAL_ACCURACY, FINAL_ACCURACY)
+
     def _known(self, start: Potentials) -> Potentials:
         """Return a start with the weights that almost the same rows have."""
         return start if self._near is None else carry(self._near, start)
@@ -350,7 +368,7 @@ class _Search:
         while True:
             self._note("final tests", 0)
             if exact:
-                self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+                self._finish_refit()
             tests = self._look(settling=True, exact=exact)
             if self._move(verdicts.applied(tests, self._layout)):
                 exact = False
@@ -446,7 +464,7 @@ class _Search:
         """Return the middle one of three tests of a pair: it is fitted the other way."""
         rows = self._rows()
         self._fit(_switched(here.point.potentials, pair))
-        self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
+        self._finish_refit()
         there = self._fitted
         assert there is not None
         self._other_way[_pairs(pair)[0]] = there
