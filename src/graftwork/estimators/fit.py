@@ -152,7 +152,9 @@ def fit(
         ) -> Fit:
             budget, rng = own.budget, own.rng()
             settle = budget.max_edges is not None  # settling is what keeps to it
-            return fit_rows(own, rows, part, cells, data, budget, rng, near=begin, settle=settle)
+            return fit_rows(
+                own, rows, part, cells, data, budget, rng, drawn_from, near=begin, settle=settle
+            )
 
         drawn = draw_missing(spec, table, sample, found, rng, learn, near)
         if drawn.stopped is not None:

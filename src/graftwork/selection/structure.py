@@ -52,6 +52,8 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
+# The short list of a resample is solved to this share of lambda.
+RESAMPLE_ACCURACY = 0.01
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
 # Rounds in which pairs enter together, before refits are exact.
@@ -135,6 +137,7 @@ def learn_structure(
     levels = find_levels(problem_at(1.0))
     if drawn_from is not None:
         levels = replace(levels, noise=NOISE * levels.noise)
+        tolerance = max(tolerance, RESAMPLE_ACCURACY * levels.noise)
     search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from, start)
     with one_blas_thread():
         try:
