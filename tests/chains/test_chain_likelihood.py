@@ -108,6 +108,29 @@ def test_gradients_equal_finite_differences(order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("value", [1.0, 2.5])
+def test_attributes_of_value_zero_are_candidates_but_cost_nothing(order, value):
+    rng = np.random.default_rng(7)
+    there = rng.random((12, 4)) < 0.5
+    rows = [{f"a{k}": value * on for k, on in enumerate(row)} for row in there.tolist()]
+    sequences = as_sequences([rows[:5], rows[5:]])
+    codes = rng.integers(0, 3, size=12).astype(np.int32)
+    data = ChainData.of(sequences, codes, ChainShape(3, order))
+    features, seen = find_features(data)
+    assert np.diff(features.starts).min() > 0
+    here = weights_of(features, 2)
+    objective = ChainLikelihood(data, features, seen, 1)
+    kept = objective.data
+    assert len(kept.sequences.indices) == len(kept.positions) == there.sum()
+    assert len(kept.col_values) == (0 if value == 1 else there.sum())
+    point = objective.at(here)
+    loss, slope = Enumerated(data, features).loss(here.weights)
+    assert point.value == pytest.approx(loss, abs=1e-11)
+    np.testing.assert_allclose(point.gradients, slope, atol=1e-11)
+    assert kept.without_zeros() is kept
+
+
+@pytest.mark.parametrize("order", [1, 2])
 def test_gradients_of_inactive_features_are_those_after_activation(order):
     data = random_chains(5, 3, order, lengths=(4, 4, 3))
     features, seen = everything(data)

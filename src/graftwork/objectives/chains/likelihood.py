@@ -119,6 +119,7 @@ class ChainLikelihood:
                 f"{data.sequences.n_positions:,} positions need {held / 2**27:,.0f} GiB for "
                 "probabilities; use order=1, fewer labels or fewer sequences."
             )
+        data = data.without_zeros()
         self.data, self.features, self.seen = data, features, seen
         self.n_threads = count_threads(n_jobs)
         self.evaluations = 0
