@@ -20,17 +20,17 @@ def solve(problem):
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     for items, wanted in zip(X, y, strict=True):
         trainer.append(items, wanted)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        trainer.train(str(path))
-        tagger = pycrfsuite.Tagger()
-        tagger.open_inmemory(path.read_bytes())
-    return trainer, tagger
+    folder = tempfile.TemporaryDirectory()
+    path = str(Path(folder.name) / "model")
+    trainer.train(path)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(path)
+    return trainer, tagger, folder
 
 
 def answer(problem, solution):
     """Predicted labels, and counters."""
-    trainer, tagger = solution
+    trainer, tagger, _ = solution
     info, last = tagger.info(), trainer.logparser.last_iteration
     return {
         "labels": [tagger.tag(items) for items in problem[2]],
