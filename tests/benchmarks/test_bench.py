@@ -206,6 +206,7 @@ def test_data_sets_are_skipped_with_the_reason(tmp_path, monkeypatch, capsys):
 
 SETS = {
     "conll-2000": "conll2000",
+    "conll-dicts": "conll2000",
     "yummly": "yummly",
     **{f"debd-{name}": "debd" for name in DEBD_NAMES},
 }
@@ -240,6 +241,18 @@ def test_a_data_set_is_learned_from_the_folder_given(sets, tmp_path, capsys):
     ours = read(tmp_path / "results.json", "smoke").results()["conll-2000"]["graftwork ChainCRF"]
     assert ours.done, ours.reason
     assert ours.figures["f1"] == 1.0
+
+
+def test_chains_are_learned_from_dicts_on_one_thread_and_two(sets, tmp_path, capsys):
+    words = ["--smoke", "conll-dicts", "--data", str(sets), "--peers", "", "--out", str(tmp_path)]
+    assert main(words) == 0
+    runs = read(tmp_path / "results.json", "smoke").results()["conll-dicts"]
+    one, two = runs["ChainCRF's defaults"], runs["ChainCRF, two threads"]
+    assert one.done, one.reason
+    assert two.done, two.reason
+    assert one.figures == two.figures
+    assert one.figures["f1"] == 1.0
+    assert one.figures["converged"]
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path, monkeypatch):

@@ -18,7 +18,13 @@ from graftwork.models.chain import ChainModel
 from graftwork.objectives.chains.data import ChainData
 from graftwork.objectives.chains.features import find_features
 from graftwork.objectives.chains.gains import feature_gains
-from graftwork.objectives.chains.likelihood import ChainLikelihood, Rows, cut_chains
+from graftwork.objectives.chains.likelihood import (
+    LITTLE,
+    POWER,
+    ChainLikelihood,
+    Rows,
+    cut_chains,
+)
 from graftwork.penalties import L1
 
 SETTINGS = [(order, n) for order in (1, 2) for n in (1, 2, 3, 5)]
@@ -105,6 +111,51 @@ def test_gradients_equal_finite_differences(order):
             moved[f] += sign * 1e-5
             values.append(objective.at(FeatureWeights(here.layout, moved)).value)
         assert gradients[f] == pytest.approx((values[0] - values[1]) / 2e-5, abs=1e-8)
+
+
+def test_the_metric_follows_what_is_uncertain():
+    """Without moves labels are independent: the variances of votes are those of the loss."""
+    data = random_chains(3, 3, 1, values=True, weights=True)
+    features, seen = everything(data)
+    here = weights_of(features, 3)
+    here.weights[features.n_votes :] = 0.0
+    objective = ChainLikelihood(data, features, seen, 1)
+    point = objective.at(here)
+    step, exact = 1e-4, []
+    for f in range(features.n_votes):
+        moved = here.weights.copy()
+        moved[f] += step
+        after = ChainLikelihood(data, features, seen, 1).at(FeatureWeights(here.layout, moved))
+        exact.append((after.gradients[f] - point.gradients[f]) / step)
+    occurrences = np.array(exact) * objective.total / seen.squares[: features.n_votes]
+    expected = seen.squares[: features.n_votes] * (occurrences + LITTLE) ** POWER / objective.total
+    np.testing.assert_allclose(point.curvature[: features.n_votes], expected, rtol=1e-2)
+    before = objective.metric()
+    assert objective.at(here).curvature is not None
+    assert objective.metric() is not before  # twice as many evaluations
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("value", [1.0, 2.5])
+def test_attributes_of_value_zero_are_candidates_but_cost_nothing(order, value):
+    rng = np.random.default_rng(7)
+    there = rng.random((12, 4)) < 0.5
+    rows = [{f"a{k}": value * on for k, on in enumerate(row)} for row in there.tolist()]
+    sequences = as_sequences([rows[:5], rows[5:]])
+    codes = rng.integers(0, 3, size=12).astype(np.int32)
+    data = ChainData.of(sequences, codes, ChainShape(3, order))
+    features, seen = find_features(data)
+    assert np.diff(features.starts).min() > 0
+    here = weights_of(features, 2)
+    objective = ChainLikelihood(data, features, seen, 1)
+    kept = objective.data
+    assert len(kept.sequences.indices) == len(kept.positions) == there.sum()
+    assert len(kept.col_values) == (0 if value == 1 else there.sum())
+    point = objective.at(here)
+    loss, slope = Enumerated(data, features).loss(here.weights)
+    assert point.value == pytest.approx(loss, abs=1e-11)
+    np.testing.assert_allclose(point.gradients, slope, atol=1e-11)
+    assert kept.without_zeros() is kept
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from graftwork import ChainCRF, label_scores, load
 from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_parts import METHODS
+from graftwork.estimators.lines import Lines
 from graftwork.grafting.trace import Silence
 from graftwork.models import read_info
 from graftwork.recipes import RECIPES
@@ -682,6 +683,21 @@ def test_observers_see_every_round_and_verbose_writes_lines(capsys):
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == crf.n_iter_
     assert re.match(r"round 0: 0 features, objective", lines[0])
+
+
+def test_rounds_that_take_long_say_how_far_they_are(capsys):
+    crf = ChainCRF("full", lam=LAM, verbose=Lines("feature", pause=0.0)).fit(X, Y)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert sum(": solving, step " in line for line in lines) > crf.n_iter_
+    assert re.match(r"round 1: solving, step 2, \d+\.\d s", lines[2])
+
+
+def test_the_default_tolerance_is_the_smaller_of_a_ten_thousandth_and_lam():
+    crf = ChainCRF(lam=LAM).fit(X, Y)
+    assert crf.certificate_.converged
+    assert crf.certificate_.tolerance == 1e-4
+    assert max(crf.certificate_.max_violation, crf.certificate_.stationarity) <= 1e-4
+    assert ChainCRF(lam=1e-6, max_iter=0).fit(X, Y).certificate_.tolerance == 1e-6
 
 
 # Refusals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bench.problems import (
     conll,
+    conll_dicts,
     debd,
     gibbs,
     ising_100,
@@ -29,5 +30,6 @@ _ALL = (
     *debd.PROBLEMS,
     yummly.PROBLEM,
     conll.PROBLEM,
+    conll_dicts.PROBLEM,
 )
 PROBLEMS: dict[str, Problem] = {problem.name: problem for problem in _ALL}

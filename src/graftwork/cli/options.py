@@ -333,7 +333,7 @@ UnaryLam = Annotated[
 ChainTol = Annotated[
     float | None,
     typer.Option(
-        help="Accuracy of the certificate; 1e-5, or a tenth of lambda where that is less.",
+        help="Accuracy of the certificate; 1e-4, or lambda where that is less.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -72,8 +72,10 @@ class ChainCRF(Estimator):
         Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
         certificate. After the first and the last the weights are still solved to ``tol``.
     tol : float, optional
-        Accuracy of the optimum, in the units of lam (expected occurrences in a sequence). Default:
-        1e-5, or a tenth of lam where that is less.
+        Accuracy of the optimum, in the units of lam: how far the expected number of a feature in a
+        sequence may be from what the optimum asks for. Default: 1e-4, one occurrence in ten
+        thousand sequences, or lam where that is less. It is enough for predictions; 1e-6 settles
+        which of the weakest features are kept, and takes several times as long.
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int or Observer

@@ -31,8 +31,8 @@ METHODS = RECIPES.having("chains")
 CANDIDATES = ("observed", "all")
 #: By default a round activates this share of the candidates, but no fewer than this number.
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
-#: The default accuracy: of the optimum itself, but also well below lambda.
-TOL, TOL_SHARE = 1e-5, 0.1
+#: The default accuracy: one occurrence of a feature in ten thousand sequences, at most lambda.
+TOL = 1e-4
 
 
 def check_parameters(crf: ChainCRF) -> None:
@@ -104,7 +104,7 @@ def chain_options(crf: ChainCRF, lam: float) -> dict[str, Any]:
     most, rounds = (None if given is None else int(given) for given in limits)
     return {
         "budget": Budget(most, rounds, None, crf.max_seconds),
-        "tolerance": min(TOL, TOL_SHARE * lam or TOL) if crf.tol is None else float(crf.tol),
+        "tolerance": min(TOL, lam or TOL) if crf.tol is None else float(crf.tol),
         "rng": np.random.default_rng(0),
         "observer": watcher(crf.verbose, Lines("row" if crf.penalty == "group-l1" else "feature")),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,44 @@ from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
 
+#: Seconds without a line before a round that takes long says how far it is.
+_PAUSE = 5.0
+
 
 class Lines:
-    """An observer that writes a line a round to standard error.
+    """An observer that writes a line a round to standard error, and more in rounds that take long.
 
     Parameters
     ----------
     noun : str
         What is counted.
+    pause : float
+        Seconds without a line before solver steps are told.
     """
 
-    def __init__(self, noun: str = "edge") -> None:
-        self.noun = noun
+    def __init__(self, noun: str = "edge", pause: float = _PAUSE) -> None:
+        self.noun, self._pause = noun, pause
+        self._began = self._last = time.monotonic()
+        self._round = 0
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Write the stage."""
-        sys.stderr.write(f"[{step + 1}/{steps}] {text}\n")
+        self._write(f"[{step + 1}/{steps}] {text}")
+
+    def on_step(self, steps: int) -> None:
+        """Write how many steps the round has taken, if the last line was long ago."""
+        now = time.monotonic()
+        if now - self._last >= self._pause:
+            seconds = now - self._began
+            self._write(f"round {self._round}: solving, step {steps:,}, {seconds:.1f} s")
 
     def on_round(self, record: Round) -> None:
         """Write the round."""
-        sys.stderr.write(
+        self._round = record.index + 1
+        self._began = time.monotonic() - record.seconds
+        self._write(
             f"round {record.index}: {record.edges} {self.noun}s, objective {record.objective:.6f}, "
-            f"{record.watched()}, {record.seconds:.1f} s\n"
+            f"{record.watched()}, {record.seconds:.1f} s"
         )
 
     def on_network(self, potentials: Potentials) -> None:
@@ -41,6 +58,11 @@ class Lines:
 
     def on_search(self, tested: int, total: int) -> None:
         """Write nothing: searches are many."""
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+        self._last = time.monotonic()
 
 
 def watcher(verbose: Any, lines: Lines) -> Observer:

@@ -19,6 +19,19 @@ from graftwork.penalties.protocol import Penalty
 _EMPTY = np.zeros(0, dtype=np.int64)
 
 
+def places_of(numbers: Ints, count: int) -> Ints:
+    """Return where each of the numbers below ``count`` stands, -1 for none.
+
+    Examples
+    --------
+    >>> places_of(np.array([3, 0]), 4)
+    array([ 1, -1, -1,  0])
+    """
+    places = np.full(count, -1)
+    places[numbers] = np.arange(len(numbers))
+    return places
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSpace:
     """Blocks of features; a block's key is its number.
@@ -61,8 +74,7 @@ class FeatureSpace:
 
     def entries(self, layout: FeatureLayout, keys: Ints) -> tuple[Ints, Ints]:
         """Return where the blocks' entries lie in a layout that has them, and where each starts."""
-        order = np.argsort(layout.blocks, kind="stable")
-        places = order[np.searchsorted(layout.blocks, keys, sorter=order)]
+        places = places_of(layout.blocks, self.size)[keys]
         sizes = np.diff(layout.offsets)[places]
         starts = offsets(sizes)
         shift = np.repeat(layout.offsets[places] - starts[:-1], sizes)
@@ -131,10 +143,8 @@ class ChainFamily(ModelFamily):
         """Return which entries two layouts share: those of the same features."""
         if len(old.blocks) == len(new.blocks) and (old.blocks == new.blocks).all():
             return None
-        _, sources, targets = np.intersect1d(
-            old.features, new.features, assume_unique=True, return_indices=True
-        )
-        return sources, targets
+        targets = places_of(new.features, self.features.size)[old.features]
+        return np.flatnonzero(targets >= 0), targets[targets >= 0]
 
     def without(
         self, layout: FeatureLayout, weights: Floats, places: Ints, compensate: bool

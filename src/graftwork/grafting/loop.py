@@ -180,7 +180,7 @@ class _Run:
         while True:
             state.activate(chosen)
             before = state.solution.objective
-            accuracy, steps = state.accuracy, None
+            accuracy, steps = max(state.accuracy, target), None
             if len(chosen) and not tries:
                 accuracy, steps = state.recipe.schedule.plan(accuracy, state.solution.residual)
             state.improve(accuracy, steps)
@@ -192,18 +192,30 @@ class _Run:
             arrived = state.arrive()
             state.choice = state.choose()
             chosen = state.choice.keys
+            if not arrived and self._holds(target):
+                return
             if len(chosen) and tries < MOST_FUTILE:
                 continue
             if not len(chosen) and not state.choice.complete:  # the search itself was cut short
                 self.stop = state.spent() or state.choice.stop or "stalled"
                 return
-            unsolved = state.solution.residual > state.accuracy and not state.solution.stalled
+            limit = max(state.accuracy, target)
+            unsolved = state.solution.residual > limit and not state.solution.stalled
             if arrived or unsolved:  # solved in a hurry so far, or by a few steps
                 continue
             if state.accuracy <= target:
                 self.stop = "stalled" if len(chosen) else None
                 return
             state.accuracy = max(target, state.accuracy / 10.0)
+
+    def _holds(self, target: float) -> bool:
+        """Return whether everything was tested and is within the target.
+
+        A schedule may look closer than the target while the weights are still on their way.
+        """
+        state = self.state
+        violation = violation_of(state.choice.worst, state.problem.penalty.lam)
+        return state.choice.complete and violation <= target and state.solution.residual <= target
 
     def _fill_up(self) -> None:
         """Grow again where tables of the full network went to zero when it was solved."""

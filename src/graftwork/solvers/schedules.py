@@ -15,7 +15,7 @@ class Schedule(Protocol):
     """
 
     def begin(self, lam: float, target: float) -> float:
-        """Return the run's accuracy at its beginning; it ends at ``target``.
+        """Return the run's accuracy at its beginning; it ends at ``target`` or closer.
 
         In between it falls tenfold whenever nothing violates by more than it.
         """
@@ -105,8 +105,11 @@ class Steps:
         check_whole("steps", self.count, 1)
 
     def begin(self, lam: float, target: float) -> float:
-        """Return a share of lambda."""
-        return max(target, self.share_of_lam * lam)
+        """Return a share of lambda.
+
+        It may be closer than the target: until the weights are there, smaller violations count.
+        """
+        return self.share_of_lam * lam or target
 
     def plan(self, accuracy: float, residual: float) -> tuple[float, int | None]:
         """Return the steps."""

@@ -34,6 +34,18 @@ def test_expected_features_are_sums_of_marginals(columns):
     assert np.allclose(out, (dense.T @ marginals)[attributes, outputs])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_probabilities_become_variances(weighted):
+    rng = np.random.default_rng(2)
+    chances, weights = rng.random((6, BLOCK)), rng.random(6) + 0.5
+    chances[:, 3:] = 0.0
+    scale = weights[:, None] if weighted else 1.0
+    marginals = scale * chances
+    total = kernel.spread_marginals(3, weights if weighted else np.zeros(0), marginals)
+    assert np.allclose(marginals, scale * chances * (1 - chances))
+    assert np.isclose(total, marginals.sum())
+
+
 def test_weights_of_features_lie_in_the_rows_of_their_attributes():
     """Features from the fourth on are none of attributes."""
     attributes, columns = np.array([2, 0, 2, 3]), np.array([1, 0, 5, 2])

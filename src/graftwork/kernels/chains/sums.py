@@ -28,6 +28,22 @@ def expected_features(n_columns, first, last, col_starts, positions, values, mar
 
 
 @njit(cache=True, nogil=True)
+def spread_marginals(n_labels, weights, marginals):
+    """Replace probabilities p of outputs, times weights, by p (1 - p) times weights.
+
+    Return the sum of those of labels, which are the first columns.
+    """
+    total = 0.0
+    for t in range(len(marginals)):
+        scale = 1.0 / weights[t] if weights.size else 1.0
+        for c in range(marginals.shape[1]):
+            marginals[t, c] *= 1.0 - scale * marginals[t, c]
+        for c in range(n_labels):
+            total += marginals[t, c]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def number_rows(chosen, n_votes, attributes, slots):
     """Number the attributes of some features, -1 for all others; return how many there are."""
     slots[:] = -1

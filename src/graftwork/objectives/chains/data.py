@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -86,6 +86,28 @@ class ChainData:
     def total_weight(self) -> float:
         """Number of sequences, or their weights' sum."""
         return float(self.weights.sum()) if len(self.weights) else float(self.sequences.n_sequences)
+
+    def without_zeros(self) -> ChainData:
+        """Return the same without attributes of value zero, which add nothing to any sum.
+
+        Dicts have many, one for each False. They matter only to which features are candidates.
+        """
+        there = self.sequences.values != 0
+        if there.all():
+            return self
+        sequences = self.sequences
+        before = np.concatenate([[0], np.cumsum(there)])
+        values = sequences.values[there]
+        kept = replace(
+            sequences,
+            indptr=before[sequences.indptr],
+            indices=sequences.indices[there],
+            values=_NONE if (values == 1).all() else values,
+        )
+        col_starts, positions, col_values = _by_attribute(kept)
+        return replace(
+            self, sequences=kept, col_starts=col_starts, positions=positions, col_values=col_values
+        )
 
     def label_counts(self) -> Floats:
         """Return the weighted number of positions with each label, shape (n_labels,)."""

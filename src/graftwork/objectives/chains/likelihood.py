@@ -21,6 +21,7 @@ from graftwork.kernels.chains.sums import (
     fill_weights,
     keep_active,
     number_rows,
+    spread_marginals,
 )
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.chains.data import ChainData
@@ -29,6 +30,8 @@ from graftwork.objectives.chains.features import ChainFeatures, Seen, find_featu
 # Chains are summed in parts of about this many positions (but not too many parts): a fixed cut, so
 # that sums do not depend on the number of threads.
 PART, MOST_PARTS = 4096, 64
+# The solver's metric is this power of how often a feature is uncertain, with a little added.
+POWER, LITTLE = 0.6, 0.1
 # The probabilities of all outputs at all positions are held at once: 8 GiB at most.
 MOST_MARGINALS = 2**30
 
@@ -119,6 +122,7 @@ class ChainLikelihood:
                 f"{data.sequences.n_positions:,} positions need {held / 2**27:,.0f} GiB for "
                 "probabilities; use order=1, fewer labels or fewer sequences."
             )
+        data = data.without_zeros()
         self.data, self.features, self.seen = data, features, seen
         self.n_threads = count_threads(n_jobs)
         self.evaluations = 0
@@ -129,6 +133,9 @@ class ChainLikelihood:
         self._active: Active | None = None
         self._rows: Rows | None = None
         self._chosen: Ints | None = None
+        self._sums = np.zeros(0)
+        self._metric = np.zeros(0)
+        self._next_metric = 0
 
     def describe(self) -> str:
         """Return in plain words how it is computed."""
@@ -142,7 +149,7 @@ class ChainLikelihood:
         mean = weights @ log_partitions if len(weights) else log_partitions.sum()
         found = self.seen.sums[potentials.layout.features]
         value = float(mean - found @ potentials.weights) / self.total
-        gradients = self._expected(marginals, sums)
+        gradients = self._expected(marginals, sums, self.data.col_values)
         gradients -= self.seen.sums
         gradients /= self.total
         return ChainPoint(self, potentials, value, gradients)
@@ -171,10 +178,34 @@ class ChainLikelihood:
             )  # fmt: skip
             return sums
 
-        parts = run_chunks(run, self._chunks, self.n_threads)
-        return log_partitions, marginals, np.sum(parts, axis=0)
+        self._sums = np.sum(run_chunks(run, self._chunks, self.n_threads), axis=0)
+        return log_partitions, marginals, self._sums
 
-    def _expected(self, marginals: Floats, sums: Floats) -> Floats:
+    def metric(self) -> Floats:
+        """Return a rough curvature of every feature, for solvers.
+
+        It grows with the number of occurrences where the feature is uncertain, at a point not long
+        ago: it is made anew when there are twice as many evaluations.
+        """
+        if self.evaluations >= self._next_metric:
+            self._next_metric = max(1, 2 * self.evaluations)
+            squares = np.maximum(self.seen.squares, 1e-300)
+            spread = self._spread() / squares
+            self._metric = squares * (spread + LITTLE) ** POWER / self.total
+        return self._metric
+
+    def _spread(self) -> Floats:
+        """Return the variance of every feature at the last point, as if positions were independent.
+
+        Moves are as uncertain as labels are on average. The marginals are written over.
+        """
+        data, marginals = self.data, self._marginals
+        total = spread_marginals(data.shape.n_labels, data.position_weights, marginals)
+        positions = data.position_weights.sum() or data.sequences.n_positions
+        values = data.col_values * data.col_values
+        return self._expected(marginals, self._sums * (total / max(positions, 1e-300)), values)
+
+    def _expected(self, marginals: Floats, sums: Floats, values: Floats) -> Floats:
         """Return the expected value of every feature, summed over the sequences."""
         data, features = self.data, self.features
         shape = features.shape
@@ -183,7 +214,7 @@ class ChainLikelihood:
         def run(part: slice) -> None:
             expected_features(
                 shape.n_columns, part.start, part.stop, data.col_starts, data.positions,
-                data.col_values, marginals.ravel(), features.starts, features.columns, out,
+                values, marginals.ravel(), features.starts, features.columns, out,
             )  # fmt: skip
 
         run_chunks(run, self._columns, self.n_threads)
@@ -221,16 +252,8 @@ class ChainPoint:
 
     @property
     def curvature(self) -> Floats:
-        """A rough metric of the active features: the root of how often each is uncertain.
-
-        (Times the mean square of its values, as a curvature has it.)
-
-        Its square is the curvature before anything is learned. Later most labels are certain, and
-        those of frequent features more than others; the root needs less than half the steps.
-        """
-        objective, features = self.objective, self.potentials.layout.features
-        spread, squares = objective.seen.spread[features], objective.seen.squares[features]
-        metric: Floats = np.sqrt(spread * squares) / objective.total
+        """A rough metric of the active features, see ``ChainLikelihood.metric``."""
+        metric: Floats = self.objective.metric()[self.potentials.layout.features]
         return metric
 
 
@@ -240,7 +263,9 @@ def compile_kernels(shape: ChainShape) -> None:
     sequences = Sequences(one, one, np.zeros(1, dtype=np.int32), np.zeros(0), ("",))
     data = ChainData.of(sequences, np.zeros(1, dtype=np.int32), shape)
     objective = ChainLikelihood(data, *find_features(data), n_jobs=1)
-    objective.at(FeatureWeights(FeatureLayout.of(one, np.zeros(0, dtype=np.int64)), np.zeros(0)))
+    none = FeatureWeights(FeatureLayout.of(one, np.zeros(0, dtype=np.int64)), np.zeros(0))
+    objective.at(none)
+    objective.metric()
 
 
 def cut_chains(starts: Ints) -> list[Ints]:
