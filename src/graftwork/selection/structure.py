@@ -23,6 +23,7 @@ from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import Objective
+from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels, find_levels
 from graftwork.selection.path import (
     EdgeSelection,
@@ -54,6 +55,9 @@ LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
+# With this many rows the path is walked with a share of them, which is not too large or too few.
+MANY_ROWS = 200_000
+LEAST_ROWS, MOST_SHARE = 50_000, 0.5
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
 # Edges may leave together if that costs at most this much more than each alone promised.
@@ -106,6 +110,7 @@ def learn_structure(
     observer: Observer | None = None,
     drawn_from: DrawnFrom | None = None,
     start: Potentials | None = None,
+    some_rows: Callable[[float], Fold] | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -124,6 +129,8 @@ def learn_structure(
     start : Potentials, optional
         The network of almost the same rows: the short list is solved from there, without a path. It
         is the same wherever its solver begins.
+    some_rows : function, optional
+        About a share of the rows, for the path where there are many.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -134,6 +141,8 @@ def learn_structure(
     with threadpool_limits(limits=1, user_api="blas"):
         try:
             lams = path_values(levels)
+            if start is None and some_rows is not None:
+                search.begin(lams, some_rows)
             search.screen(lams if start is None else lams[-1:], start)
             search.test()
         except PathEndedError:
@@ -178,10 +187,29 @@ class _Search:
         self._decided: set[tuple[int, int]] = set()
         self._rivals: dict[tuple[int, int], float] = {}
 
+    def begin(self, lams: list[float], some_rows: Callable[[float], Fold]) -> None:
+        """Walk down to the last lambda but one with fewer rows, where there are many.
+
+        The noise level of a share of the rows is that of all, divided by the root of the share: as
+        many rows are enough at a larger lambda. With an edge budget all rows count from the first
+        edge on.
+        """
+        most, last = self._problem.objective.sample.n_rows, len(lams) - 1
+        if most < MANY_ROWS or last < 1 or self._walk.budget.max_edges is not None:
+            return
+        share = max((lams[-1] / lams[-2]) ** 2, LEAST_ROWS / most)
+        if share > MOST_SHARE:
+            return
+
+        def announce(lam: float) -> None:
+            self._walk.observer.on_stage(f"lambda {lam:.4g}", lams.index(lam) + 1, len(lams) + 4)
+
+        self._walk.begin(some_rows(share), lams[:-1], announce)
+
     def screen(self, lams: list[float], near: Potentials | None) -> None:
         """Walk down the path to its last lambda, and certify the fit there."""
-        steps = len(lams) + 4
-        for step, lam in enumerate(lams):
+        steps, done = len(lams) + 4, len(self._walk.fits)
+        for step, lam in enumerate(lams[done:], done):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
             start = self._walk.step(lam, near).potentials
             if self._walk.full:
