@@ -305,7 +305,9 @@ def test_a_path_walked_with_some_of_the_rows_ends_at_the_same_network(request, w
 
 def test_an_interrupt_on_the_way_with_some_of_the_rows_keeps_the_best_so_far(some_rows):
     table = make_scale_free(8, 3, n_rows=20_000, random_state=3).data
-    stopped = MarkovNetwork(n_jobs=1, verbose=StopAt("lambda 0.0", at_once=False)).fit(table)
+    stopped = MarkovNetwork(n_jobs=1, verbose=StopAt("lambda 0.0", at_once=False))
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(table)
     assert stopped.certificate_.stop == "interrupted"
     assert len(stopped.path_) < STEPS
     assert np.isfinite(stopped.score(table))

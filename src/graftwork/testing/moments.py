@@ -39,11 +39,31 @@ class ConditionalMoments:
     covariances: Floats
 
     @staticmethod
-    def of(conditionals: Conditionals, contrasts: Contrasts, i: int) -> ConditionalMoments:
-        """Return the moments of variable ``i``."""
+    def of(
+        conditionals: Conditionals, contrasts: Contrasts, i: int, part: slice | None = None
+    ) -> ConditionalMoments:
+        """Return the moments of variable ``i``, in all configurations or in part of them."""
         here, sample = conditionals.neighbourhoods.of_variable(i), conditionals.sample
-        missing = here.codes(sample, i) >= sample.cards[i]
-        means, covariances = moments_of(contrasts.bases[i], conditionals.matrix(i))
+        missing = here.codes(sample, i, part) >= sample.cards[i]
+        whole = part is None or (part.start == 0 and part.stop >= here.count)
+        if whole or here.ids is not None:
+            found = conditionals.matrix(i)[part or slice(None)]
+        else:
+            assert part is not None
+            found = conditionals.in_rows(i, part.start, min(part.stop, here.count))
+        means, covariances = moments_of(contrasts.bases[i], found)
+        return ConditionalMoments(here, missing, means, covariances)
+
+    @staticmethod
+    def in_rows(
+        conditionals: Conditionals, contrasts: Contrasts, i: int, part: slice
+    ) -> ConditionalMoments:
+        """Return the moments of variable ``i`` in some of the rows, one for each."""
+        here, sample = conditionals.neighbourhoods.of_variable(i), conditionals.sample
+        if here.ids is None:
+            return ConditionalMoments.of(conditionals, contrasts, i, part)
+        missing = sample.codes[i, part] >= sample.cards[i]
+        means, covariances = moments_of(contrasts.bases[i], conditionals.matrix(i)[here.ids[part]])
         return ConditionalMoments(here, missing, means, covariances)
 
     @property

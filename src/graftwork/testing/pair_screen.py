@@ -101,16 +101,13 @@ class View:
     def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
         rows, axes, curvatures = tables.rows, [], []
-        for group, variables in enumerate(tables.groups):
-            table = tables.table(group)
-            for i in variables.tolist():
-                basis = rows.contrasts.bases[i]
-                size = basis.shape[1]
-                spread, moment = (total[unfold(size)] for total in table.totals(i))
-                spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
-                values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
-                axes.append(basis @ turn)
-                curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
+        for basis, totals in zip(rows.contrasts.bases, tables.totals(), strict=True):
+            size = basis.shape[1]
+            spread, moment = (total[unfold(size)] for total in totals)
+            spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
+            values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
+            axes.append(basis @ turn)
+            curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
         return View(rows, axes, curvatures)
 
     def statistics(self, pairs: Ints, expectations: Expectations) -> Floats:

@@ -6,6 +6,7 @@ table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``test
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,114 +20,155 @@ from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.testing.moments import lanes_for, padded, unfold
 from graftwork.testing.rows import FittedRows
 
-# Numbers in the table of the variables worked on at once.
+# Numbers in the lines of all variables that are worked on at once.
 TILE = 2**24
+# A variable's configurations are looked at, and not the rows, where there are this many times fewer
+# than rows in a part.
+FEWER = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentTable:
-    """The moments of some variables' conditionals in each of their configurations.
+    """The moments of variables' conditionals in part of the rows.
 
     Attributes
     ----------
     rows : FittedRows
-    place : (n,) int64
-        Where each variable stands among them; -1 if it does not.
-    ids : (k, rows) int32
+    weights : (m,) float64
+        Of the rows; empty if all are 1.
+    ids : (n, m) int32
         The configuration of each row.
-    counts, widths, starts : (k,) or (k + 1,) int64
+    counts, widths, starts : (n,) or (n + 1,) int64
         Number of configurations, length of the line of each, and where each variable's start.
     lines : float64
         The upper triangles of S and M in each configuration, filled up to whole lanes.
     """
 
     rows: FittedRows
-    place: Ints
+    weights: Floats
     ids: NDArray[np.int32]
     counts: Ints
     widths: Ints
     starts: Ints
     lines: Floats
 
-    @staticmethod
-    def of(rows: FittedRows, variables: Ints) -> MomentTable:
-        """Return those of some variables."""
-        lanes = _lanes(rows)
-
-        def compute(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
-            found = []
-            for i in variables[part].tolist():
-                own = rows.moments(i)
-                both = np.vstack([own.curvatures, own.second_moments(*average(rows, i))])
-                found.append((own.neighbourhood.row_ids(), padded(both, lanes)))
-            return found
-
-        cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
-        found = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
-        place = np.full(len(rows.sample.cards), -1)
-        place[variables] = np.arange(len(variables))
-        ids, lines = np.stack([ids for ids, _ in found]), [lines for _, lines in found]
-        counts, widths = np.array([part.shape for part in lines]).T
-        starts = offsets(counts * widths)
-        joined = cache_lines(int(starts[-1]))
-        np.concatenate([part.ravel() for part in lines], out=joined)
-        return MomentTable(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
-
-    def totals(self, i: int) -> tuple[Floats, Floats]:
+    def totals(self, i: int) -> Floats:
         """Return the sums over rows of the upper triangles of S and M of a variable."""
-        k, weights = int(self.place[i]), self.rows.sample.weights
-        shape = int(self.counts[k]), int(self.widths[k])
-        masses = np.bincount(self.ids[k], weights, minlength=shape[0])
-        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(shape)
-        size, sums = int(_triangles(self.rows)[i]), masses @ own
-        return sums[:size], sums[size : 2 * size]
+        weights = self.weights if self.weights.size else None
+        shape = int(self.counts[i]), int(self.widths[i])
+        masses = np.bincount(self.ids[i], weights, minlength=shape[0])
+        own = self.lines[self.starts[i] : self.starts[i + 1]].reshape(shape)
+        sums: Floats = masses @ own
+        return sums
 
-    def variances(self, pairs: Ints) -> Floats:
-        """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
-        rows, here = self.rows, self.place[pairs]
-        weights = np.zeros(0) if rows.sample.weights is None else rows.sample.weights
-        sizes = np.zeros(len(self.counts), dtype=np.int64)
-        sizes[self.place[self.place >= 0]] = _triangles(rows)[self.place >= 0]
-        sums = np.empty((len(pairs), *sizes[here[0]].tolist()))
+    def sums(self, pairs: Ints) -> Floats:
+        """Return the sums over rows of S_i M_j' + M_i S_j' of pairs of one shape, of triangles."""
+        rows, sizes = self.rows, _triangles(self.rows)
+        sums = np.empty((len(pairs), *sizes[pairs[0]].tolist()))
+        if not sums.size:
+            return sums
 
         def add(part: slice) -> None:
             kernel.sum_products(
-                _lanes(rows), here[part], self.ids, self.counts, sizes, self.widths, self.lines,
-                self.starts, weights, sums[part],
+                _lanes(rows), pairs[part], self.ids, self.counts, sizes, self.widths, self.lines,
+                self.starts, self.weights, sums[part],
             )  # fmt: skip
 
-        costs = self.counts[here].min(axis=1) + 0.1 * rows.sample.n_rows
+        costs = self.counts[pairs].min(axis=1) + 0.1 * self.ids.shape[1]
         run_chunks(add, cut_evenly(costs, rows.n_threads), rows.n_threads)
-        first, second = rows.contrasts.sizes[pairs[0]].tolist()
+        return sums
+
+
+class MomentTables:
+    """The moments of all variables, in parts of the rows: a part has about ``TILE`` numbers.
+
+    The part last asked for is kept: mostly there is one.
+    """
+
+    def __init__(self, rows: FittedRows) -> None:
+        self.rows = rows
+        here, n_rows = rows.conditionals.neighbourhoods, rows.sample.n_rows
+        self._here = [here.of_variable(i) for i in range(len(rows.contrasts.sizes))]
+        self._widths = -(-2 * _triangles(rows) // len(_lanes(rows))) * len(_lanes(rows))
+        counts = np.array([one.count for one in self._here])
+        parts = -(-int(counts @ self._widths) // TILE)
+        size = max(1, -(-n_rows // max(1, parts)))
+        self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        merged = np.array([one.ids is not None for one in self._here])
+        self._whole = merged & ((len(self.parts) <= 1) | (FEWER * counts <= size))
+        self._known: dict[int, Floats] = {}
+        self._last: tuple[int, MomentTable] | None = None
+
+    def table(self, number: int) -> MomentTable:
+        """Return the table of a part of the rows."""
+        if self._last is None or self._last[0] != number:
+            self._last = None  # not both at once in memory
+            self._last = number, self._of(self.parts[number])
+        return self._last[1]
+
+    def totals(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the sums over all rows of the upper triangles of S and M of each variable."""
+        sums = [np.zeros(width) for width in self._widths.tolist()]
+        for number in range(len(self.parts)):
+            table = self.table(number)
+            for i, own in enumerate(sums):
+                own += table.totals(i)
+        for size, own in zip(_triangles(self.rows).tolist(), sums, strict=True):
+            yield own[:size], own[size : 2 * size]
+
+    def variances(self, groups: list[Ints]) -> list[Floats]:
+        """Return the variances of pairs, each group of one shape: (pairs, k_i k_j, k_i k_j)."""
+        sums: list[Floats] = []
+        for number in range(len(self.parts)):
+            table = self.table(number)
+            found = [table.sums(pairs) for pairs in groups]
+            sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
+        return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
+
+    def _unfolded(self, pairs: Ints, sums: Floats) -> Floats:
+        """Return sums of triangles as matrices."""
+        first, second = self.rows.contrasts.sizes[pairs[0]].tolist()
         row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
         square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
         return square
 
+    def _of(self, part: slice) -> MomentTable:
+        """Return the table of some rows."""
+        rows, variables = self.rows, np.arange(len(self._here))
 
-class MomentTables:
-    """All variables in groups whose tables have at most ``TILE`` numbers (or one variable).
+        def compute(some: slice) -> list[Floats]:
+            return [self._lines(i, part) for i in variables[some].tolist()]
 
-    The table last asked for is kept: mostly all variables are in one group.
-    """
+        cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
+        lines = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
+        ids = np.empty((len(variables), part.stop - part.start), dtype=np.int32)
+        for i, here in enumerate(self._here):
+            ids[i] = (
+                here.ids[part]
+                if here.ids is not None and self._whole[i]
+                else np.arange(ids.shape[1])
+            )
+        counts, widths = np.array([own.shape for own in lines]).reshape(-1, 2).T
+        starts = offsets(counts * widths)
+        joined = cache_lines(int(starts[-1]))
+        np.concatenate([own.ravel() for own in lines], out=joined)
+        weights = rows.sample.weights
+        return MomentTable(
+            rows, np.zeros(0) if weights is None else weights[part], ids, counts.copy(),
+            widths.copy(), starts, joined,
+        )  # fmt: skip
 
-    def __init__(self, rows: FittedRows) -> None:
-        self.rows, sizes = rows, rows.contrasts.sizes
-        here = rows.conditionals.neighbourhoods
-        counts = np.array([here.of_variable(i).count for i in range(len(sizes))])
-        ends = np.cumsum(counts * sizes * (sizes + 1))
-        cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
-        self.groups = np.split(np.arange(len(sizes)), cuts)
-        self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
-        self._last: tuple[tuple[int, ...], MomentTable] | None = None
-
-    def table(self, *groups: int) -> MomentTable:
-        """Return the table of some groups."""
-        wanted = tuple(sorted(set(groups)))
-        if self._last is None or self._last[0] != wanted:
-            self._last = None  # not both at once in memory
-            variables = np.concatenate([self.groups[g] for g in wanted])
-            self._last = wanted, MomentTable.of(self.rows, variables)
-        return self._last[1]
+    def _lines(self, i: int, part: slice) -> Floats:
+        """Return a variable's S and M: in its configurations, if they are few, or in some rows."""
+        rows, whole = self.rows, bool(self._whole[i])
+        if whole and i in self._known:
+            return self._known[i]
+        own = rows.moments(i) if whole else rows.row_moments(i, part)
+        both = np.vstack([own.curvatures, own.second_moments(*average(rows, i))])
+        lines = padded(both, _lanes(rows))
+        if whole and len(self.parts) > 1:
+            self._known[i] = lines
+        return lines
 
 
 def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
