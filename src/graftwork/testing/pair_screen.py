@@ -24,8 +24,9 @@ from graftwork.testing.moments import unfold
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.variances import MomentTables
 
-# With fewer pairs than this a quick look does not pay.
+# With fewer pairs than this, and fewer pairs times rows, a quick look does not pay.
 FEWEST_PAIRS = 2000
+FEWEST_PRODUCTS = 10**8
 # P-values above this are not of interest.
 STRIKING = 0.05
 # Pairs are looked at closely if their quick statistic reaches this share of what is needed, to be
@@ -53,7 +54,8 @@ def promising_pairs(
     cut : Cut, optional
         The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
-    if sum(len(keys) for keys in absent) < FEWEST_PAIRS:
+    count = sum(len(keys) for keys in absent)
+    if count < FEWEST_PAIRS and count * tables.rows.sample.n_rows < FEWEST_PRODUCTS:
         for keys in absent:
             yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
         return

@@ -100,10 +100,6 @@ class FittedRows:
         """
         return ConditionalMoments.of(self.conditionals, self.contrasts, i, part)
 
-    def row_moments(self, i: int, part: slice) -> ConditionalMoments:
-        """Return the moments of a variable's conditional in each of some rows."""
-        return ConditionalMoments.in_rows(self.conditionals, self.contrasts, i, part)
-
     def some(self, most: int) -> FittedRows:
         """Return about ``most`` of the rows, or all where there are fewer.
 

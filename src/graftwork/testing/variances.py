@@ -17,7 +17,7 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.testing.moments import lanes_for, padded, unfold
+from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
 # Numbers in the lines of all variables that are worked on at once.
@@ -57,8 +57,8 @@ class MomentTable:
         weights = self.weights if self.weights.size else None
         shape = int(self.counts[i]), int(self.widths[i])
         masses = np.bincount(self.ids[i], weights, minlength=shape[0])
-        own = self.lines[self.starts[i] : self.starts[i + 1]].reshape(shape)
-        sums: Floats = masses @ own
+        first = int(self.starts[i])
+        sums: Floats = masses @ self.lines[first : first + shape[0] * shape[1]].reshape(shape)
         return sums
 
     def sums(self, pairs: Ints) -> Floats:
@@ -82,7 +82,7 @@ class MomentTable:
 class MomentTables:
     """The moments of all variables, in parts of the rows: a part has about ``TILE`` numbers.
 
-    The part last asked for is kept: mostly there is one.
+    There is one part at a time: the next one takes its place in memory. Mostly there is one.
     """
 
     def __init__(self, rows: FittedRows) -> None:
@@ -91,20 +91,23 @@ class MomentTables:
         self._here = [here.of_variable(i) for i in range(len(rows.contrasts.sizes))]
         self._widths = -(-2 * _triangles(rows) // len(_lanes(rows))) * len(_lanes(rows))
         counts = np.array([one.count for one in self._here])
-        parts = -(-int(counts @ self._widths) // TILE)
-        size = max(1, -(-n_rows // max(1, parts)))
-        self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
         merged = np.array([one.ids is not None for one in self._here])
-        self._whole = merged & ((len(self.parts) <= 1) | (FEWER * counts <= size))
-        self._known: dict[int, Floats] = {}
-        self._last: tuple[int, MomentTable] | None = None
+        size, self._whole, self._counts = n_rows, merged, counts
+        while size > 1 and int(self._counts @ self._widths) > TILE:
+            size = -(-size // 2)
+            self._whole = merged & (FEWER * counts <= size)
+            self._counts = np.where(self._whole, counts, size)
+        self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        self._starts = offsets(self._counts * self._widths)
+        self._table: MomentTable | None = None
+        self._number = -1
 
     def table(self, number: int) -> MomentTable:
-        """Return the table of a part of the rows."""
-        if self._last is None or self._last[0] != number:
-            self._last = None  # not both at once in memory
-            self._last = number, self._of(self.parts[number])
-        return self._last[1]
+        """Return the table of a part of the rows. It holds until another is asked for."""
+        if self._table is None or self._number != number:
+            self._table = self._of(self.parts[number], self._table)
+            self._number = number
+        return self._table
 
     def totals(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield the sums over all rows of the upper triangles of S and M of each variable."""
@@ -132,43 +135,54 @@ class MomentTables:
         square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
         return square
 
-    def _of(self, part: slice) -> MomentTable:
-        """Return the table of some rows."""
-        rows, variables = self.rows, np.arange(len(self._here))
+    def _of(self, part: slice, before: MomentTable | None) -> MomentTable:
+        """Return the table of some rows, in the memory of the one before."""
+        rows, count = self.rows, part.stop - part.start
+        if before is None:
+            lines, wanted = cache_lines(int(self._starts[-1])), np.arange(len(self._here))
+        else:
+            lines, wanted = before.lines, np.flatnonzero(~self._whole)
+        if before is None or before.ids.shape[1] != count:
+            ids = np.empty((len(self._here), count), dtype=np.int32)
+            ids[~self._whole] = np.arange(count)
+        else:
+            ids = before.ids
+        for i in np.flatnonzero(self._whole):
+            ids[i] = self._here[i].row_ids()[part]
 
-        def compute(some: slice) -> list[Floats]:
-            return [self._lines(i, part) for i in variables[some].tolist()]
+        def fill(some: slice) -> None:
+            for i in wanted[some].tolist():
+                p, missing = self._conditionals(i, None if self._whole[i] else part)
+                kernel.fill_moments(
+                    rows.contrasts.bases[i], p.ravel(), p.shape[1], missing, *average(rows, i),
+                    int(self._widths[i]), lines[self._starts[i] : self._starts[i + 1]],
+                )  # fmt: skip
 
-        cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
-        lines = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
-        ids = np.empty((len(variables), part.stop - part.start), dtype=np.int32)
-        for i, here in enumerate(self._here):
-            ids[i] = (
-                here.ids[part]
-                if here.ids is not None and self._whole[i]
-                else np.arange(ids.shape[1])
-            )
-        counts, widths = np.array([own.shape for own in lines]).reshape(-1, 2).T
-        starts = offsets(counts * widths)
-        joined = cache_lines(int(starts[-1]))
-        np.concatenate([own.ravel() for own in lines], out=joined)
+        costs = np.asarray(self._counts[wanted], dtype=np.float64)
+        run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
         weights = rows.sample.weights
         return MomentTable(
-            rows, np.zeros(0) if weights is None else weights[part], ids, counts.copy(),
-            widths.copy(), starts, joined,
+            rows, np.zeros(0) if weights is None else weights[part], ids,
+            np.where(self._whole, self._counts, count), self._widths, self._starts, lines,
         )  # fmt: skip
 
-    def _lines(self, i: int, part: slice) -> Floats:
-        """Return a variable's S and M: in its configurations, if they are few, or in some rows."""
-        rows, whole = self.rows, bool(self._whole[i])
-        if whole and i in self._known:
-            return self._known[i]
-        own = rows.moments(i) if whole else rows.row_moments(i, part)
-        both = np.vstack([own.curvatures, own.second_moments(*average(rows, i))])
-        lines = padded(both, _lanes(rows))
-        if whole and len(self.parts) > 1:
-            self._known[i] = lines
-        return lines
+    def _conditionals(self, i: int, part: slice | None) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return a variable's conditionals, and where it is missing (empty: nowhere).
+
+        In all of its configurations, or in some rows; lines may be longer than there are states.
+        """
+        at, here, sample = self.rows.conditionals, self._here[i], self.rows.sample
+        missing = np.zeros(0, dtype=bool)
+        if sample.extended[i] > sample.cards[i]:
+            own = here.codes(sample, i) if part is None else sample.codes[i, part]
+            missing = own >= sample.cards[i]
+        if part is not None and here.ids is None:
+            found = at.in_rows(i, part.start, part.stop)
+        else:
+            found = at.matrix(i)
+            if part is not None and here.ids is not None:
+                found = found[here.ids[part]]
+        return np.ascontiguousarray(found), missing
 
 
 def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
