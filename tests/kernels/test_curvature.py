@@ -85,11 +85,13 @@ def test_moments_equal_those_of_dense_matrices(states, averaged):
     triangle = len(upper[0])
     width = -(-2 * triangle // 4) * 4
     padded = np.hstack([p, np.full((20, 2), np.nan)])
-    for gone in (missing, np.zeros(0, dtype=bool)):
+    order = rng.permutation(20).astype(np.int32)
+    for gone, ids in ((missing, order[:0]), (order[:0] > 0, order)):
         out = np.zeros(20 * width)
-        kernel.fill_moments(basis, padded.ravel(), states + 2, gone, average, averaged, width, out)
+        given = (ids, gone, average, averaged, width, 20, out)
+        kernel.fill_moments(basis, padded.ravel(), states + 2, *given)
         lines = out.reshape(20, width)
-        for row, own in enumerate(p):
+        for row, own in enumerate(p[ids] if ids.size else p):
             absent = bool(gone.size and gone[row])
             spread = basis.T @ (np.diag(own) - np.outer(own, own)) @ basis
             off = basis.T @ own - average

@@ -193,12 +193,13 @@ def multiply_blocks(starts, places, blocks, vector, out):
 
 
 @njit(cache=True, nogil=True)
-def fill_moments(basis, conditionals, stride, missing, average, averaged, width, out):
-    """Fill in the upper triangles of K' S K and of K' (m m' + 2 S) K of each conditional p.
+def fill_moments(basis, conditionals, stride, ids, missing, average, averaged, width, count, out):
+    """Fill in the upper triangles of K' S K and of K' (m m' + 2 S) K of ``count`` conditionals p.
 
     S = diag(p) - p p' and m = p - f; ``average`` is K' f. Where the variable is ``missing`` (empty:
     nowhere), the first is zero, and the second K' (m m' + S) K, or zero if it is ``averaged``.
-    ``conditionals`` (flat) has a line of ``stride`` numbers for each, ``out`` one of ``width``.
+    ``conditionals`` (flat) has lines of ``stride`` numbers, and ``ids`` say which are meant (empty:
+    one after the other); ``out`` (flat) has a line of ``width`` numbers for each.
     """
     states, size = basis.shape
     triangle = size * (size + 1) // 2
@@ -209,8 +210,9 @@ def fill_moments(basis, conditionals, stride, missing, average, averaged, width,
             for k in range(states):
                 products[t, k] = basis[k, a] * basis[k, b]
             t += 1
-    for c in range(len(conditionals) // stride):
-        p, line = conditionals[c * stride : c * stride + states], out[c * width : (c + 1) * width]
+    for c in range(count):
+        first = (np.int64(ids[c]) if ids.size else c) * stride
+        p, line = conditionals[first : first + states], out[c * width : (c + 1) * width]
         gone = missing.size > 0 and missing[c]
         for a in range(size):
             value = 0.0

@@ -17,6 +17,8 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.conditionals import NO_IDS
+from graftwork.objectives.neighbourhoods import Ids, padded
 from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
@@ -25,6 +27,8 @@ TILE = 2**24
 # A variable's configurations are looked at, and not the rows, where there are this many times fewer
 # than rows in a part.
 FEWER = 4
+# Configurations whose lines are added up at once.
+SPAN = 2**14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,15 +55,6 @@ class MomentTable:
     widths: Ints
     starts: Ints
     lines: Floats
-
-    def totals(self, i: int) -> Floats:
-        """Return the sums over rows of the upper triangles of S and M of a variable."""
-        weights = self.weights if self.weights.size else None
-        shape = int(self.counts[i]), int(self.widths[i])
-        masses = np.bincount(self.ids[i], weights, minlength=shape[0])
-        first = int(self.starts[i])
-        sums: Floats = masses @ self.lines[first : first + shape[0] * shape[1]].reshape(shape)
-        return sums
 
     def sums(self, pairs: Ints) -> Floats:
         """Return the sums over rows of S_i M_j' + M_i S_j' of pairs of one shape, of triangles."""
@@ -100,30 +95,50 @@ class MomentTables:
         self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
         self._starts = offsets(self._counts * self._widths)
         self._table: MomentTable | None = None
-        self._number = -1
+        self._number, self._filled = -1, np.zeros(len(counts), dtype=bool)
 
-    def table(self, number: int) -> MomentTable:
-        """Return the table of a part of the rows. It holds until another is asked for."""
+    def table(self, number: int, variables: Ints) -> MomentTable:
+        """Return the table of a part of the rows, with the lines of some variables at least.
+
+        It holds until another is asked for.
+        """
         if self._table is None or self._number != number:
             self._table = self._of(self.parts[number], self._table)
-            self._number = number
+            self._number, self._filled = number, self._filled & self._whole
+        self._complete(self._table, self.parts[number], variables[~self._filled[variables]])
         return self._table
 
     def totals(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield the sums over all rows of the upper triangles of S and M of each variable."""
-        sums = [np.zeros(width) for width in self._widths.tolist()]
-        for number in range(len(self.parts)):
-            table = self.table(number)
-            for i, own in enumerate(sums):
-                own += table.totals(i)
-        for size, own in zip(_triangles(self.rows).tolist(), sums, strict=True):
+        here = self.rows.conditionals.neighbourhoods
+
+        def add(some: slice) -> list[Floats]:
+            return [self._total(i, here.masses_of(i)) for i in range(some.start, some.stop)]
+
+        costs = np.array([float(one.count) for one in self._here])
+        groups = run_chunks(add, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
+        found = [one for group in groups for one in group]
+        for size, own in zip(_triangles(self.rows).tolist(), found, strict=True):
             yield own[:size], own[size : 2 * size]
+
+    def _total(self, i: int, masses: Floats) -> Floats:
+        """Return the sum of a variable's lines over its configurations, times their masses."""
+        width, count, total = int(self._widths[i]), self._here[i].count, np.zeros(self._widths[i])
+        lines = cache_lines(min(SPAN, count) * width)
+        for start in range(0, count, SPAN):
+            part = slice(start, min(start + SPAN, count))
+            size = part.stop - start
+            self._fill(i, *self._configurations(i, part), size, lines)
+            own = lines[: size * width].reshape(size, width)
+            total += masses[part] @ own if masses.size else own.sum(axis=0)
+        return total
 
     def variances(self, groups: list[Ints]) -> list[Floats]:
         """Return the variances of pairs, each group of one shape: (pairs, k_i k_j, k_i k_j)."""
         sums: list[Floats] = []
+        variables = np.unique(np.concatenate([pairs.ravel() for pairs in groups]))
         for number in range(len(self.parts)):
-            table = self.table(number)
+            table = self.table(number, variables)
             found = [table.sums(pairs) for pairs in groups]
             sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
         return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
@@ -138,10 +153,7 @@ class MomentTables:
     def _of(self, part: slice, before: MomentTable | None) -> MomentTable:
         """Return the table of some rows, in the memory of the one before."""
         rows, count = self.rows, part.stop - part.start
-        if before is None:
-            lines, wanted = cache_lines(int(self._starts[-1])), np.arange(len(self._here))
-        else:
-            lines, wanted = before.lines, np.flatnonzero(~self._whole)
+        lines = cache_lines(int(self._starts[-1])) if before is None else before.lines
         if before is None or before.ids.shape[1] != count:
             ids = np.empty((len(self._here), count), dtype=np.int32)
             ids[~self._whole] = np.arange(count)
@@ -149,40 +161,56 @@ class MomentTables:
             ids = before.ids
         for i in np.flatnonzero(self._whole):
             ids[i] = self._here[i].row_ids()[part]
-
-        def fill(some: slice) -> None:
-            for i in wanted[some].tolist():
-                p, missing = self._conditionals(i, None if self._whole[i] else part)
-                kernel.fill_moments(
-                    rows.contrasts.bases[i], p.ravel(), p.shape[1], missing, *average(rows, i),
-                    int(self._widths[i]), lines[self._starts[i] : self._starts[i + 1]],
-                )  # fmt: skip
-
-        costs = np.asarray(self._counts[wanted], dtype=np.float64)
-        run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
         weights = rows.sample.weights
         return MomentTable(
             rows, np.zeros(0) if weights is None else weights[part], ids,
             np.where(self._whole, self._counts, count), self._widths, self._starts, lines,
         )  # fmt: skip
 
-    def _conditionals(self, i: int, part: slice | None) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return a variable's conditionals, and where it is missing (empty: nowhere).
+    def _complete(self, table: MomentTable, part: slice, variables: Ints) -> None:
+        """Fill in the lines of some variables."""
 
-        In all of its configurations, or in some rows; lines may be longer than there are states.
-        """
+        def fill(some: slice) -> None:
+            for i in variables[some].tolist():
+                own = table.lines[self._starts[i] : self._starts[i + 1]]
+                whole = slice(0, self._here[i].count)
+                found = self._configurations(i, whole) if self._whole[i] else self._in_rows(i, part)
+                self._fill(i, *found, int(table.counts[i]), own)
+
+        costs = np.asarray(self._counts[variables], dtype=np.float64)
+        run_chunks(fill, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
+        self._filled[variables] = True
+
+    def _fill(
+        self, i: int, p: Floats, ids: Ids, missing: NDArray[np.bool_], count: int, out: Floats
+    ) -> None:
+        """Fill in the lines of one variable."""
+        basis, width = self.rows.contrasts.bases[i], int(self._widths[i])
+        stride = padded(len(basis))
+        kernel.fill_moments(
+            basis, p, stride, ids, missing, *average(self.rows, i), width, count, out
+        )
+
+    def _configurations(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
+        """Return a variable's conditionals in some configurations, and where it is missing."""
         at, here, sample = self.rows.conditionals, self._here[i], self.rows.sample
+        if here.ids is None:
+            return self._in_rows(i, part)
+        values, states, _ = at.of(i)
+        if not len(here.others):  # one conditional, observed or not
+            values = np.tile(values, here.count)
         missing = np.zeros(0, dtype=bool)
         if sample.extended[i] > sample.cards[i]:
-            own = here.codes(sample, i) if part is None else sample.codes[i, part]
-            missing = own >= sample.cards[i]
-        if part is not None and here.ids is None:
-            found = at.in_rows(i, part.start, part.stop)
-        else:
-            found = at.matrix(i)
-            if part is not None and here.ids is not None:
-                found = found[here.ids[part]]
-        return np.ascontiguousarray(found), missing
+            missing = here.codes(sample, i, part) >= sample.cards[i]
+        width = padded(states)
+        return values[part.start * width : part.stop * width], NO_IDS, missing
+
+    def _in_rows(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
+        """Return a variable's conditionals in some rows, and where it is missing."""
+        sample, missing = self.rows.sample, np.zeros(0, dtype=bool)
+        if sample.extended[i] > sample.cards[i]:
+            missing = sample.codes[i, part] >= sample.cards[i]
+        return *self.rows.conditionals.of_rows(i, part.start, part.stop), missing
 
 
 def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
