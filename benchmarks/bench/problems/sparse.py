@@ -33,7 +33,9 @@ def entries(size: Size) -> tuple[Entry, ...]:
     """Return graftwork on the sparse matrix and on the dense one."""
     same = {"lam": LAM, "method": "working-set"}
     few = (
-        Entry(f"graftwork sparse, lam={LAM}", "graftwork_fit", {**same, "sparse": True}, limit=600.0),
+        Entry(
+            f"graftwork sparse, lam={LAM}", "graftwork_fit", {**same, "sparse": True}, limit=600.0
+        ),
         Entry(f"graftwork dense, lam={LAM}", "graftwork_fit", same, limit=600.0),
     )
     auto = Entry('graftwork sparse, lam="auto"', "graftwork_fit", {"sparse": True}, limit=600.0)
