@@ -480,8 +480,8 @@ class TestContinuous:
         (np.zeros((2, 2, 2)), "Expected 2D array, got 3D array.*Reshape your data"),
         (pd.Series([1, 2]), "got 1D array.*to_frame.*Reshape your data"),
         (pl.Series([1, 2]), "got 1D array"),
-        (sparse.csr_array(np.eye(2)), r"sparse matrices.*toarray\(\)"),
-        (sparse.csr_matrix(np.eye(2)), "sparse"),
+        (sparse.csr_array(np.eye(2, dtype=complex)), "Complex"),
+        (sparse.coo_array(np.ones(3)), "2D array"),
         (np.array([[1j]]), "Complex data not supported"),
         (pd.DataFrame({"a": [1j]}), "Complex data not supported"),
         ({"a": np.array([1j])}, "Complex data not supported"),
@@ -608,3 +608,30 @@ def test_no_frame_library_is_imported_unasked():
 
 def test_result_type():
     assert isinstance(as_table(ROWS), Table)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, float])
+def test_sparse_matrices_are_read_as_dense_ones(make, dtype):
+    dense = np.random.default_rng(0).choice([0, 0, 0, 1, 3], size=(30, 7)).astype(dtype)
+    dense[:, 3] = 0
+    dense[:, 4] = 1
+    read, wanted = as_table(make(dense)), as_table(dense)
+    assert read.states == wanted.states
+    assert [list(map(type, own)) for own in read.states] == [
+        list(map(type, own)) for own in wanted.states
+    ]
+    assert np.array_equal(read.codes, wanted.codes)
+    assert as_table(make(dense), names=list("abcdefg")).names == tuple("abcdefg")
+
+
+def test_cells_of_a_sparse_matrix_that_are_stored_twice_add_up_and_stored_zeros_are_zeros():
+    twice = sparse.coo_array((np.array([1, 1, 0]), ([0, 0, 1], [0, 0, 1])), shape=(3, 2))
+    assert as_table(twice).states == ((0, 2), (0,))
+
+
+def test_missing_cells_of_a_sparse_matrix_are_found():
+    cells = sparse.csr_array(np.array([[0.0, 1.0], [np.nan, 0.0]]))
+    with pytest.raises(DataError, match="missing"):
+        as_table(cells)
+    assert as_table(cells, missing="state").states == ((0.0, "(missing)"), (0.0, 1.0))

@@ -72,3 +72,32 @@ def test_blocks_are_multiplied_with_a_vector():
     flat = np.concatenate([block.ravel() for block in blocks])
     kernel.multiply_blocks(starts, np.concatenate(places), flat, vector, out)
     assert np.allclose(out, whole @ vector, atol=1e-13)
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+@pytest.mark.parametrize("states", [1, 2, 5])
+def test_moments_equal_those_of_dense_matrices(states, averaged):
+    rng = np.random.default_rng(states)
+    basis = np.linalg.qr(rng.normal(size=(states, states)))[0][:, 1:]
+    p = rng.dirichlet(np.ones(states), size=20)
+    missing, average = rng.random(20) < 0.3, rng.normal(size=states - 1)
+    upper = np.triu_indices(states - 1)
+    triangle = len(upper[0])
+    width = -(-2 * triangle // 4) * 4
+    padded = np.hstack([p, np.full((20, 2), np.nan)])
+    order = rng.permutation(20).astype(np.int32)
+    for gone, ids in ((missing, order[:0]), (order[:0] > 0, order)):
+        out = np.zeros(20 * width)
+        given = (ids, gone, average, averaged, width, 20, out)
+        kernel.fill_moments(basis, padded.ravel(), states + 2, *given)
+        lines = out.reshape(20, width)
+        for row, own in enumerate(p[ids] if ids.size else p):
+            absent = bool(gone.size and gone[row])
+            spread = basis.T @ (np.diag(own) - np.outer(own, own)) @ basis
+            off = basis.T @ own - average
+            moment = np.outer(off, off) + (1.0 if absent else 2.0) * spread
+            wanted = [spread[upper] * (not absent), moment[upper] * (not (absent and averaged))]
+            np.testing.assert_allclose(
+                lines[row, : 2 * triangle], np.concatenate(wanted), atol=1e-14
+            )
+        assert not lines[:, 2 * triangle :].any()

@@ -14,7 +14,7 @@ from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure
+from graftwork.selection import learn_structure, structure
 from graftwork.selection.path import STEPS
 
 
@@ -277,3 +277,41 @@ def test_an_interrupt_before_there_is_any_network_goes_on(monkeypatch):
     monkeypatch.setattr("graftwork.grafting.state.RunState.begin", begin)
     with pytest.raises(KeyboardInterrupt):
         MarkovNetwork().fit(np.eye(4, dtype=int)[[0, 1, 2, 3] * 9])
+
+
+@pytest.fixture
+def some_rows(monkeypatch):
+    """A few thousand rows are many."""
+    for name, value in (("MANY_ROWS", 1000), ("LEAST_ROWS", 300), ("MOST_SHARE", 0.8)):
+        monkeypatch.setattr(structure, name, value)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_path_walked_with_some_of_the_rows_ends_at_the_same_network(request, weighted):
+    table = make_scale_free(10, (2, 3, 4, 5, 2) * 2, n_rows=20_000, random_state=3).data
+    if weighted:
+        table = table.with_weights(np.random.default_rng(0).integers(1, 3, table.n_rows) * 1.0)
+    whole = MarkovNetwork(n_jobs=1).fit(table)
+    request.getfixturevalue("some_rows")
+    begun = MarkovNetwork(n_jobs=1).fit(table)
+    assert begun.path_[0].loss != whole.path_[0].loss
+    assert [point.lam for point in begun.path_] == [point.lam for point in whole.path_]
+    assert begun.certificate_.converged
+    assert begun.objective_ == pytest.approx(whole.objective_, abs=1e-9)
+    assert begun.model_.edges == whole.model_.edges
+    here, there = (_sorted(net.evidence_.edges) for net in (begun, whole))
+    np.testing.assert_allclose(here, there, rtol=1e-9)
+
+
+def test_an_interrupt_on_the_way_with_some_of_the_rows_keeps_the_best_so_far(some_rows):
+    table = make_scale_free(8, 3, n_rows=20_000, random_state=3).data
+    stopped = MarkovNetwork(n_jobs=1, verbose=StopAt("lambda 0.0", at_once=False))
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(table)
+    assert stopped.certificate_.stop == "interrupted"
+    assert len(stopped.path_) < STEPS
+    assert np.isfinite(stopped.score(table))
+
+
+def _sorted(findings):
+    return findings.log_p[np.lexsort(findings.pairs.T)]

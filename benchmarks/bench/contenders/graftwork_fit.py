@@ -1,8 +1,13 @@
-"""graftwork.MarkovNetwork with any options, on all rows or the first ones (``rows``)."""
+"""graftwork.MarkovNetwork with any options, on all rows or the first ones (``rows``).
+
+They come as an array, or as a sparse matrix (``sparse``).
+"""
 
 from __future__ import annotations
 
 import warnings
+
+from scipy.sparse import csr_array
 
 import graftwork as gw
 from graftwork.parameters import gather
@@ -10,9 +15,11 @@ from graftwork.parameters import gather
 
 def prepare(data, options):
     """Return rows and a learner; test rows are for the answer."""
-    settings = {key: value for key, value in options.items() if key not in ("threads", "rows")}
+    own = ("threads", "rows", "sparse")
+    settings = {key: value for key, value in options.items() if key not in own}
     net = gw.MarkovNetwork(random_state=0, n_jobs=options["threads"], **gather(settings))
-    return data["codes"][: options.get("rows")], data.get("test"), net
+    rows = data["codes"][: options.get("rows")]
+    return csr_array(rows) if options.get("sparse") else rows, data.get("test"), net
 
 
 def solve(problem):

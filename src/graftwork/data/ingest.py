@@ -49,8 +49,9 @@ def as_table(
 
     Parameters
     ----------
-    data : Table, frame, array, list, dict or path
-        A pandas, polars or Arrow table; an array of shape (n_rows, n_variables); a list of rows;
+    data : Table, frame, array, sparse matrix, list, dict or path
+        A pandas, polars or Arrow table; an array of shape (n_rows, n_variables), or a sparse one,
+        in which cells that are not stored are in the state 0; a list of rows;
         a list of dicts; a dict of name to column; or the path of a file, which `read_table` reads
         (and has options for).
     states : mapping of name to states, optional
@@ -72,7 +73,7 @@ def as_table(
     Raises
     ------
     DataError
-        If the data are empty, ragged, not two-dimensional, sparse or complex; if cells are
+        If the data are empty, ragged, not two-dimensional or complex; if cells are
         missing, infinite or not hashable; if names repeat; if a state was not declared.
 
     Warns
@@ -228,6 +229,8 @@ def take_apart(data: Any, names: Iterable[Any] | None = None) -> Raw:
         return raw
     if isinstance(data, list | tuple):
         return _from_rows(data, names)
+    if sparse.issparse(data):
+        return _from_sparse(data, names)
     # np.matrix has columns of two dimensions; only masks are worth keeping.
     array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     return _from_array(array, names)
@@ -244,11 +247,6 @@ def _refuse(data: Any) -> None:
         raise DataError(
             f"a table was expected, not {str(data)[:80]!r}; to read a file, pass its path as text, "
             "or use gw.read_table(path)."
-        )
-    if sparse.issparse(data):
-        raise DataError(
-            "sparse matrices are not supported, since every cell is a state; "
-            "pass the dense array: X.toarray()."
         )
     if data is None or isinstance(data, Iterator | set | frozenset):
         raise DataError(
@@ -378,6 +376,25 @@ def _from_array(array: NDArray[Any], names: Iterable[Any] | None) -> Raw:
     if block is not None:
         return Raw(listed, len(array), block.__getitem__, named=False)
     return Raw(listed, len(array), lambda j: array[:, j], named=False)
+
+
+def _from_sparse(data: Any, names: Iterable[Any] | None) -> Raw:
+    """Return the columns of a sparse matrix, one at a time: cells that are not stored are 0."""
+    if data.ndim != 2:
+        raise DataError(f"Expected 2D array, got {data.ndim}D array instead. {_RESHAPE}")
+    if data.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real numbers or states as text.")
+    columns = sparse.csc_array(data)
+    columns.sum_duplicates()
+    check_shape(*columns.shape)
+
+    def column(j: int) -> NDArray[Any]:
+        part = slice(columns.indptr[j], columns.indptr[j + 1])
+        cells = np.zeros(columns.shape[0], dtype=columns.dtype)
+        cells[columns.indices[part]] = columns.data[part]
+        return cells
+
+    return Raw(_given(names, columns.shape[1]), columns.shape[0], column, named=False)
 
 
 def _given(names: Iterable[Any] | None, count: int) -> tuple[Hashable, ...]:

@@ -168,6 +168,7 @@ class Learning:
             drawn_from=self.drawn_from,
             start=None if near is None else carry_over(near, self.table, self.sample),
             settle=self.settle,
+            some_rows=self._some_rows if self.sample.complete else None,
             **self.options,
         )
         given = None if found.given is None else found.given.point.potentials
@@ -181,6 +182,13 @@ class Learning:
             refitted=True,
             given=given,
         )
+
+    def _some_rows(self, share: float) -> Fold:
+        """Return about a share of the rows, always the same."""
+        problem_of = self._problem_of(self.family.prior)
+        folder = TableFolder(self.table, self.sample, self._prepared, problem_of, self.spec.n_jobs)
+        chosen = np.random.default_rng(0).random(self.table.n_rows) < share
+        return folder.fold(folder.weights * chosen)
 
     def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
         """Return the tests and the choice of a result, with how far it depends on single rows.

@@ -188,6 +188,7 @@ class MarkovNetwork(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
@@ -204,8 +205,9 @@ class MarkovNetwork(Estimator):
         Parameters
         ----------
         X : table
-            pandas, polars, Arrow, NumPy, lists of rows, dicts, a ``graftwork.Table``, or the path
-            of a file that ``graftwork.read_table`` reads (which has options for that).
+            pandas, polars, Arrow, NumPy, SciPy sparse (what is not stored is 0), lists of rows,
+            dicts, a ``graftwork.Table``, or the path of a file that ``graftwork.read_table`` reads
+            (which has options for that).
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
 

@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.family import ModelFamily
-from graftwork.grafting.screen import FEWEST_PAIRS, MOST_PAIRS, Screen
+from graftwork.grafting.screen import FEWEST_PAIRS, FEWEST_PRODUCTS, MOST_PAIRS, Screen
 from graftwork.grafting.spaces import (
     CellSpace,
     IndexMap,
@@ -230,7 +230,8 @@ class NetworkFamily(ModelFamily):
         Blocks must be whole tables, neither too few nor too many, all with the same lambda.
         """
         screenable = isinstance(space, PairSpace) and hasattr(objective, "known_conditionals")
-        if not screenable or self.prior or not FEWEST_PAIRS <= space.size <= MOST_PAIRS:
+        least = min(FEWEST_PAIRS, FEWEST_PRODUCTS / max(1, self.sample.n_rows))
+        if not screenable or self.prior or not least <= space.size <= MOST_PAIRS:
             return None
         screens = self._screens.setdefault(objective, {})
         name = type(penalty), space.variables.tobytes()

@@ -17,8 +17,9 @@ from graftwork.objectives.reshaped import evaluated
 
 # Bounds are computed with rounding errors, much less than this.
 ROUNDING = 1e-9
-# Fewer pairs are scored sooner than screened; scores of more are not kept.
+# Fewer pairs (or pairs times rows) are scored sooner than screened; scores of more are not kept.
 FEWEST_PAIRS, MOST_PAIRS = 512, 5_000_000
+FEWEST_PRODUCTS = 10**8
 # Where more than this share of the pairs may violate, all are scored anew.
 DOUBTFUL = 0.08
 

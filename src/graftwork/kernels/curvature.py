@@ -190,3 +190,46 @@ def multiply_blocks(starts, places, blocks, vector, out):
         for a in range(size):
             out[own[a]] += sums[a]
         first += size * size
+
+
+@njit(cache=True, nogil=True)
+def fill_moments(basis, conditionals, stride, ids, missing, average, averaged, width, count, out):
+    """Fill in the upper triangles of K' S K and of K' (m m' + 2 S) K of ``count`` conditionals p.
+
+    S = diag(p) - p p' and m = p - f; ``average`` is K' f. Where the variable is ``missing`` (empty:
+    nowhere), the first is zero, and the second K' (m m' + S) K, or zero if it is ``averaged``.
+    ``conditionals`` (flat) has lines of ``stride`` numbers, and ``ids`` say which are meant (empty:
+    one after the other); ``out`` (flat) has a line of ``width`` numbers for each.
+    """
+    states, size = basis.shape
+    triangle = size * (size + 1) // 2
+    products, means = np.empty((triangle, states)), np.empty(size)
+    t = 0
+    for a in range(size):
+        for b in range(a, size):
+            for k in range(states):
+                products[t, k] = basis[k, a] * basis[k, b]
+            t += 1
+    for c in range(count):
+        first = (np.int64(ids[c]) if ids.size else c) * stride
+        p, line = conditionals[first : first + states], out[c * width : (c + 1) * width]
+        gone = missing.size > 0 and missing[c]
+        for a in range(size):
+            value = 0.0
+            for k in range(states):
+                value += basis[k, a] * p[k]
+            means[a] = value
+        t = 0
+        for a in range(size):
+            for b in range(a, size):
+                value = 0.0
+                for k in range(states):
+                    value += products[t, k] * p[k]
+                value -= means[a] * means[b]
+                off = (means[a] - average[a]) * (means[b] - average[b])
+                line[t] = 0.0 if gone else value
+                if gone:
+                    line[triangle + t] = 0.0 if averaged else off + value
+                else:
+                    line[triangle + t] = off + 2.0 * value
+                t += 1

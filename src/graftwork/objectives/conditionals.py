@@ -99,6 +99,21 @@ class Conditionals:
         count = self.neighbourhoods.of_variable(node).count
         return np.broadcast_to(found, (count, states)) if len(found) < count else found
 
+    def of_rows(self, node: int, first: int, last: int) -> tuple[Floats, Ids]:
+        """Return conditionals that some rows need, and which of them each row has.
+
+        Of a variable that is looked at row by row they are those of the rows.
+        """
+        here = self.neighbourhoods.known.get(node)
+        if here is None or here.ids is not None:
+            values, _, ids = self.of(node)
+            return values, ids[first:last]
+        width = padded(int(self.potentials.layout.cards[node]))
+        found = self.known.get(node, int(self.stamps[node]))
+        if found is None:
+            return self.compute(node, first, last - first), NO_IDS
+        return found[first * width : last * width], NO_IDS
+
     def in_rows(self, node: int, first: int, last: int) -> Floats:
         """Return conditionals in some rows of a variable that is looked at row by row."""
         states = int(self.potentials.layout.cards[node])

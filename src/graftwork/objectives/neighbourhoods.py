@@ -78,10 +78,16 @@ class Neighbourhood:
         """Return the configuration of each row: itself where rows were not merged."""
         return np.arange(self.count, dtype=np.int32) if self.ids is None else self.ids
 
-    def codes(self, sample: EncodedRows, i: int) -> NDArray[np.unsignedinteger]:
-        """Return the codes of a neighbour, or of the variable itself, in each configuration."""
+    def codes(
+        self, sample: EncodedRows, i: int, part: slice | None = None
+    ) -> NDArray[np.unsignedinteger]:
+        """Return the codes of a neighbour, or of the variable itself, in each configuration.
+
+        Or in part of the configurations.
+        """
         own: NDArray[np.unsignedinteger] = sample.codes[i]
-        return own if self.first is None else own[self.first]
+        part = slice(None) if part is None else part
+        return own[part] if self.first is None else own[self.first[part]]
 
 
 class Arena(Generic[Kind]):
@@ -288,9 +294,12 @@ class Neighbourhoods:
 
 def _alone(sample: EncodedRows, node: int) -> Neighbourhood:
     """Return the neighbourhood of a variable without neighbours: it is observed, or missing."""
-    nothing, missing = np.zeros(0, dtype=np.int64), ~sample.observed(node)
+    nothing, groups = np.zeros(0, dtype=np.int64), np.zeros((0, 4), dtype=np.int64)
+    if sample.extended[node] == sample.cards[node]:
+        same = np.zeros(sample.n_rows, dtype=np.int32)
+        return Neighbourhood(nothing, same, np.zeros(1, dtype=np.int64), 1, groups, -1)
+    missing = ~sample.observed(node)
     _, first, ids = np.unique(missing, return_index=True, return_inverse=True)
-    groups = np.zeros((0, 4), dtype=np.int64)
     return Neighbourhood(nothing, ids.astype(np.int32), first, len(first), groups, -1)
 
 

@@ -43,6 +43,9 @@ from graftwork.objectives.reshaped import evaluated
 
 Bools = NDArray[np.bool_]
 
+# Rows whose conditionals are computed again at once.
+SPAN = 2**15
+
 
 class Sums(NamedTuple):
     """Weighted sums over the rows.
@@ -167,10 +170,14 @@ class PseudoLikelihood:
 
 
 class Snapshot(NamedTuple):
-    """The conditionals of all variables at a point that was left."""
+    """The conditionals of all variables at a point that was left.
+
+    Where they would take too much memory, they are computed again from ``left``.
+    """
 
     stamps: Ints
     conditionals: list[tuple[Floats, int, Ids]]
+    left: Conditionals | None = None
 
 
 class PseudoPoint:
@@ -242,14 +249,11 @@ class PseudoPoint:
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         return compare_pairs(self.conditionals, pairs, self._sums.states)
 
-    def snapshot(self) -> Snapshot | None:
-        """Return what is needed to say later how far the conditionals have moved.
-
-        None where that would take too much memory.
-        """
+    def snapshot(self) -> Snapshot:
+        """Return what is needed to say later how far the conditionals have moved."""
         nodes, here = np.arange(self.potentials.layout.n_variables), self.conditionals
         if not here.fit(nodes):
-            return None
+            return Snapshot(here.stamps, [], here)
         here.remember(nodes)
         return Snapshot(here.stamps, [here.of(node) for node in nodes.tolist()])
 
@@ -262,14 +266,18 @@ class PseudoPoint:
         """
         objective, layout, here = self.objective, self.potentials.layout, self.conditionals
         moved = np.flatnonzero(here.stamps != snapshot.stamps)
-        here.remember(moved)
+        if snapshot.left is None:
+            here.remember(moved)
         apart = np.zeros((layout.n_variables, 2))
         counted = _counted_as(objective.sample)
         apart[:, 1] = np.sqrt(np.maximum.reduceat(counted, layout.unary_offsets[:-1]))
 
         def run(part: slice) -> None:
             for node in moved[part].tolist():
-                apart[node, 0] = self._squared_distance(node, snapshot.conditionals[node])
+                if snapshot.left is None:
+                    apart[node, 0] = self._squared_distance(node, snapshot.conditionals[node])
+                else:
+                    apart[node, 0] = self._distance_by_rows(node, snapshot.left)
 
         costs = layout.cards[moved].astype(np.float64)
         run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
@@ -288,6 +296,19 @@ class PseudoPoint:
         return float(
             kernel.squared_distance(lanes, padded(states), now, ids, old, old_ids, masses, rows)
         )
+
+    def _distance_by_rows(self, node: int, left: Conditionals) -> float:
+        """Return the same from conditionals that are computed again, some rows at a time."""
+        masses = self.conditionals.neighbourhoods.cache.row_masses(node)
+        states, n_rows = int(self.potentials.layout.cards[node]), self.objective.sample.n_rows
+        found = 0.0
+        for start in range(0, n_rows, SPAN):
+            stop = min(start + SPAN, n_rows)
+            now, before = (at.of_rows(node, start, stop) for at in (self.conditionals, left))
+            found += kernel.squared_distance(
+                lanes_for(states), padded(states), *now, *before, masses[start:stop], stop - start
+            )
+        return found
 
     def pair_curvatures(self, pairs: Ints) -> Floats:
         """Return the measured curvature of each entry that would be added for these pairs."""

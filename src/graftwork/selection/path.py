@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from graftwork.grafting.certificate import Stop
 from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
+from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels
 from graftwork.selection.refit import refit
 from graftwork.solvers import Memory, Solution
@@ -318,6 +319,26 @@ class LambdaPath:
         self.check(outcome)
         return outcome
 
+    def begin(self, fold: Fold, lams: Sequence[float], announce: Callable[[float], None]) -> None:
+        """Take the first steps with some of the rows; the next begins where they end.
+
+        When a fit was cut short the path ends: ``PathEndedError``.
+
+        Parameters
+        ----------
+        fold : Fold
+            The rows.
+        announce : function
+            Called with every lambda.
+        """
+        some = self.sharing_log(fold.problem_at)
+        try:
+            for lam in lams:
+                announce(lam)
+                some.step(lam)
+        finally:
+            self.fits += [_bare(fit, fold.lift) for fit in some.fits]
+
     def settle(self, recipe: Recipe, lam: float, start: Potentials, tolerance: float) -> Outcome:
         """Return the fit at a lambda solved to the tolerance, and certified.
 
@@ -412,8 +433,9 @@ class LambdaPath:
         )
 
 
-def _bare(outcome: Outcome) -> Outcome:
-    """Return an outcome without what only a next step would need."""
+def _bare(outcome: Outcome, lift: Callable[[Potentials], Potentials] | None = None) -> Outcome:
+    """Return an outcome without what only a next step would need, perhaps for other rows."""
     solution = outcome.solution
-    point = _Bare(solution.point.potentials, solution.point.value)
+    potentials = solution.point.potentials
+    point = _Bare(potentials if lift is None else lift(potentials), solution.point.value)
     return replace(outcome, solution=replace(solution, point=point, memory=Memory()), trace=())

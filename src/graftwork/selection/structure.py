@@ -23,6 +23,7 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives.protocol import Objective
+from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels, find_levels
 from graftwork.selection.path import (
     EdgeSelection,
@@ -56,6 +57,9 @@ FINAL_ACCURACY = 1e-5
 RESAMPLE_ACCURACY = 0.01
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
+# With this many rows the path is walked with a share of them, which is not too large or too few.
+MANY_ROWS = 200_000
+LEAST_ROWS, MOST_SHARE = 50_000, 0.5
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
 # Edges may leave together if that costs at most this much more than each alone promised.
@@ -109,6 +113,7 @@ def learn_structure(
     drawn_from: DrawnFrom | None = None,
     start: Potentials | None = None,
     settle: bool = True,
+    some_rows: Callable[[float], Fold] | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -131,6 +136,8 @@ def learn_structure(
     settle : bool
         Whether to go on until tests of edges and of absent pairs agree. Without, the result has no
         evidence.
+    some_rows : function, optional
+        About a share of the rows, for the path where there are many.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -141,7 +148,10 @@ def learn_structure(
     search = _Search(walk, pseudo, recipe, fdr, tolerance, drawn_from, start)
     with one_blas_thread():
         try:
-            search.screen(path_values(levels))
+            lams = path_values(levels)
+            if start is None and some_rows is not None:
+                search.begin(lams, some_rows)
+            search.screen(lams)
             search.test(settle)
         except PathEndedError:
             pass
@@ -186,10 +196,29 @@ class _Search:
         self._decided: set[tuple[int, int]] = set()
         self._rivals: dict[tuple[int, int], float] = {}
 
+    def begin(self, lams: list[float], some_rows: Callable[[float], Fold]) -> None:
+        """Walk down to the last lambda but one with fewer rows, where there are many.
+
+        The noise level of a share of the rows is that of all, divided by the root of the share: as
+        many rows are enough at a larger lambda. With an edge budget all rows count from the first
+        edge on.
+        """
+        most, last = self._problem.objective.sample.n_rows, len(lams) - 1
+        if most < MANY_ROWS or last < 1 or self._walk.budget.max_edges is not None:
+            return
+        share = max((lams[-1] / lams[-2]) ** 2, LEAST_ROWS / most)
+        if share > MOST_SHARE:
+            return
+
+        def announce(lam: float) -> None:
+            self._walk.observer.on_stage(f"lambda {lam:.4g}", lams.index(lam) + 1, len(lams) + 4)
+
+        self._walk.begin(some_rows(share), lams[:-1], announce)
+
     def screen(self, lams: list[float]) -> None:
         """Walk down the path to its last lambda, and certify the fit there."""
-        start, lam, steps = self._near, lams[-1], len(lams) + 4
-        for step, lam in enumerate(lams if start is None else []):
+        start, lam, steps, done = self._near, lams[-1], len(lams) + 4, len(self._walk.fits)
+        for step, lam in enumerate(lams[done:] if start is None else [], done):
             self._walk.observer.on_stage(f"lambda {lam:.4g}", step + 1, steps)
             start = self._walk.step(lam).potentials
             if self._walk.full:

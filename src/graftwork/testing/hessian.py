@@ -23,6 +23,9 @@ from graftwork.testing.contrasts import Contrasts
 from graftwork.testing.moments import lanes_for, padded, unfold
 from graftwork.testing.rows import FittedRows
 
+# Configurations looked at together.
+SPAN = 2**16
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionalParameters:
@@ -258,25 +261,36 @@ def _block(rows: FittedRows, own: ConditionalParameters) -> tuple[Ints, Floats]:
     if not size:
         return order, np.zeros((0, 0))
     sample, bases = rows.sample, rows.contrasts.bases
-    moments = rows.moments(own.centre)
-    masses = rows.conditionals.neighbourhoods.masses_of(own.centre)
-    lines = moments.curvatures * masses if masses.size else moments.curvatures
-    lanes = lanes_for(len(lines))
-    others = moments.neighbourhood.others.tolist()
+    here = rows.conditionals.neighbourhoods.of_variable(own.centre)
+    others = here.others.tolist()
     seen = [np.ones((1, 1))] + [sample.indicators(j) @ bases[j] for j in others]
     cards = np.array([len(rows_) for rows_ in seen])
     starts = np.stack([offsets(cards), offsets(np.array([rows_.shape[1] for rows_ in seen]))], 1)
     joined = np.zeros((int(cards.sum()), int(np.diff(starts[:, 1]).max())))
-    for first, part in zip(starts[:, 0].tolist(), seen, strict=False):
-        joined[first : first + len(part), : part.shape[1]] = part
-    codes = np.zeros((1 + len(others), lines.shape[1]), dtype=sample.codes.dtype)
-    for place, j in enumerate(others):
-        codes[place + 1] = moments.neighbourhood.codes(sample, j)
-    table = padded(lines, lanes)
-    total = np.zeros((width, width, table.shape[1]))
-    kernel.sum_hessian(lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, total)
+    for first, some in zip(starts[:, 0].tolist(), seen, strict=False):
+        joined[first : first + len(some), : some.shape[1]] = some
+    lanes = lanes_for(size * (size + 1) // 2)
+    total = np.zeros((width, width, 0))
+    for start in range(0, here.count, SPAN):  # all at once would fill the memory
+        part = slice(start, min(start + SPAN, here.count))
+        codes = np.zeros((1 + len(others), part.stop - start), dtype=sample.codes.dtype)
+        for place, j in enumerate(others):
+            codes[place + 1] = here.codes(sample, j, part)
+        table = padded(_curvatures(rows, own.centre, part), lanes)
+        found = np.zeros((width, width, table.shape[1]))
+        kernel.sum_hessian(
+            lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, found
+        )
+        total = found if start == 0 else total + found
     square = total[:, :, unfold(size)].transpose(2, 0, 3, 1).reshape(order.size, order.size)
     return own.parameters.ravel()[order], square[np.ix_(order, order)]
+
+
+def _curvatures(rows: FittedRows, centre: int, part: slice) -> Floats:
+    """Return the covariances of a conditional in part of its configurations, times their masses."""
+    masses = rows.conditionals.neighbourhoods.masses_of(centre)
+    curvatures = rows.moments(centre, part).curvatures
+    return curvatures * masses[part] if masses.size else curvatures
 
 
 _NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))

@@ -39,38 +39,25 @@ class ConditionalMoments:
     covariances: Floats
 
     @staticmethod
-    def of(conditionals: Conditionals, contrasts: Contrasts, i: int) -> ConditionalMoments:
-        """Return the moments of variable ``i``."""
+    def of(
+        conditionals: Conditionals, contrasts: Contrasts, i: int, part: slice | None = None
+    ) -> ConditionalMoments:
+        """Return the moments of variable ``i``, in all configurations or in part of them."""
         here, sample = conditionals.neighbourhoods.of_variable(i), conditionals.sample
-        missing = here.codes(sample, i) >= sample.cards[i]
-        means, covariances = moments_of(contrasts.bases[i], conditionals.matrix(i))
+        missing = here.codes(sample, i, part) >= sample.cards[i]
+        whole = part is None or (part.start == 0 and part.stop >= here.count)
+        if whole or here.ids is not None:
+            found = conditionals.matrix(i)[part or slice(None)]
+        else:
+            assert part is not None
+            found = conditionals.in_rows(i, part.start, min(part.stop, here.count))
+        means, covariances = moments_of(contrasts.bases[i], found)
         return ConditionalMoments(here, missing, means, covariances)
 
     @property
     def curvatures(self) -> Floats:
         """K' S K, and nothing where the variable is missing: its conditional does not count."""
         return np.where(self.missing, 0.0, self.covariances)
-
-    def second_moments(self, average: Floats, averaged: bool) -> Floats:
-        """Return the upper triangles of K' (m m' + 2 S) K, m = p - f, f being the frequencies.
-
-        Where the variable is missing: of m m' + S if its state was drawn (it varies, but its
-        conditional does not count), and nothing if it counts as its average, which does not vary.
-
-        Parameters
-        ----------
-        average : (k,) float64
-            K' f.
-        averaged : bool
-            Whether missing cells count as averages.
-        """
-        first, second = _upper(len(self.means))
-        off = self.means - average[:, None]
-        times = np.where(self.missing, 1.0, 2.0)
-        moments: Floats = off[first] * off[second] + times * self.covariances
-        if averaged:
-            moments[:, self.missing] = 0.0
-        return moments
 
 
 def moments_of(basis: Floats, conditionals: Floats) -> tuple[Floats, Floats]:

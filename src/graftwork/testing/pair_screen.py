@@ -24,8 +24,9 @@ from graftwork.testing.moments import unfold
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.variances import MomentTables
 
-# With fewer pairs than this a quick look does not pay.
+# With fewer pairs than this, and fewer pairs times rows, a quick look does not pay.
 FEWEST_PAIRS = 2000
+FEWEST_PRODUCTS = 10**8
 # P-values above this are not of interest.
 STRIKING = 0.05
 # Pairs are looked at closely if their quick statistic reaches this share of what is needed, to be
@@ -53,7 +54,8 @@ def promising_pairs(
     cut : Cut, optional
         The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
-    if sum(len(keys) for keys in absent) < FEWEST_PAIRS:
+    count = sum(len(keys) for keys in absent)
+    if count < FEWEST_PAIRS and count * tables.rows.sample.n_rows < FEWEST_PRODUCTS:
         for keys in absent:
             yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
         return
@@ -101,16 +103,13 @@ class View:
     def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
         rows, axes, curvatures = tables.rows, [], []
-        for group, variables in enumerate(tables.groups):
-            table = tables.table(group)
-            for i in variables.tolist():
-                basis = rows.contrasts.bases[i]
-                size = basis.shape[1]
-                spread, moment = (total[unfold(size)] for total in table.totals(i))
-                spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
-                values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
-                axes.append(basis @ turn)
-                curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
+        for basis, totals in zip(rows.contrasts.bases, tables.totals(), strict=True):
+            size = basis.shape[1]
+            spread, moment = (total[unfold(size)] for total in totals)
+            spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
+            values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
+            axes.append(basis @ turn)
+            curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
         return View(rows, axes, curvatures)
 
     def statistics(self, pairs: Ints, expectations: Expectations) -> Floats:

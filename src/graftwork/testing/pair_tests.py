@@ -15,6 +15,7 @@ pair must be convincing without such cells, or one of them by its own Poisson ta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from graftwork.testing import pair_screen
 from graftwork.testing.edge_tests import Cut, Findings, log_tail
 from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, stacked
 from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTable, MomentTables
+from graftwork.testing.variances import MomentTables
 
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
@@ -97,20 +98,41 @@ def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:
 
 def _examine(tables: MomentTables, pairs: Ints, expectations: Expectations) -> Findings:
     """Return the tests of some pairs, given how often their cells occur and should."""
-    tests = Findings.none(len(pairs))
-    groups, group = np.unique(tables.group_of[pairs], axis=0, return_inverse=True)
-    for g, both in enumerate(groups.tolist()):
-        chosen = np.flatnonzero(group.ravel() == g)
-        table = tables.table(*both)
-        for some in by_shape(tables.rows, pairs[chosen], STRIP, BATCH_SIZE):
-            places = chosen[some]
-            tests = tests.with_rows(places, _test(table, pairs, expectations, places))
+    rows, tests = tables.rows, Findings.none(len(pairs))
+    for groups in _batches(rows, pairs):
+        spreads = tables.variances([pairs[some] for some in groups])
+        for some, spread in zip(groups, spreads, strict=True):
+            found = _test(rows, pairs, expectations, some, spread)
+            tests = tests.with_rows(some, found)
     return tests
 
 
-def _test(table: MomentTable, pairs: Ints, expectations: Expectations, places: Ints) -> Findings:
-    """Return the tests of those pairs that stand at some places and have one shape."""
-    rows, pairs = table.rows, pairs[places]
+def _batches(rows: FittedRows, pairs: Ints) -> Iterator[list[Ints]]:
+    """Yield the places of pairs in groups of one shape; groups whose variances are made together.
+
+    Rows are looked at once for each batch, so batches are large.
+    """
+    batch: list[Ints] = []
+    numbers = 0
+    for some in by_shape(rows, pairs, STRIP, BATCH_SIZE):
+        size = len(some) * int(np.prod(rows.contrasts.sizes[pairs[some[0]]])) ** 2
+        if batch and numbers + size > 4 * BATCH_SIZE:
+            yield batch
+            batch, numbers = [], 0
+        batch.append(some)
+        numbers += size
+    if batch:
+        yield batch
+
+
+def _test(
+    rows: FittedRows, pairs: Ints, expectations: Expectations, places: Ints, spread: Floats
+) -> Findings:
+    """Return the tests of those pairs that stand at some places and have one shape.
+
+    ``spread`` are the variances of their slopes.
+    """
+    pairs = pairs[places]
     bases, total = rows.contrasts.bases, rows.sample.total_weight
     left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
     shape = len(pairs), left.shape[1], right.shape[1]
@@ -123,7 +145,6 @@ def _test(table: MomentTable, pairs: Ints, expectations: Expectations, places: I
     data = total * expectations.data[cells].reshape(shape)
     slopes = len(expectations.given) * data - model
     u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), df)
-    spread = table.variances(pairs)
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)

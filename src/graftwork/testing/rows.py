@@ -93,9 +93,12 @@ class FittedRows:
         """Where each variable's lines start among indicators and residuals."""
         return offsets(self.contrasts.sizes)
 
-    def moments(self, i: int) -> ConditionalMoments:
-        """Return the moments of a variable's conditional, whatever rows are chosen."""
-        return ConditionalMoments.of(self.conditionals, self.contrasts, i)
+    def moments(self, i: int, part: slice | None = None) -> ConditionalMoments:
+        """Return the moments of a variable's conditional, whatever rows are chosen.
+
+        In all of its configurations, or in part of them.
+        """
+        return ConditionalMoments.of(self.conditionals, self.contrasts, i, part)
 
     def some(self, most: int) -> FittedRows:
         """Return about ``most`` of the rows, or all where there are fewer.

@@ -6,6 +6,7 @@ table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``test
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,117 +17,200 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.testing.moments import lanes_for, padded, unfold
+from graftwork.objectives.conditionals import NO_IDS
+from graftwork.objectives.neighbourhoods import Ids, padded
+from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
-# Numbers in the table of the variables worked on at once.
+# Numbers in the lines of all variables that are worked on at once.
 TILE = 2**24
+# A variable's configurations are looked at, and not the rows, where there are this many times fewer
+# than rows in a part.
+FEWER = 4
+# Configurations whose lines are added up at once.
+SPAN = 2**14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentTable:
-    """The moments of some variables' conditionals in each of their configurations.
+    """The moments of variables' conditionals in part of the rows.
 
     Attributes
     ----------
     rows : FittedRows
-    place : (n,) int64
-        Where each variable stands among them; -1 if it does not.
-    ids : (k, rows) int32
+    weights : (m,) float64
+        Of the rows; empty if all are 1.
+    ids : (n, m) int32
         The configuration of each row.
-    counts, widths, starts : (k,) or (k + 1,) int64
+    counts, widths, starts : (n,) or (n + 1,) int64
         Number of configurations, length of the line of each, and where each variable's start.
     lines : float64
         The upper triangles of S and M in each configuration, filled up to whole lanes.
     """
 
     rows: FittedRows
-    place: Ints
+    weights: Floats
     ids: NDArray[np.int32]
     counts: Ints
     widths: Ints
     starts: Ints
     lines: Floats
 
-    @staticmethod
-    def of(rows: FittedRows, variables: Ints) -> MomentTable:
-        """Return those of some variables."""
-        lanes = _lanes(rows)
-
-        def compute(part: slice) -> list[tuple[NDArray[np.int32], Floats]]:
-            found = []
-            for i in variables[part].tolist():
-                own = rows.moments(i)
-                both = np.vstack([own.curvatures, own.second_moments(*average(rows, i))])
-                found.append((own.neighbourhood.row_ids(), padded(both, lanes)))
-            return found
-
-        cuts = cut_evenly(np.ones(len(variables)), rows.n_threads)
-        found = [one for group in run_chunks(compute, cuts, rows.n_threads) for one in group]
-        place = np.full(len(rows.sample.cards), -1)
-        place[variables] = np.arange(len(variables))
-        ids, lines = np.stack([ids for ids, _ in found]), [lines for _, lines in found]
-        counts, widths = np.array([part.shape for part in lines]).T
-        starts = offsets(counts * widths)
-        joined = cache_lines(int(starts[-1]))
-        np.concatenate([part.ravel() for part in lines], out=joined)
-        return MomentTable(rows, place, ids, counts.copy(), widths.copy(), starts, joined)
-
-    def totals(self, i: int) -> tuple[Floats, Floats]:
-        """Return the sums over rows of the upper triangles of S and M of a variable."""
-        k, weights = int(self.place[i]), self.rows.sample.weights
-        shape = int(self.counts[k]), int(self.widths[k])
-        masses = np.bincount(self.ids[k], weights, minlength=shape[0])
-        own = self.lines[self.starts[k] : self.starts[k + 1]].reshape(shape)
-        size, sums = int(_triangles(self.rows)[i]), masses @ own
-        return sums[:size], sums[size : 2 * size]
-
-    def variances(self, pairs: Ints) -> Floats:
-        """Return the variances of pairs of one shape, shape (pairs, k_i k_j, k_i k_j)."""
-        rows, here = self.rows, self.place[pairs]
-        weights = np.zeros(0) if rows.sample.weights is None else rows.sample.weights
-        sizes = np.zeros(len(self.counts), dtype=np.int64)
-        sizes[self.place[self.place >= 0]] = _triangles(rows)[self.place >= 0]
-        sums = np.empty((len(pairs), *sizes[here[0]].tolist()))
+    def sums(self, pairs: Ints) -> Floats:
+        """Return the sums over rows of S_i M_j' + M_i S_j' of pairs of one shape, of triangles."""
+        rows, sizes = self.rows, _triangles(self.rows)
+        sums = np.empty((len(pairs), *sizes[pairs[0]].tolist()))
+        if not sums.size:
+            return sums
 
         def add(part: slice) -> None:
             kernel.sum_products(
-                _lanes(rows), here[part], self.ids, self.counts, sizes, self.widths, self.lines,
-                self.starts, weights, sums[part],
+                _lanes(rows), pairs[part], self.ids, self.counts, sizes, self.widths, self.lines,
+                self.starts, self.weights, sums[part],
             )  # fmt: skip
 
-        costs = self.counts[here].min(axis=1) + 0.1 * rows.sample.n_rows
+        costs = self.counts[pairs].min(axis=1) + 0.1 * self.ids.shape[1]
         run_chunks(add, cut_evenly(costs, rows.n_threads), rows.n_threads)
-        first, second = rows.contrasts.sizes[pairs[0]].tolist()
+        return sums
+
+
+class MomentTables:
+    """The moments of all variables, in parts of the rows: a part has about ``TILE`` numbers.
+
+    There is one part at a time: the next one takes its place in memory. Mostly there is one.
+    """
+
+    def __init__(self, rows: FittedRows) -> None:
+        self.rows = rows
+        here, n_rows = rows.conditionals.neighbourhoods, rows.sample.n_rows
+        self._here = [here.of_variable(i) for i in range(len(rows.contrasts.sizes))]
+        self._widths = -(-2 * _triangles(rows) // len(_lanes(rows))) * len(_lanes(rows))
+        counts = np.array([one.count for one in self._here])
+        merged = np.array([one.ids is not None for one in self._here])
+        size, self._whole, self._counts = n_rows, merged, counts
+        while size > 1 and int(self._counts @ self._widths) > TILE:
+            size = -(-size // 2)
+            self._whole = merged & (FEWER * counts <= size)
+            self._counts = np.where(self._whole, counts, size)
+        self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        self._starts = offsets(self._counts * self._widths)
+        self._table: MomentTable | None = None
+        self._number, self._filled = -1, np.zeros(len(counts), dtype=bool)
+
+    def table(self, number: int, variables: Ints) -> MomentTable:
+        """Return the table of a part of the rows, with the lines of some variables at least.
+
+        It holds until another is asked for.
+        """
+        if self._table is None or self._number != number:
+            self._table = self._of(self.parts[number], self._table)
+            self._number, self._filled = number, self._filled & self._whole
+        self._complete(self._table, self.parts[number], variables[~self._filled[variables]])
+        return self._table
+
+    def totals(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the sums over all rows of the upper triangles of S and M of each variable."""
+        here = self.rows.conditionals.neighbourhoods
+
+        def add(some: slice) -> list[Floats]:
+            return [self._total(i, here.masses_of(i)) for i in range(some.start, some.stop)]
+
+        costs = np.array([float(one.count) for one in self._here])
+        groups = run_chunks(add, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
+        found = [one for group in groups for one in group]
+        for size, own in zip(_triangles(self.rows).tolist(), found, strict=True):
+            yield own[:size], own[size : 2 * size]
+
+    def _total(self, i: int, masses: Floats) -> Floats:
+        """Return the sum of a variable's lines over its configurations, times their masses."""
+        width, count, total = int(self._widths[i]), self._here[i].count, np.zeros(self._widths[i])
+        lines = cache_lines(min(SPAN, count) * width)
+        for start in range(0, count, SPAN):
+            part = slice(start, min(start + SPAN, count))
+            size = part.stop - start
+            self._fill(i, *self._configurations(i, part), size, lines)
+            own = lines[: size * width].reshape(size, width)
+            total += masses[part] @ own if masses.size else own.sum(axis=0)
+        return total
+
+    def variances(self, groups: list[Ints]) -> list[Floats]:
+        """Return the variances of pairs, each group of one shape: (pairs, k_i k_j, k_i k_j)."""
+        sums: list[Floats] = []
+        variables = np.unique(np.concatenate([pairs.ravel() for pairs in groups]))
+        for number in range(len(self.parts)):
+            table = self.table(number, variables)
+            found = [table.sums(pairs) for pairs in groups]
+            sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
+        return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
+
+    def _unfolded(self, pairs: Ints, sums: Floats) -> Floats:
+        """Return sums of triangles as matrices."""
+        first, second = self.rows.contrasts.sizes[pairs[0]].tolist()
         row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
         square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
         return square
 
+    def _of(self, part: slice, before: MomentTable | None) -> MomentTable:
+        """Return the table of some rows, in the memory of the one before."""
+        rows, count = self.rows, part.stop - part.start
+        lines = cache_lines(int(self._starts[-1])) if before is None else before.lines
+        if before is None or before.ids.shape[1] != count:
+            ids = np.empty((len(self._here), count), dtype=np.int32)
+            ids[~self._whole] = np.arange(count)
+        else:
+            ids = before.ids
+        for i in np.flatnonzero(self._whole):
+            ids[i] = self._here[i].row_ids()[part]
+        weights = rows.sample.weights
+        return MomentTable(
+            rows, np.zeros(0) if weights is None else weights[part], ids,
+            np.where(self._whole, self._counts, count), self._widths, self._starts, lines,
+        )  # fmt: skip
 
-class MomentTables:
-    """All variables in groups whose tables have at most ``TILE`` numbers (or one variable).
+    def _complete(self, table: MomentTable, part: slice, variables: Ints) -> None:
+        """Fill in the lines of some variables."""
 
-    The table last asked for is kept: mostly all variables are in one group.
-    """
+        def fill(some: slice) -> None:
+            for i in variables[some].tolist():
+                own = table.lines[self._starts[i] : self._starts[i + 1]]
+                whole = slice(0, self._here[i].count)
+                found = self._configurations(i, whole) if self._whole[i] else self._in_rows(i, part)
+                self._fill(i, *found, int(table.counts[i]), own)
 
-    def __init__(self, rows: FittedRows) -> None:
-        self.rows, sizes = rows, rows.contrasts.sizes
-        here = rows.conditionals.neighbourhoods
-        counts = np.array([here.of_variable(i).count for i in range(len(sizes))])
-        ends = np.cumsum(counts * sizes * (sizes + 1))
-        cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
-        self.groups = np.split(np.arange(len(sizes)), cuts)
-        self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
-        self._last: tuple[tuple[int, ...], MomentTable] | None = None
+        costs = np.asarray(self._counts[variables], dtype=np.float64)
+        run_chunks(fill, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
+        self._filled[variables] = True
 
-    def table(self, *groups: int) -> MomentTable:
-        """Return the table of some groups."""
-        wanted = tuple(sorted(set(groups)))
-        if self._last is None or self._last[0] != wanted:
-            self._last = None  # not both at once in memory
-            variables = np.concatenate([self.groups[g] for g in wanted])
-            self._last = wanted, MomentTable.of(self.rows, variables)
-        return self._last[1]
+    def _fill(
+        self, i: int, p: Floats, ids: Ids, missing: NDArray[np.bool_], count: int, out: Floats
+    ) -> None:
+        """Fill in the lines of one variable."""
+        basis, width = self.rows.contrasts.bases[i], int(self._widths[i])
+        stride = padded(len(basis))
+        kernel.fill_moments(
+            basis, p, stride, ids, missing, *average(self.rows, i), width, count, out
+        )
+
+    def _configurations(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
+        """Return a variable's conditionals in some configurations, and where it is missing."""
+        at, here, sample = self.rows.conditionals, self._here[i], self.rows.sample
+        if here.ids is None:
+            return self._in_rows(i, part)
+        values, states, _ = at.of(i)
+        if not len(here.others):  # one conditional, observed or not
+            values = np.tile(values, here.count)
+        missing = np.zeros(0, dtype=bool)
+        if sample.extended[i] > sample.cards[i]:
+            missing = here.codes(sample, i, part) >= sample.cards[i]
+        width = padded(states)
+        return values[part.start * width : part.stop * width], NO_IDS, missing
+
+    def _in_rows(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
+        """Return a variable's conditionals in some rows, and where it is missing."""
+        sample, missing = self.rows.sample, np.zeros(0, dtype=bool)
+        if sample.extended[i] > sample.cards[i]:
+            missing = sample.codes[i, part] >= sample.cards[i]
+        return *self.rows.conditionals.of_rows(i, part.start, part.stop), missing
 
 
 def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
