@@ -9,6 +9,7 @@ many states only the frequent ones are distinguished.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,7 @@ LEAST_COUNT = 10
 MOST_GROUPS = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Contrasts:
     """A basis of differences for each variable.
 
@@ -37,7 +38,7 @@ class Contrasts:
     groups: tuple[Ints, ...]
     bases: tuple[Floats, ...]
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """Number of differences k_i of each variable."""
         return np.array([basis.shape[1] for basis in self.bases], dtype=np.int64)
