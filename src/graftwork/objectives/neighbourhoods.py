@@ -288,9 +288,12 @@ class Neighbourhoods:
 
 def _alone(sample: EncodedRows, node: int) -> Neighbourhood:
     """Return the neighbourhood of a variable without neighbours: it is observed, or missing."""
-    nothing, missing = np.zeros(0, dtype=np.int64), ~sample.observed(node)
+    nothing, groups = np.zeros(0, dtype=np.int64), np.zeros((0, 4), dtype=np.int64)
+    if sample.extended[node] == sample.cards[node]:
+        own = np.zeros(sample.n_rows, dtype=np.int32)
+        return Neighbourhood(nothing, own, np.zeros(1, dtype=np.int64), 1, groups, -1)
+    missing = ~sample.observed(node)
     _, first, ids = np.unique(missing, return_index=True, return_inverse=True)
-    groups = np.zeros((0, 4), dtype=np.int64)
     return Neighbourhood(nothing, ids.astype(np.int32), first, len(first), groups, -1)
 
 

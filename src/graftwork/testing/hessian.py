@@ -137,6 +137,11 @@ class Parameters:
         places = offsets(sizes)
         return [self._conditional(i, edges, places) for i, edges in enumerate(at)]
 
+    def conditional(self, i: int) -> ConditionalParameters:
+        """Return the parameters of one variable's conditional."""
+        edges = np.flatnonzero((self.layout.edges == i).any(axis=1))
+        return self._conditional(i, edges, offsets(self.contrasts.sizes))
+
     def _conditional(self, centre: int, edges: Ints, places: Ints) -> ConditionalParameters:
         sizes, starts, layout = self.contrasts.sizes, self.starts, self.layout
         own = np.arange(sizes[centre])
@@ -218,7 +223,8 @@ class Hessian:
             totals[i][here, here] += self.blocks[j][there, there]
             totals[j][there, there] += self.blocks[i][here, here]
         for own, total in zip(self.places, totals, strict=True):
-            total[np.diag_indices_from(total)] += diagonal[own]
+            if len(own):
+                total[np.diag_indices_from(total)] += diagonal[own]
         return totals
 
 
@@ -236,18 +242,20 @@ def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = N
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
     """
-    conditionals = parameters.conditionals
-    wanted = np.ones(len(conditionals), dtype=bool)
-    if variables is not None:
-        wanted[:] = False
-        wanted[variables] = True
-    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals]) * wanted
+    conditionals = (
+        parameters.conditionals
+        if variables is None
+        else [parameters.conditional(i) for i in variables.tolist()]
+    )
+    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals])
 
     def compute(part: slice) -> list[tuple[Ints, Floats]]:
-        return [_block(rows, own) if wanted[own.centre] else _NOTHING for own in conditionals[part]]
+        return [_block(rows, own) for own in conditionals[part]]
 
     groups = run_chunks(compute, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
-    found = [one for group in groups for one in group]
+    found = [_NOTHING] * parameters.layout.n_variables
+    for own, block in zip(conditionals, [one for group in groups for one in group], strict=True):
+        found[own.centre] = block
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 

@@ -54,7 +54,8 @@ def examine_pairs(rows: FittedRows, point: Point, pairs: Ints) -> Findings:
     point : Point
         The loss evaluated there.
     """
-    return _examine(MomentTables(rows), pairs, point.pair_expectations(pairs))
+    tables = MomentTables(rows, np.unique(pairs))
+    return _examine(tables, pairs, point.pair_expectations(pairs))
 
 
 def examine_absent(
@@ -128,7 +129,8 @@ def _test(table: MomentTable, pairs: Ints, expectations: Expectations, places: I
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
-    for k in np.flatnonzero(log_p < STRIKING):
+    least = 0.5 * model.min(axis=(1, 2))  # groups of states have no rarer cells
+    for k in np.flatnonzero((log_p < STRIKING) & (least < max(SPARSE, SPARSE_IF_SMALL))):
         groups = [rows.contrasts.groups[v] for v in pairs[k]]
         pooled = _pooled(0.5 * model[k], data[k], *groups)
         log_p[k] = _soberly(log_p[k], statistics[k], df, *pooled)

@@ -107,16 +107,24 @@ class MomentTables:
     """All variables in groups whose tables have at most ``TILE`` numbers (or one variable).
 
     The table last asked for is kept: mostly all variables are in one group.
+
+    Parameters
+    ----------
+    variables : (k,) int64, optional
+        Those that are asked for, ascending; default all.
     """
 
-    def __init__(self, rows: FittedRows) -> None:
+    def __init__(self, rows: FittedRows, variables: Ints | None = None) -> None:
         self.rows, sizes = rows, rows.contrasts.sizes
+        some = np.arange(len(sizes)) if variables is None else variables
         here = rows.conditionals.neighbourhoods
-        counts = np.array([here.of_variable(i).count for i in range(len(sizes))])
-        ends = np.cumsum(counts * sizes * (sizes + 1))
+        counts = np.array([here.of_variable(i).count for i in some.tolist()], dtype=np.int64)
+        ends = np.cumsum(counts * sizes[some] * (sizes[some] + 1))
         cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
-        self.groups = np.split(np.arange(len(sizes)), cuts)
-        self.group_of = np.repeat(np.arange(len(self.groups)), [len(own) for own in self.groups])
+        self.groups = np.split(some, cuts)
+        self.group_of = np.zeros(len(sizes), dtype=np.int64)
+        for number, own in enumerate(self.groups):
+            self.group_of[own] = number
         self._last: tuple[tuple[int, ...], MomentTable] | None = None
 
     def table(self, *groups: int) -> MomentTable:
