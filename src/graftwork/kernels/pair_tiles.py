@@ -115,6 +115,16 @@ def _fill_table(i, j, cards, lines, columns, forth, back_lines, back_columns, ba
 
 
 @njit(cache=True, nogil=True)
+def list_tables(lines_of_pairs, columns_of_pairs, first, second, cards, lines, columns, forth,
+                back_lines, back_columns, back, starts, out):  # fmt: skip
+    """Write the tables of some pairs (first[x], second[y]) one after the other, from ``starts``."""
+    for k in range(len(lines_of_pairs)):
+        i, j = first[lines_of_pairs[k]], second[columns_of_pairs[k]]
+        _fill_table(i, j, cards, lines, columns, forth, back_lines, back_columns, back,
+                    out[starts[k] : starts[k + 1]])  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
 def score_tables(begin, end, first, second, triangle, cards, lines, columns, forth, back_lines,
                  back_columns, back, roots, largest, total, out):  # fmt: skip
     """Fill ``out[x, y]`` with the score of the pair (first[x], second[y]), x from begin to end.

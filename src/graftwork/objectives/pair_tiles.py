@@ -22,6 +22,7 @@ from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals
 from graftwork.objectives.neighbourhoods import padded
 from graftwork.objectives.pair_sums import LANES, SPAN, Groups, lines_of, pieces_of
+from graftwork.objectives.protocol import Expectations
 
 # The variables of one side of a tile have about this many states.
 TILE = 4096
@@ -76,6 +77,25 @@ class Tile:
         along = np.concatenate([nothing, *curvatures])
         starts = offsets(np.array([own.size for own in axes], dtype=np.int64)), offsets(sizes)
         return self._fill(pair_tiles.quick_statistics, joined, starts[0], sizes, along, starts[1])
+
+    def expectations(self, lines: Ints, columns: Ints) -> Expectations:
+        """Return what the loss compares at some pairs: both sides of the model as one.
+
+        Parameters
+        ----------
+        lines, columns : (k,) int64
+            The pairs' places in the first list and in the second.
+        """
+        sample, total = self.at.sample, self.at.sample.total_weight
+        pairs = np.stack([self.first[lines], self.second[columns]], axis=1)
+        counts, starts = sample.counts.compute(pairs)
+        slopes, data = np.empty(int(starts[-1])), np.asarray(counts, dtype=np.float64) / total
+        forth, back = (_layout(self.at, *both) for both in self._sides())
+        pair_tiles.list_tables(
+            lines, columns, self.first, self.second, sample.cards, *forth, self.forth, *back,
+            self.back, starts, slopes,
+        )  # fmt: skip
+        return Expectations((2.0 * data - slopes / total)[None], (2, 1), data, starts)
 
     def _fill(self, kernel: Callable[..., None], *more: Any) -> Floats:
         cards, n_threads = self.at.sample.cards, self.at.n_threads

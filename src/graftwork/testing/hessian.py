@@ -212,19 +212,24 @@ class Hessian:
         Parameters
         ----------
         edges : (k,) int64, optional
-            Matrices of variables that have others than these edges are not complete.
+            Matrices of variables that have others than these edges are not complete, or as they
+            were.
         """
-        totals = [block.copy() for block in self.blocks]
         listed = range(parameters.layout.n_edges) if edges is None else edges.tolist()
+        touched = range(len(self.blocks))
+        if edges is not None:
+            touched = np.unique(parameters.layout.edges[edges]).tolist()
+        totals = list(self.blocks)
+        for k in touched:
+            totals[k] = totals[k].copy()
         for e in listed:
             i, j = parameters.layout.edges[e].tolist()
             first = parameters.of_edge(e)
             here, there = (within(self.places[k], first) for k in (i, j))
             totals[i][here, here] += self.blocks[j][there, there]
             totals[j][there, there] += self.blocks[i][here, here]
-        for own, total in zip(self.places, totals, strict=True):
-            if len(own):
-                total[np.diag_indices_from(total)] += diagonal[own]
+        for k in touched:
+            totals[k][np.diag_indices_from(totals[k])] += diagonal[self.places[k]]
         return totals
 
 

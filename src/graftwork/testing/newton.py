@@ -28,6 +28,8 @@ MOST_HESSIANS = 10
 MOST_STEPS = 20
 # At most this many times the Hessian is renewed near a pair alone.
 MOST_SWITCHES = 5
+# Then entries of a step below this share of the largest wait for a later one.
+NEAR = 1e-4
 # A step that leaves more than this share of the residual wants a new Hessian.
 ENOUGH_GAIN = 0.3
 # The Hessian is only built where no variable's conditional has more parameters than this, and no
@@ -155,7 +157,7 @@ def switch(
     solution, near = problem.solution(potentials), np.sort(pair)
     for _ in range(MOST_SWITCHES):
         curvature = before.switched(problem, solution, pair, near)
-        solution = _descend(problem, solution, curvature, tolerance)
+        solution = _descend(problem, solution, curvature, tolerance, NEAR)
         if solution.residual <= tolerance:
             return solution
         edges = potentials.layout.edges
@@ -170,12 +172,18 @@ def _ridge(problem: Problem, parameters: Parameters) -> Floats:
 
 
 def _descend(
-    problem: Problem, solution: Solution, curvature: Curvature, tolerance: float
+    problem: Problem,
+    solution: Solution,
+    curvature: Curvature,
+    tolerance: float,
+    least: float = 0.0,
 ) -> Solution:
     """Return where steps with one Hessian lead.
 
     It is corrected by what the steps saw of the slopes, as quasi-Newton methods do: one direction
-    in which it is somewhat old would be enough to make all steps gain little.
+    in which it is somewhat old would be enough to make all steps gain little. Entries of a step
+    below a share ``least`` of the largest are left as they are: variables that do not move are not
+    looked at.
     """
     parameters, ridge = curvature.parameters, curvature.ridge
     times = curvature.hessian.multiplier()
@@ -194,6 +202,7 @@ def _descend(
     place, slope = read(solution)
     for _ in range(MOST_STEPS):
         step = -_corrected(solve, seen, slope)
+        step[np.abs(step) < least * np.abs(step).max()] = 0.0
         trial = _lower(problem, solution, parameters.write(step))
         if trial is None:
             return solution
@@ -233,7 +242,7 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     potentials, share = solution.point.potentials, 1.0
     while share > SHORTEST:
         moved = replace(potentials, weights=potentials.weights + share * step)
-        trial = problem.solution(moved, solution.memory)
+        trial = problem.solution(moved, solution.memory, solution)
         if trial.objective < solution.objective or trial.residual < 0.5 * solution.residual:
             return trial
         share *= 0.5

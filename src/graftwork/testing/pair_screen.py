@@ -71,15 +71,16 @@ def promising_pairs(
     if tiles is not None:
         edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
         for tile in tiles:
-            pairs, statistics, shares = view.near(tile, level, share)
+            lines, columns, statistics, shares = view.near(tile, level, share)
+            pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
             away = ~np.isin(space.keys(pairs), edges)
-            pairs, statistics, shares = pairs[away], statistics[away], shares[away]
             if cut is None:
-                for own in np.split(pairs, range(LISTED, len(pairs), LISTED)):
-                    yield own, point.pair_expectations(own)
+                places = np.flatnonzero(away)
+                for own in np.split(places, range(LISTED, len(places), LISTED)):
+                    yield pairs[own], tile.expectations(lines[own], columns[own])
                 continue
-            likely += int((shares >= 1.0).sum())
-            kept.append((pairs, statistics, None))
+            likely += int((shares[away] >= 1.0).sum())
+            kept.append((pairs[away], statistics[away], None))
         absent = []
     for keys in absent:
         pairs = space.pairs(keys)
@@ -150,10 +151,11 @@ class View:
             out[some] = (slopes**2 / curvatures).sum(axis=(1, 2))
         return out * self.rows.sample.total_weight**2
 
-    def near(self, tile: Tile, level: float, share: float) -> tuple[Ints, Floats, Floats]:
+    def near(self, tile: Tile, level: float, share: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Return the pairs of a tile whose quick statistic is a share of what is needed.
 
-        Also the statistics, and as shares of what is needed.
+        Their places in the first list and in the second, the statistics, and those as shares of
+        what is needed.
         """
         statistics = tile.statistics(self.axes, self.curvatures)
         first, second = (self.rows.contrasts.sizes[some] for some in (tile.first, tile.second))
@@ -163,9 +165,8 @@ class View:
         if tile.triangle:
             found = np.triu(found, 1)
         lines, columns = np.nonzero(found)
-        pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
-        statistics, least = statistics[lines, columns], least[lines, columns]
-        return pairs, statistics, statistics / least
+        statistics = statistics[lines, columns]
+        return lines, columns, statistics, statistics / least[lines, columns]
 
     def needed(self, pairs: Ints, p_value: float) -> Floats:
         """Return the statistic each pair needs for a p-value; infinite where there is no test."""
