@@ -23,8 +23,10 @@ ROUNDING = 1e-9
 FEWEST_PAIRS, MOST_PAIRS = 512, 2**26
 # The scores of more pairs than this are kept with seven digits, rounded up.
 MOST_EXACT = 5_000_000
-# Where more than this share of the pairs may violate, all are scored anew.
-DOUBTFUL = 0.08
+# Where more than this share of the pairs may violate, all are scored anew; of many pairs the
+# second, since those that may are summed one by one, and all of them together.
+DOUBTFUL, DOUBTFUL_OF_MANY = 0.08, 0.02
+MANY = 2**16
 
 
 class Sweep(NamedTuple):
@@ -78,7 +80,7 @@ class Screen:
     def _find_doubtful(self, point: Any, limit: float) -> Ints | None:
         drift, spread = np.ascontiguousarray(point.drift(self._snapshot)[self._variables].T)
         roots = np.ones_like(drift) if self._separable else self._roots[self._variables]
-        most = int(DOUBTFUL * self._size)
+        most = int((DOUBTFUL if self._size < MANY else DOUBTFUL_OF_MANY) * self._size)
         found = np.empty(most + self._unknown + 1, dtype=np.int64)
         count, known = find_doubtful(
             self.scores, drift, spread, roots, limit - ROUNDING, most, found
