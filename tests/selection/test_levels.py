@@ -1,8 +1,10 @@
 """The two ends of a lambda path, and refits."""
 
 import numpy as np
+import pytest
 from problems import dense_pseudo, random_table
 
+import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
 from graftwork.grafting import NetworkFamily, PairFactors, Problem, graft
@@ -10,7 +12,7 @@ from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import find_levels, refit
+from graftwork.selection import find_levels, levels, refit
 from graftwork.selection.levels import largest_score, noise_level
 
 
@@ -78,3 +80,15 @@ def test_factors_move_the_noise_level_and_free_pairs_do_not_count():
         levels.append(noise_level(problem))
     assert levels[1] < levels[0]
     assert levels[2] == 0.0
+
+
+@pytest.mark.parametrize("penalty", [GroupL1(1.0), L1(1.0)], ids=["group-l1", "l1"])
+def test_pairs_counted_by_kinds_and_tiles_give_the_same_ends(penalty, monkeypatch):
+    made = gw.datasets.make_scale_free(14, [2, 3, 5, 2, 2, 3, 4] * 2, n_rows=300, random_state=0)
+    sample = prepare(made.data)
+    problem = Problem(PseudoLikelihood(sample, 1), penalty, NetworkFamily(sample))
+    quick = levels.find_levels(problem)
+    monkeypatch.setattr(levels, "_weighed", lambda problem: True)  # pairs are listed then
+    listed = levels.find_levels(problem)
+    assert quick.noise == pytest.approx(listed.noise, rel=1e-12)
+    assert quick.largest == pytest.approx(listed.largest, rel=1e-12)

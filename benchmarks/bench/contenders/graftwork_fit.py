@@ -1,12 +1,14 @@
 """graftwork.MarkovNetwork with any options, on all rows or the first ones (``rows``).
 
-They come as an array, or as a sparse matrix (``sparse``).
+They come as an array, or as a sparse matrix (``sparse``). A share of the cells may be missing
+(``holes``).
 """
 
 from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from scipy.sparse import csr_array
 
 import graftwork as gw
@@ -15,10 +17,13 @@ from graftwork.parameters import gather
 
 def prepare(data, options):
     """Return rows and a learner; test rows are for the answer."""
-    own = ("threads", "rows", "sparse")
+    own = ("threads", "rows", "sparse", "holes")
     settings = {key: value for key, value in options.items() if key not in own}
     net = gw.MarkovNetwork(random_state=0, n_jobs=options["threads"], **gather(settings))
     rows = data["codes"][: options.get("rows")]
+    if "holes" in options:
+        missing = np.random.default_rng(0).random(rows.shape) < options["holes"]
+        rows = np.where(missing, np.nan, rows)
     return csr_array(rows) if options.get("sparse") else rows, data.get("test"), net
 
 

@@ -111,7 +111,8 @@ class Counter:
         return max(1.0, 64 * float(plane_words(self._digits).sum()) / len(self._digits))
 
     @cached_property
-    def _bitsets(self) -> Bitsets:
+    def bitsets(self) -> Bitsets:
+        """The rows in every state but each variable's last; none of variables of many states."""
         free = self._cards - 1
         used = np.where(free <= kernel.MOST_BITSET_CELLS, free, 0)
         return pack(self._codes, used, self._digits, self._n_threads)
@@ -120,11 +121,11 @@ class Counter:
     def _margins(self) -> Numbers:
         margins: Numbers = np.zeros(int(self._margin_offsets[-1]), dtype=self._own_dtype)
         last = self._margin_offsets[1:] - 1
-        packed = np.diff(self._bitsets.offsets) == self._cards - 1 if self._whole else None
+        packed = np.diff(self.bitsets.offsets) == self._cards - 1 if self._whole else None
         if packed is not None and packed.all():  # every state but the last has a bitset
             firsts = np.ones(len(margins), dtype=bool)
             firsts[last] = False
-            margins[firsts] = self._bitsets.count()
+            margins[firsts] = self.bitsets.count()
             total = self._codes.shape[1] if self._digits is None else int(self._digits.sum())
             margins[last] = total - np.add.reduceat(margins, self._margin_offsets[:-1])
             return margins
@@ -150,7 +151,7 @@ class Counter:
     def _count_by_bitsets(
         self, pairs: Ints, starts: Ints, free_cells: Ints, values: Numbers
     ) -> None:
-        sets, margins = self._bitsets, self._margins
+        sets, margins = self.bitsets, self._margins
         order = _cache_order(sets, pairs)
         if order is not None:
             pairs, starts, free_cells = pairs[order], starts[order], free_cells[order]

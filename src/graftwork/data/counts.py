@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.counting import Counter, Ints, Numbers, table_offsets
+from graftwork.data.counting import Bitsets, Counter, Ints, Numbers, table_offsets
+from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.slots import add_slots, find_slots
 from graftwork.kernels.threads import count_threads
 
@@ -119,6 +120,16 @@ class PairCounts:
             values[_ranges(offsets[fresh], np.diff(starts))] = counted
             self._keep(keys[fresh], counted, starts)
         return values, offsets
+
+    @property
+    def bitsets(self) -> Bitsets | None:
+        """The rows in every state but each variable's last.
+
+        None where rows have weights or some cells are missing, and where variables have many
+        states: such tables are counted row by row.
+        """
+        few = bool((self._cards - 1 <= MOST_BITSET_CELLS).all())
+        return self._counter.bitsets if self.weights is None and self.complete and few else None
 
     def known_pairs(self, most: int) -> Ints:
         """Return the latest pairs whose tables are kept, at most ``most``, shape (k, 2)."""

@@ -36,9 +36,9 @@ from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.criteria import CRITERIA, Criterion
 
-# Up to this many variables method="auto" looks at all pairs in every round: about three million.
-# (2,000 binary variables, 5,000 rows, lam=.03: 16 CPU s, where best-choice took more than 600.)
-MOST_VARIABLES = 2500
+# Up to this many variables method="auto" looks at all pairs in every round: what bounds of all
+# pairs can be kept for (``grafting.screen``; see benchmarks/growth.py).
+MOST_VARIABLES = 11_585
 
 
 @dataclass(frozen=True, slots=True, eq=False)

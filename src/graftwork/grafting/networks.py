@@ -236,9 +236,8 @@ class NetworkFamily(ModelFamily):
         screens = self._screens.setdefault(objective, {})
         name = type(penalty), space.variables.tobytes()
         if name not in screens:
-            keys = np.arange(space.size)
-            scales = self.scales(space, keys) if penalty.centres else np.ones(1)
-            screens[name] = Screen(space.pairs(keys), scales)
+            roots = np.sqrt(self.sample.declared.astype(np.float64))
+            screens[name] = Screen(space.variables, roots, penalty.separable)
         return screens[name]
 
     def gains(self, space: TableSpace, point: Point, penalty: Penalty, keys: Ints) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.grafting.selectors import Choice, View
+from graftwork.grafting.selectors import Choice, View, survey
 from graftwork.grafting.spaces import PairSpace, Space, pairs_only
 from graftwork.grafting.stream import PairStream
 from graftwork.inference.layout import Floats, Ints
@@ -94,6 +94,11 @@ class _ReservoirSearch:
             self._fill(view)
         else:
             self._draw(view)
+        if not len(self._keys) and view.screen is not None:
+            # a round's pairs told nothing: bounds, or one pass, say whether anything violates
+            seen = survey(self._space, view)
+            if seen.complete and not len(seen.keys):
+                return Choice(seen.keys, seen.worst, seen.tested, complete=True)
         batch = self._tests
         while not len(self._keys) and not view.halted():
             batch = min(2 * batch, self._batch)

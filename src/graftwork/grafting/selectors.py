@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from graftwork.grafting.certificate import Stop
 from graftwork.grafting.chow_liu import table_information
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.networks import NetworkFamily, distinct_pairs
-from graftwork.grafting.screen import Screen
+from graftwork.grafting.screen import Screen, Sweep
 from graftwork.grafting.spaces import Space, TableSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.protocol import Penalty
@@ -52,6 +52,8 @@ class View:
         What blocks are, for scorers that look at more than numbers.
     screen : Screen, optional
         What is known of all scores from earlier points, where that says something.
+    sweep : function
+        The scores of all pairs at once; None where they must be listed, or a budget ran out.
     """
 
     score: Callable[[Ints], Floats]
@@ -65,6 +67,7 @@ class View:
     penalty: Penalty
     family: ModelFamily
     screen: Screen | None = None
+    sweep: Callable[[], Sweep | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,39 +181,92 @@ class MutualInformation:
         return table_information(sample, pairs, counts, starts)[which]
 
 
-def score_all(space: Space, view: View) -> Iterator[tuple[Ints, Floats]]:
-    """Yield every inactive block with its score, batch by batch, until the view is halted.
+class Survey(NamedTuple):
+    """What a look at every inactive block found.
 
-    Of pairs that cannot violate it may be a score of an earlier point, no larger than lam.
+    Attributes
+    ----------
+    keys : (k,) int64
+        Blocks that score above the view's threshold, ascending.
+    scores : (k,) float64
+    worst : float
+        The largest score; of blocks that cannot violate, none may be among those compared.
+    tested : int
+        How many inactive blocks were looked at, or cannot violate.
+    complete : bool
+        Whether that was every one.
     """
-    inactive = np.ones(space.size, dtype=bool)
-    inactive[view.active] = False
-    screen = view.screen
+
+    keys: Ints
+    scores: Floats
+    worst: float
+    tested: int
+    complete: bool
+
+
+def survey(space: Space, view: View) -> Survey:
+    """Return the violators among all inactive blocks."""
+    screen, n_inactive = view.screen, space.size - len(view.active)
     if screen is None:
-        yield from _score(space, view, np.flatnonzero(inactive))
-        return
+        return _look(view, _score(space, view, _inactive(space, view)), 0)
     doubtful = screen.doubtful(view.point, view.lam)
     if doubtful is not None:
-        sure = inactive.copy()
-        sure[doubtful] = False
-        keys = np.flatnonzero(sure)
-        yield keys, screen.scores[keys]
-        yield from _score(space, view, doubtful[inactive[doubtful]])
-        return
+        keys = doubtful[~np.isin(doubtful, view.active)]
+        return _look(view, _score(space, view, keys), n_inactive - len(keys))
+    sweep = view.sweep()
+    if sweep is not None:
+        sweep.scores[view.active] = np.inf
+        screen.renew(view.point, sweep.scores)
+        away = ~np.isin(sweep.above, view.active)
+        order = np.argsort(sweep.above[away])
+        keys, scores = sweep.above[away][order], sweep.largest[away][order]
+        violating = scores > view.threshold
+        worst = float(scores.max(initial=0.0))
+        return Survey(keys[violating], scores[violating], worst, n_inactive, complete=True)
     known = np.full(space.size, np.inf)
-    for keys, scores in _score(space, view, np.flatnonzero(inactive)):
-        known[keys] = scores
-        yield keys, scores
-    if not view.halted():
+    found = _look(view, _score(space, view, _inactive(space, view)), 0, known)
+    if found.complete:
         screen.renew(view.point, known)
+    return found
 
 
-def _score(space: Space, view: View, keys: Ints) -> Iterator[tuple[Ints, Floats]]:
+def _inactive(space: Space, view: View) -> Ints:
+    inactive = np.ones(space.size, dtype=bool)
+    inactive[view.active] = False
+    return np.flatnonzero(inactive)
+
+
+def _score(space: Space, view: View, keys: Ints) -> Iterator[tuple[Ints, Floats] | None]:
+    """Yield blocks with their scores, batch by batch; None when the view is halted."""
     for start in range(0, len(keys), space.batch):
         if view.halted():
+            yield None
             return
         some = keys[start : start + space.batch]
         yield some, view.score(some)
+
+
+def _look(
+    view: View,
+    batches: Iterator[tuple[Ints, Floats] | None],
+    tested: int,
+    known: Floats | None = None,
+) -> Survey:
+    """Return the violators among blocks that are scored; all scores go into ``known``."""
+    keys, found, worst = [np.zeros(0, dtype=np.int64)], [np.zeros(0)], 0.0
+    complete = True
+    for batch in batches:
+        if batch is None:
+            complete = False
+            break
+        some, scores = batch
+        if known is not None:
+            known[some] = scores
+        violating = scores > view.threshold
+        keys.append(some[violating])
+        found.append(scores[violating])
+        worst, tested = max(worst, scores.max(initial=0.0)), tested + len(some)
+    return Survey(np.concatenate(keys), np.concatenate(found), worst, tested, complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,22 +305,17 @@ class _ExhaustiveSearch(Memoryless):
 
     def choose(self, view: View) -> Choice:
         """Return the best violators of all."""
+        seen, settings = survey(self._space, view), self._settings
+        count = self._space.size if settings.count is None else settings.count
         best, ranks, scores = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-        worst, tested = 0.0, 0
-        count = self._space.size if self._settings.count is None else self._settings.count
-        for keys, found in score_all(self._space, view):
-            worst, tested = max(worst, found.max(initial=0.0)), tested + len(keys)
-            keys, found = keys[found > view.threshold], found[found > view.threshold]
-            if not len(keys):
-                continue
+        for start in range(0, len(seen.keys), self._space.batch):
+            part = slice(start, start + self._space.batch)
+            keys, found = seen.keys[part], seen.scores[part]
             best, scores = np.concatenate([best, keys]), np.concatenate([scores, found])
-            ranks = np.concatenate(
-                [ranks, self._settings.scorer.rank(self._space, view, keys, found)]
-            )
+            ranks = np.concatenate([ranks, settings.scorer.rank(self._space, view, keys, found)])
             order = np.lexsort((-scores, -ranks))[: min(count, view.most)]
             best, ranks, scores = best[order], ranks[order], scores[order]
-        complete = tested == self._space.size - len(view.active)
-        return Choice(best, worst, tested, complete)
+        return Choice(best, seen.worst, seen.tested, seen.complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,18 +403,11 @@ class _WorkingSetSearch(Memoryless):
 
     def choose(self, view: View) -> Choice:
         """Return violators from a full pass."""
-        keys, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-        worst, tested = 0.0, 0
-        for batch, scores in score_all(self._space, view):
-            violating = scores > view.threshold
-            keys.append(batch[violating])
-            found.append(scores[violating])
-            worst, tested = max(worst, scores.max(initial=0.0)), tested + len(batch)
-        complete = tested >= self._space.size - len(view.active)
-        if not complete:  # cut short
-            return Choice(np.zeros(0, dtype=np.int64), worst, tested, complete=False)
-        picked = self._pick(view, np.concatenate(keys), np.concatenate(found))
-        return Choice(picked, worst, tested, complete=True)
+        seen = survey(self._space, view)
+        if not seen.complete:  # cut short
+            return Choice(np.zeros(0, dtype=np.int64), seen.worst, seen.tested, complete=False)
+        picked = self._pick(view, seen.keys, seen.scores)
+        return Choice(picked, seen.worst, seen.tested, complete=True)
 
     def _pick(self, view: View, keys: Ints, scores: Floats) -> Ints:
         """Return violators in falling order of score, a few for each variable."""

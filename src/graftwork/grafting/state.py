@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Recipe
-from graftwork.grafting.screen import Screen
+from graftwork.grafting.screen import Screen, Sweep
 from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
@@ -148,6 +148,7 @@ class RunState:
             penalty=self.problem.penalty,
             family=self.problem.family,
             screen=self._screen(),
+            sweep=self._sweep,
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))
@@ -158,6 +159,17 @@ class RunState:
         if len(self.futile) or self.full():
             return None
         return problem.family.screen(problem.objective, problem.penalty, self.space)
+
+    def _sweep(self) -> Sweep | None:
+        """Return the scores of all pairs, those above lambda apart; None where that cannot be."""
+        screen, lam = self._screen(), self.problem.penalty.lam
+        if screen is None:
+            return None
+        sweep = screen.sweep(self.solution.point, lam, lambda: self.spent() is not None)
+        if sweep is not None:
+            n_active = len(self.network.active(self.space))
+            self.log.count_scores(self.space.size - n_active, exact=True, total=self.space.size)
+        return sweep
 
     def _score_choosable(self, keys: Ints) -> Floats:
         """Return the scores; blocks that must not be chosen do not seem to violate.

@@ -119,7 +119,29 @@ class Waiting:
 
 def _steps(space: PairSpace, keys: Ints, hubs: list[int]) -> Ints | int:
     """Return how many of these hubs each pair contains."""
-    return np.isin(space.pairs(keys), hubs).sum(axis=1) if hubs else 0
+    return _touching(space, keys, hubs).sum(axis=1) if hubs else 0
+
+
+def _touching(space: PairSpace, keys: Ints, hubs: list[int]) -> NDArray[np.bool_]:
+    """Return which variables of each pair are among some, shape (k, 2)."""
+    chosen = np.zeros(int(space.variables[-1]) + 1, dtype=bool)
+    chosen[hubs] = True
+    return chosen[space.pairs(keys)]
+
+
+def _among(keys: Ints, listed: Ints) -> NDArray[np.bool_]:
+    """Return which keys are in an ascending list.
+
+    Examples
+    --------
+    >>> _among(np.array([5, 1, 9]), np.array([1, 4, 9]))
+    array([False,  True,  True])
+    """
+    if not len(listed):
+        return np.zeros(len(keys), dtype=bool)
+    places = np.minimum(np.searchsorted(listed, keys), len(listed) - 1)
+    found: NDArray[np.bool_] = listed[places] == keys
+    return found
 
 
 class Queue:
@@ -229,7 +251,7 @@ class PairStream:
         """Return which pairs were ever drawn, by any of the orders, or are active."""
         pairs = self._space.pairs(keys)
         ended = [hub for hub in self._hubs if hub not in self._hub_orders]
-        drawn = self._unseen.taken(keys) | np.isin(keys, self._listed)
+        drawn = self._unseen.taken(keys) | _among(keys, self._listed)
         drawn |= np.isin(pairs, ended).any(axis=1)
         for hub, order in self._hub_orders.items():
             here = (pairs == hub).any(axis=1)
@@ -261,13 +283,14 @@ class PairStream:
             del self._hub_orders[hub]
             return _NONE
         chosen = chosen[chosen >= 0]  # -1: may not be an edge
-        return chosen[~(self._unseen.taken(chosen) | np.isin(chosen, self._listed))]
+        return chosen[~(self._unseen.taken(chosen) | _among(chosen, self._listed))]
 
     def _next_unseen(self, count: int) -> Ints:
         """Return the next never drawn pairs. Every hub's pairs are drawn before any of these."""
         chosen = self._unseen.take(count)
-        seen = np.isin(self._space.pairs(chosen), self._hubs).any(axis=1)
-        seen |= np.isin(chosen, self._listed)
+        seen = _among(chosen, self._listed)
+        if self._hubs:
+            seen |= _touching(self._space, chosen, self._hubs).any(axis=1)
         return chosen[~seen]
 
     def _refill(self) -> bool:

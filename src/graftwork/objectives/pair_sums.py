@@ -219,10 +219,10 @@ class Product:
     def of(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threads: int) -> Product:
         """Return the product; ``take`` fills in conditionals, times the rows' weights."""
         cards, extended, codes = sample.cards, sample.extended, sample.codes
-        lines, columns = _places(owners, cards - 1), _places(others, extended)
+        lines, columns = lines_of(owners, cards - 1), lines_of(others, extended)
         n_lines, n_columns = int((cards[owners] - 1).sum()), int(extended[others].sum())
         values = np.zeros((-(-n_lines // len(LANES)), n_columns, len(LANES)))
-        pieces = list(_pieces(owners, cards))
+        pieces = list(pieces_of(owners, cards))
         for start in range(0, codes.shape[1], SPAN):
             size = min(SPAN, codes.shape[1] - start)
             for part in Groups.of(others, extended).parts():
@@ -275,14 +275,14 @@ def dense(pairs: Ints, cards: Ints) -> bool:
     return int(cards[pairs].prod(axis=1).sum()) >= DENSE * first * second
 
 
-def _places(variables: Ints, sizes: Ints) -> Ints:
+def lines_of(variables: Ints, sizes: Ints) -> Ints:
     """Return where each variable's lines start among those of ``variables``, or -1."""
     places = np.full(len(sizes), -1)
     places[variables] = np.cumsum(sizes[variables]) - sizes[variables]
     return places
 
 
-def _pieces(owners: Ints, cards: Ints) -> Iterator[list[tuple[int, int, int, int]]]:
+def pieces_of(owners: Ints, cards: Ints) -> Iterator[list[tuple[int, int, int, int]]]:
     """Yield what fills the lanes: variables, first and last state, place among the lanes."""
     piece: list[tuple[int, int, int, int]] = []
     place = 0

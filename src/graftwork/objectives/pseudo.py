@@ -13,6 +13,7 @@ not count.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from graftwork.objectives.neighbourhoods import (
     padded,
 )
 from graftwork.objectives.pair_sums import by_states, compare_pairs
+from graftwork.objectives.pair_tiles import Tile, tiles
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -248,6 +250,12 @@ class PseudoPoint:
         """Return the mean conditionals of both variables of each pair, and the data's cells."""
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         return compare_pairs(self.conditionals, pairs, self._sums.states)
+
+    def tiles(self, variables: Ints) -> Iterator[Tile] | None:
+        """Return all pairs among some variables, tile by tile; None where cells are missing."""
+        if not self.objective.sample.complete:
+            return None
+        return tiles(self.conditionals, variables, self._sums.states)
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to say later how far the conditionals have moved."""

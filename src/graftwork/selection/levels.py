@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import brentq
@@ -20,7 +21,9 @@ from graftwork.penalties.blocks import pair_scales
 from graftwork.selection.refit import refit
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
-MOST_PAIRS = 20_000_000
+MOST_PAIRS = 2**26
+# Kinds of tables are counted by kinds of variables where those are no more than this.
+MOST_KINDS = 2000
 # For the noise level, scales and degrees of freedom are rounded to this share of themselves.
 STEP = 0.005
 # Tables that are not penalised are fitted so far before the others are looked at.
@@ -60,7 +63,15 @@ def largest_score(problem: Problem) -> float:
     Beyond ``MOST_PAIRS`` pairs, of a sample of them.
     """
     point = problem.objective.at(_first_network(problem))
-    largest = 0.0
+    largest, here = 0.0, cast(Any, point)
+    if not _weighed(problem) and problem.space.size <= MOST_PAIRS and hasattr(point, "tiles"):
+        tiles = here.tiles(problem.space.variables)
+        if tiles is not None:
+            roots = np.sqrt(problem.objective.sample.declared.astype(np.float64))
+            scores = (
+                tile.scores(roots, problem.penalty.separable).max(initial=0.0) for tile in tiles
+            )
+            return float(max(scores, default=0.0))
     for pairs in _batches(problem):
         gradients, offsets, _ = point.pair_gradients(pairs)
         largest = max(largest, _largest(problem, pairs, gradients, offsets))
@@ -80,12 +91,14 @@ def noise_level(problem: Problem) -> float:
     sample, parts = problem.objective.sample, _Parts.of(problem)
     kinds: dict[tuple[int, int], float] = {}
     times = 0
-    for pairs in _batches(problem):
-        if not times:  # the pseudo-likelihood has two conditionals for each pair
-            point = problem.objective.at(independent_potentials(sample))
-            times = len(point.pair_expectations(pairs[:1]).given)
+    if problem.space.size:  # the pseudo-likelihood has two conditionals for each pair
+        point = problem.objective.at(independent_potentials(sample))
+        times = len(point.pair_expectations(problem.space.pairs(np.zeros(1, np.int64))).given)
+    whole = None if _weighed(problem) else parts.count_all(problem.space.variables)
+    for pairs in _batches(problem) if whole is None else ():
         for kind, count in parts.count(pairs, _factors(problem, pairs)).items():
             kinds[kind] = kinds.get(kind, 0.0) + count
+    kinds = kinds if whole is None else whole
     logs = STEP * np.array(list(kinds), dtype=np.float64).reshape(-1, 2)
     scales, degrees = np.exp(logs).T
     number = np.array(list(kinds.values()), dtype=np.float64)
@@ -159,6 +172,40 @@ class _Parts:
             np.divide(first**2, second, out=degrees, where=varies)
         return _Parts(starts, _steps(scales), _steps(degrees), np.where(scales > 0.0, shares, 0.0))
 
+    def count_all(self, variables: Ints) -> dict[tuple[int, int], float] | None:
+        """Return how many tables, or entries, of all pairs have each scale and degree.
+
+        They are counted by kinds of parts: pairs of any two, less those of one variable. None
+        where there are too many kinds.
+        """
+        sizes = np.diff(self.starts)[variables]
+        part = np.arange(int(sizes.sum())) + np.repeat(
+            self.starts[variables] - offsets(sizes)[:-1], sizes
+        )
+        owner = np.repeat(np.arange(len(variables)), sizes)[self.shares[part] > 0.0]
+        part = part[self.shares[part] > 0.0]
+        own = np.stack([self.scales[part], self.degrees[part]], axis=1)
+        kinds, which = np.unique(own, axis=0, return_inverse=True)
+        if not len(kinds) or len(kinds) > MOST_KINDS:
+            return {} if not len(kinds) else None
+        which, shares = which.ravel(), self.shares[part]
+        total = np.bincount(which, shares, minlength=len(kinds))
+        number = np.outer(total, total)
+        ends = np.append(np.flatnonzero(np.diff(owner)) + 1, len(owner))
+        first = 0
+        for last in ends.tolist():
+            mine = which[first:last]
+            np.subtract.at(number, np.ix_(mine, mine), np.outer(*(shares[first:last],) * 2))
+            first = last
+        sums = (kinds[:, None] + kinds[None]).reshape(-1, 2)
+        found, place = np.unique(sums, axis=0, return_inverse=True)
+        counts = 0.5 * np.bincount(place.ravel(), number.ravel(), minlength=len(found))
+        return {
+            (scale, degree): count
+            for (scale, degree), count in zip(found.tolist(), counts.tolist(), strict=True)
+            if count > 1e-6
+        }
+
     def count(self, pairs: Ints, factors: Floats) -> dict[tuple[int, int], float]:
         """Return how many tables, or entries, of some pairs have each scale and degree."""
         sizes = np.diff(self.starts)[pairs]
@@ -212,6 +259,12 @@ def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) ->
     factors = _factors(problem, pairs)
     scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
     return float(scores.max(initial=0.0))
+
+
+def _weighed(problem: Problem) -> bool:
+    """Return whether something is known about single pairs: factors, or pairs left out."""
+    family = problem.family
+    return isinstance(family, NetworkFamily) and family.prior is not None
 
 
 def _first_network(problem: Problem) -> Potentials:

@@ -38,7 +38,7 @@ from graftwork.solvers import Solution
 from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.edge_tests import Cut, EdgeTests, Findings
 from graftwork.testing.evidence import Evidence
-from graftwork.testing.newton import newton
+from graftwork.testing.newton import Curvature, has_hessian, newton, switch
 from graftwork.testing.pair_screen import STRIKING
 from graftwork.testing.pair_tests import examine_absent
 from graftwork.testing.resampled import NOISE, DrawnFrom
@@ -186,7 +186,8 @@ class _Search:
         self._unsettled = 0
         self._evidence: Evidence | None = None
         self._edge_tests: EdgeTests | None = None
-        # Networks that differ in one pair from the one that is tested.
+        # The curvature at the network that is tested, and networks that differ in one pair from it.
+        self._curvature: tuple[Solution, Curvature] | None = None
         self._other_way: dict[tuple[int, int], Solution] = {}
         # Pairs that came in by their test, and edges that left by theirs while settling.
         self._entered: set[tuple[int, ...]] = set()
@@ -480,7 +481,6 @@ class _Search:
                 break
             self._walk.check_time()
             verdicts.add(new[0], self._middle_test(here, np.array(new[:1])), layout)
-            self._fitted = here
         self._unsettled += len(doubted)
         for place, pair in enumerate(_pairs(evidence.edges.pairs)):
             if pair in self._decided and pair in _pairs(doubted):
@@ -494,17 +494,35 @@ class _Search:
 
     def _middle_test(self, here: Solution, pair: Ints) -> Findings:
         """Return the middle one of three tests of a pair: it is fitted the other way."""
-        rows = self._rows()
-        self._fit(_switched(here.point.potentials, pair))
-        self._finish_refit()
-        there = self._fitted
-        assert there is not None
+        rows, there = self._rows(), self._fit_switched(here, pair)
         self._other_way[_pairs(pair)[0]] = there
-        fits, views = [here, there], [rows, self._rows()]
+        fits, views = [here, there], [rows, FittedRows.of(there.point, self._contrasts)]
         if find_edges(here.point.potentials.layout, pair)[0] >= 0:
             fits, views = fits[::-1], views[::-1]
         finding = middle_test(fits, views, pair, FINAL_ROWS)
         return finding if self._drawn_from is None else self._drawn_from.fresh(finding)
+
+    def _fit_switched(self, here: Solution, pair: Ints) -> Solution:
+        """Return the exact refit of the network with one pair the other way.
+
+        Mostly its weights move near the pair alone: the curvature of the network as it is serves
+        all pairs that are looked at.
+        """
+        start = _switched(here.point.potentials, pair)
+        smooth = unshrunk(self._problem)
+        free = not (smooth.penalty.unary_lam or smooth.penalty.unary_l2)
+        if free and has_hessian(self._problem.objective.sample, start.layout):
+            if self._curvature is None or self._curvature[0] is not here:
+                self._curvature = here, Curvature.of(smooth, here)
+            wanted = LAST_DIGITS if self._drawn_from is None else FINAL_ACCURACY
+            there = switch(smooth, self._curvature[1], start, pair[0], wanted)
+            if there.residual <= FINAL_ACCURACY:
+                return there
+        self._fit(start)
+        self._finish_refit()
+        assert self._fitted is not None
+        there, self._fitted = self._fitted, here
+        return there
 
     @property
     def _layout(self) -> Layout:

@@ -121,8 +121,7 @@ class EdgeTests:
         whole = hessian(rows, parameters, None if near is None else near.variables)
         around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
         profiles = around.profiles(edges, rows.n_threads)
-        weights = parameters.read(rows.potentials.weights)
-        own = [weights[parameters.of_edge(e)] for e in edges.tolist()]
+        own = _read_edges(rows, edges)
         rises = [w @ profiles[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
         return EdgeTests(rows, parameters, edges, profiles, np.array(rises))
 
@@ -153,6 +152,14 @@ class EdgeTests:
             scales[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
         statistics = self.rises / scales
         return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
+
+
+def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:
+    """Return the parameters of some edges, K_i' W K_j."""
+    layout, weights = rows.potentials.layout, rows.potentials.weights
+    bases = rows.contrasts.bases
+    pairs = zip(edges.tolist(), layout.edges[edges].tolist(), strict=True)
+    return [(bases[i].T @ layout.table(weights, e) @ bases[j]).ravel() for e, (i, j) in pairs]
 
 
 @dataclass(frozen=True, slots=True)

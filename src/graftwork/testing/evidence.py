@@ -65,18 +65,18 @@ class Evidence:
                 log_q[k] = max(log_q[k], self.rivals.get((i, j), -np.inf))
         return log_q
 
-    def replaced(self, part: str, place: int, finding: Findings) -> Evidence:
-        """Return the evidence with the middle test of one edge, or of one other pair.
+    def replaced(self, part: str, places: Ints, tests: Findings) -> Evidence:
+        """Return the evidence with the middle tests of some edges, or of some other pairs.
 
         Parameters
         ----------
         part : {"edges", "others"}
-        place : int
-        finding : Findings
-            One test.
+        places : (k,) int64
+        tests : Findings
+            As many.
         """
-        changed = getattr(self, part).with_rows(np.array([place]), finding)
-        return replace(self, **{part: changed}, n_contested=self.n_contested + 1)
+        changed = getattr(self, part).with_rows(places, tests)
+        return replace(self, **{part: changed}, n_contested=self.n_contested + len(places))
 
     def choose(self, required: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first.

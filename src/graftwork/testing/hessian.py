@@ -140,6 +140,11 @@ class Parameters:
         places = offsets(sizes)
         return [self._conditional(i, edges, places) for i, edges in enumerate(at)]
 
+    def conditional(self, i: int) -> ConditionalParameters:
+        """Return the parameters of one variable's conditional."""
+        edges = np.flatnonzero((self.layout.edges == i).any(axis=1))
+        return self._conditional(i, edges, offsets(self.contrasts.sizes))
+
     def _conditional(self, centre: int, edges: Ints, places: Ints) -> ConditionalParameters:
         sizes, starts, layout = self.contrasts.sizes, self.starts, self.layout
         own = np.arange(sizes[centre])
@@ -210,18 +215,24 @@ class Hessian:
         Parameters
         ----------
         edges : (k,) int64, optional
-            Matrices of variables that have others than these edges are not complete.
+            Matrices of variables that have others than these edges are not complete, or as they
+            were.
         """
-        totals = [block.copy() for block in self.blocks]
         listed = range(parameters.layout.n_edges) if edges is None else edges.tolist()
+        touched = range(len(self.blocks))
+        if edges is not None:
+            touched = np.unique(parameters.layout.edges[edges]).tolist()
+        totals = list(self.blocks)
+        for k in touched:
+            totals[k] = totals[k].copy()
         for e in listed:
             i, j = parameters.layout.edges[e].tolist()
             first = parameters.of_edge(e)
             here, there = (within(self.places[k], first) for k in (i, j))
             totals[i][here, here] += self.blocks[j][there, there]
             totals[j][there, there] += self.blocks[i][here, here]
-        for own, total in zip(self.places, totals, strict=True):
-            total[np.diag_indices_from(total)] += diagonal[own]
+        for k in touched:
+            totals[k][np.diag_indices_from(totals[k])] += diagonal[self.places[k]]
         return totals
 
 
@@ -239,18 +250,20 @@ def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = N
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
     """
-    conditionals = parameters.conditionals
-    wanted = np.ones(len(conditionals), dtype=bool)
-    if variables is not None:
-        wanted[:] = False
-        wanted[variables] = True
-    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals]) * wanted
+    conditionals = (
+        parameters.conditionals
+        if variables is None
+        else [parameters.conditional(i) for i in variables.tolist()]
+    )
+    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals])
 
     def compute(part: slice) -> list[tuple[Ints, Floats]]:
-        return [_block(rows, own) if wanted[own.centre] else _NOTHING for own in conditionals[part]]
+        return [_block(rows, own) for own in conditionals[part]]
 
     groups = run_chunks(compute, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
-    found = [one for group in groups for one in group]
+    found = [_NOTHING] * parameters.layout.n_variables
+    for own, block in zip(conditionals, [one for group in groups for one in group], strict=True):
+        found[own.centre] = block
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 

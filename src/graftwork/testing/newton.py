@@ -7,7 +7,7 @@ larger one way than another, and methods that only see gradients take thousands 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import Problem
-from graftwork.inference.layout import Floats, Layout
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian
@@ -25,6 +26,10 @@ from graftwork.testing.rows import FittedRows
 # At most this many Hessians, and steps with each.
 MOST_HESSIANS = 10
 MOST_STEPS = 20
+# At most this many times the Hessian is renewed near a pair alone.
+MOST_SWITCHES = 5
+# Then entries of a step below this share of the largest wait for a later one.
+NEAR = 1e-4
 # A step that leaves more than this share of the residual wants a new Hessian.
 ENOUGH_GAIN = 0.3
 # The Hessian is only built where no variable's conditional has more parameters than this, and no
@@ -59,36 +64,131 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     if not has_hessian(sample, layout):
         return solution
     parameters = Parameters.of(layout, all_states(sample))
-    ridge = np.zeros(parameters.size)
-    ridge[parameters.starts[layout.n_variables] :] = 2.0 * problem.penalty.l2
     for _ in range(MOST_HESSIANS):
         if solution.residual <= tolerance:
             break
-        rows = FittedRows.of(solution.point, parameters.contrasts)
-        curvature = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
-        after = _descend(problem, solution, parameters, curvature, ridge, tolerance)
+        curvature = Curvature.of(problem, solution, parameters)
+        after = _descend(problem, solution, curvature, tolerance)
         if after is solution:
             break
         solution = after
     return solution
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Curvature:
+    """The Hessian of a ridge problem at one point.
+
+    Attributes
+    ----------
+    parameters : Parameters
+    hessian : Hessian
+        Of the loss.
+    ridge : (parameters,) float64
+        What is added to its diagonal.
+    inverses : Hessian
+        Of the matrices of each variable's own parameters: a preconditioner (see `_schwarz`).
+    """
+
+    parameters: Parameters
+    hessian: Hessian
+    ridge: Floats
+    inverses: Hessian
+
+    @staticmethod
+    def of(problem: Problem, solution: Solution, parameters: Parameters | None = None) -> Curvature:
+        """Return the curvature at a solution."""
+        sample, layout = problem.objective.sample, solution.point.potentials.layout
+        if parameters is None:
+            parameters = Parameters.of(layout, all_states(sample))
+        rows = FittedRows.of(solution.point, parameters.contrasts)
+        whole = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
+        ridge = _ridge(problem, parameters)
+        return Curvature(parameters, whole, ridge, _schwarz(parameters, whole, ridge))
+
+    def switched(self, problem: Problem, solution: Solution, pair: Ints, near: Ints) -> Curvature:
+        """Return about the curvature at a network that has one edge more or less.
+
+        The conditionals of variables near the pair are looked at, those of others taken over.
+
+        Parameters
+        ----------
+        solution : Solution
+            The other network: its edges are in the same order, a new one last.
+        pair : (2,) int64
+        near : (k,) int64
+            The pair's variables, and others.
+        """
+        old, layout = self.parameters, solution.point.potentials.layout
+        new = Parameters.of(layout, old.contrasts)
+        weight = problem.objective.sample.total_weight
+        rows, ridge = FittedRows.of(solution.point, old.contrasts), _ridge(problem, new)
+        own = hessian(rows, new, near)
+        gone = find_edges(old.layout, pair[None])[0]
+        moved = np.arange(old.size)
+        if gone >= 0:
+            part = old.of_edge(int(gone))
+            moved[part.stop :] -= part.stop - part.start
+        places = [moved[some] for some in self.hessian.places]
+        blocks, inverses = list(self.hessian.blocks), list(self.inverses.blocks)
+        for k in near.tolist():
+            places[k], blocks[k] = own.places[k], own.blocks[k] / weight
+        whole = Hessian(new.size, places, blocks)
+        edges = np.flatnonzero(np.isin(layout.edges, pair).any(axis=1))
+        matrices = whole.by_variable(new, ridge, edges)
+        for k in pair.tolist():
+            inverses[k] = inverse(matrices[k])
+        return Curvature(new, whole, ridge, Hessian(new.size, places, inverses))
+
+
+def switch(
+    problem: Problem, before: Curvature, potentials: Potentials, pair: Ints, tolerance: float
+) -> Solution:
+    """Return the optimum of a ridge problem for a network that has one edge more or less.
+
+    Parameters
+    ----------
+    before : Curvature
+        At the optimum without that change, which moves little but the weights near the pair.
+    potentials : Potentials
+        Where to begin: the weights of that optimum, a new table of zeros last.
+    pair : (2,) int64
+    """
+    solution, near = problem.solution(potentials), np.sort(pair)
+    for _ in range(MOST_SWITCHES):
+        curvature = before.switched(problem, solution, pair, near)
+        solution = _descend(problem, solution, curvature, tolerance, NEAR)
+        if solution.residual <= tolerance:
+            return solution
+        edges = potentials.layout.edges
+        near = np.union1d(pair, edges[np.isin(edges, pair).any(axis=1)])
+    return newton(problem, solution, tolerance)
+
+
+def _ridge(problem: Problem, parameters: Parameters) -> Floats:
+    ridge = np.zeros(parameters.size)
+    ridge[parameters.starts[parameters.layout.n_variables] :] = 2.0 * problem.penalty.l2
+    return ridge
+
+
 def _descend(
     problem: Problem,
     solution: Solution,
-    parameters: Parameters,
-    curvature: Hessian,
-    ridge: Floats,
+    curvature: Curvature,
     tolerance: float,
+    least: float = 0.0,
 ) -> Solution:
     """Return where steps with one Hessian lead.
 
     It is corrected by what the steps saw of the slopes, as quasi-Newton methods do: one direction
-    in which it is somewhat old would be enough to make all steps gain little.
+    in which it is somewhat old would be enough to make all steps gain little. Entries of a step
+    below a share ``least`` of the largest are left as they are: variables that do not move are not
+    looked at.
     """
-    times = curvature.multiplier()
+    parameters, ridge = curvature.parameters, curvature.ridge
+    times = curvature.hessian.multiplier()
     whole = _operator(parameters.size, lambda vector: times(vector) + ridge * vector)
-    nearly_inverse = _schwarz(parameters, curvature, ridge)
+    nearly_inverse = _operator(parameters.size, curvature.inverses.multiplier())
 
     def solve(slope: Floats) -> Floats:
         found, _ = cg(whole, slope, rtol=ACCURACY, atol=0.0, M=nearly_inverse, maxiter=200)
@@ -102,6 +202,7 @@ def _descend(
     place, slope = read(solution)
     for _ in range(MOST_STEPS):
         step = -_corrected(solve, seen, slope)
+        step[np.abs(step) < least * np.abs(step).max()] = 0.0
         trial = _lower(problem, solution, parameters.write(step))
         if trial is None:
             return solution
@@ -141,21 +242,20 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     potentials, share = solution.point.potentials, 1.0
     while share > SHORTEST:
         moved = replace(potentials, weights=potentials.weights + share * step)
-        trial = problem.solution(moved, solution.memory)
+        trial = problem.solution(moved, solution.memory, solution)
         if trial.objective < solution.objective or trial.residual < 0.5 * solution.residual:
             return trial
         share *= 0.5
     return None
 
 
-def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats) -> Any:
+def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats) -> Hessian:
     """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
 
     Every table is in two of them (the overlapping additive Schwarz method).
     """
     inverses = [inverse(matrix) for matrix in curvature.by_variable(parameters, ridge)]
-    together = Hessian(parameters.size, curvature.places, inverses)
-    return _operator(parameters.size, together.multiplier())
+    return Hessian(parameters.size, curvature.places, inverses)
 
 
 def _operator(size: int, apply: Callable[[Floats], Floats]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -18,7 +19,9 @@ from scipy.special import chdtri
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
+from graftwork.objectives.pair_tiles import Tile
 from graftwork.objectives.protocol import Expectations, Point
+from graftwork.objectives.reshaped import evaluated
 from graftwork.testing.edge_tests import Cut
 from graftwork.testing.moments import unfold
 from graftwork.testing.rows import FittedRows
@@ -35,6 +38,8 @@ STRIKING = 0.05
 SHARE, STRIKING_SHARE = 0.6, 0.8
 # Pairs looked at together, and numbers in their tables.
 STRIP, BATCH_SIZE = 2**14, 2**20
+# Pairs looked at closely in one go.
+LISTED = 2**16
 
 
 def promising_pairs(
@@ -61,7 +66,24 @@ def promising_pairs(
         return
     view = View.of(tables)
     level, share = (striking, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
-    kept, likely = [], 0
+    kept: list[tuple[Ints, Floats, Expectations | None]] = []
+    likely = 0
+    here: Any = evaluated(point)
+    tiles = None if space.index_map is not None else here.tiles(space.variables)
+    if tiles is not None:
+        edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
+        for tile in tiles:
+            lines, columns, statistics, shares = view.near(tile, level, share)
+            pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
+            away = ~np.isin(space.keys(pairs), edges)
+            if cut is None:
+                places = np.flatnonzero(away)
+                for own in np.split(places, range(LISTED, len(places), LISTED)):
+                    yield pairs[own], tile.expectations(lines[own], columns[own])
+                continue
+            likely += int((shares[away] >= 1.0).sum())
+            kept.append((pairs[away], statistics[away], None))
+        absent = []
     for keys in absent:
         pairs = space.pairs(keys)
         expectations = point.pair_expectations(pairs)
@@ -128,14 +150,36 @@ class View:
             out[some] = (slopes**2 / curvatures).sum(axis=(1, 2))
         return out * self.rows.sample.total_weight**2
 
+    def near(self, tile: Tile, level: float, share: float) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return the pairs of a tile whose quick statistic is a share of what is needed.
+
+        Their places in the first list and in the second, the statistics, and those as shares of
+        what is needed.
+        """
+        statistics = tile.statistics(self.axes, self.curvatures)
+        first, second = (self.rows.contrasts.sizes[some] for some in (tile.first, tile.second))
+        degrees = np.arange(int(first.max(initial=0) * second.max(initial=0)) + 1)
+        least = _needed(degrees, level)[first[:, None] * second]
+        found = statistics >= share * least
+        if tile.triangle:
+            found = np.triu(found, 1)
+        lines, columns = np.nonzero(found)
+        statistics = statistics[lines, columns]
+        return lines, columns, statistics, statistics / least[lines, columns]
+
     def needed(self, pairs: Ints, p_value: float) -> Floats:
         """Return the statistic each pair needs for a p-value; infinite where there is no test."""
         degrees, which = np.unique(
             self.rows.contrasts.sizes[pairs].prod(axis=1), return_inverse=True
         )
-        least = np.full(len(degrees), np.inf)
-        least[degrees > 0] = chdtri(degrees[degrees > 0].astype(np.float64), p_value)
-        return least[which]
+        return _needed(degrees, p_value)[which]
+
+
+def _needed(degrees: Ints, p_value: float) -> Floats:
+    """Return the statistic needed for a p-value, by degrees of freedom; infinite for none."""
+    least = np.full(len(degrees), np.inf)
+    least[degrees > 0] = chdtri(degrees[degrees > 0].astype(np.float64), p_value)
+    return least
 
 
 def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[Ints]:

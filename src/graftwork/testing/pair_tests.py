@@ -55,7 +55,8 @@ def examine_pairs(rows: FittedRows, point: Point, pairs: Ints) -> Findings:
     point : Point
         The loss evaluated there.
     """
-    return _examine(MomentTables(rows), pairs, point.pair_expectations(pairs))
+    tables = MomentTables(rows, np.unique(pairs))
+    return _examine(tables, pairs, point.pair_expectations(pairs))
 
 
 def examine_absent(
@@ -149,7 +150,9 @@ def _test(
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
-    striking = np.flatnonzero(log_p < STRIKING)
+    least = 0.5 * model.min(axis=(1, 2))  # groups of states have no rarer cells
+    rare = least < max(SPARSE, SPARSE_IF_SMALL)
+    striking = np.flatnonzero((log_p < STRIKING) & rare)
     if len(striking):
         members = [stacked(rows.contrasts.members, pairs[striking, k]) for k in (0, 1)]
         pooled = [_pooled(table[striking], *members) for table in (0.5 * model, data)]

@@ -131,10 +131,12 @@ class VariableHessians:
         groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
         at = {}
-        for e, (i, j) in enumerate(parameters.layout.edges.tolist()):
+        edges = np.arange(parameters.layout.n_edges) if near is None else near.edges
+        for e, (i, j) in zip(edges.tolist(), parameters.layout.edges[edges].tolist(), strict=True):
             edge_of[i][j] = edge_of[j][i] = e
+            own = parameters.of_edge(e)
             for k in (i, j):
-                at[k, e] = within(whole.places[k], parameters.of_edge(e))
+                at[k, e] = within(whole.places[k], own)
         inverses = [one for group in groups for one in group]
         return VariableHessians(whole, parameters, matrices, inverses, edge_of, at)
 
@@ -256,7 +258,7 @@ def variations(
     edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
     slopes = np.empty((centres[-1].lines.stop, STRIP))
 
-    for block in rows.blocks():
+    for block in rows.blocks(_needed(parameters.layout, centres)):
         for start in range(0, len(block.weights), STRIP):
             weights = block.weights[start : start + STRIP]
             found = slopes[:, : len(weights)]
@@ -283,6 +285,14 @@ def variations(
     return totals
 
 
+def _needed(layout: Layout, centres: list[_Influences]) -> Ints | None:
+    """Return the variables that the scores of some variables depend on; None for all."""
+    if 2 * len(centres) > layout.n_variables:
+        return None
+    own = np.array([one.parameters.centre for one in centres], dtype=np.int64)
+    return np.unique(layout.edges[np.isin(layout.edges, own).any(axis=1)])
+
+
 def _influences(
     parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
 ) -> tuple[list[_Influences], list[list[int]]]:
@@ -292,9 +302,10 @@ def _influences(
     for k, e in enumerate(chosen.tolist()):
         for end, centre in enumerate(parameters.layout.edges[e].tolist()):
             at.setdefault(centre, []).append((k, end))
-    centres, first = [], 0
+    centres, first, few = [], 0, 8 * len(at) < parameters.layout.n_variables
     for centre, edges in sorted(at.items()):
-        own, last = parameters.conditionals[centre], first
+        own = parameters.conditional(centre) if few else parameters.conditionals[centre]
+        last = first
         for k, end in edges:
             starts[k][end] = last
             last += len(profiles[int(chosen[k])].precision)

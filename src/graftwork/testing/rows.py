@@ -125,11 +125,18 @@ class FittedRows:
             return 1.0
         return float(len(self.chosen) if weights is None else weights[self.chosen].sum()) / total
 
-    def blocks(self) -> Iterator[RowBlock]:
-        """Yield all rows, block by block."""
+    def blocks(self, variables: Ints | None = None) -> Iterator[RowBlock]:
+        """Yield all rows, block by block.
+
+        Parameters
+        ----------
+        variables : (k,) int64, optional
+            Whose lines are needed; default all. Those of others have no meaning.
+        """
+        some = np.arange(len(self.sample.cards)) if variables is None else variables
         width = max(1, int(self.sample.cards.sum()))
         size = int(np.clip(BLOCK_SIZE // width, LEAST_ROWS, MOST_ROWS))
-        filler = _Filler.of(self)
+        filler = _Filler.of(self, some)
         count = self.sample.n_rows if self.chosen is None else len(self.chosen)
         for start in range(0, count, size):
             part = slice(start, min(start + size, count))
@@ -140,46 +147,48 @@ class FittedRows:
 class _Filler:
     """What all blocks of rows have in common.
 
-    ``seen[i]`` has what each code of variable i counts as, ``means[i]`` its conditional in each
-    configuration, in contrasts, shape (k, codes) and (k, configurations). None stands for a
-    variable that is looked at row by row and too large to keep.
+    ``variables`` are those that are filled in. ``seen[i]`` has what each code of variable i counts
+    as, ``means[i]`` its conditional in each configuration, in contrasts, shape (k, codes) and
+    (k, configurations). None stands for a variable that is looked at row by row and too large to
+    keep.
     """
 
     rows: FittedRows
     places: Ints
-    seen: list[Floats]
-    means: list[Floats | None]
+    variables: Ints
+    seen: dict[int, Floats]
+    means: dict[int, Floats | None]
 
     @staticmethod
-    def of(rows: FittedRows) -> _Filler:
+    def of(rows: FittedRows, variables: Ints) -> _Filler:
         sample, bases, conditionals = rows.sample, rows.contrasts.bases, rows.conditionals
-        seen = [(sample.indicators(i) @ basis).T.copy() for i, basis in enumerate(bases)]
-        every, known = np.arange(len(bases)), conditionals.neighbourhoods.known
-        fit = conditionals.fit(every)
+        some, known = variables.tolist(), conditionals.neighbourhoods.known
+        seen = {i: (sample.indicators(i) @ bases[i]).T.copy() for i in some}
+        fit = conditionals.fit(variables)
         if fit:
-            conditionals.remember(every)
-        means = [
-            basis.T @ conditionals.matrix(i).T
+            conditionals.remember(variables)
+        means = {
+            i: bases[i].T @ conditionals.matrix(i).T
             if fit or i not in known or known[i].ids is not None
             else None
-            for i, basis in enumerate(bases)
-        ]
-        return _Filler(rows, rows.places, seen, means)
+            for i in some
+        }
+        return _Filler(rows, rows.places, variables, seen, means)
 
     def block(self, where: slice | Ints) -> RowBlock:
         """Return some rows."""
         rows, sample = self.rows, self.rows.sample
-        codes = np.ascontiguousarray(sample.codes[:, where])
-        count = codes.shape[1]
+        count = len(np.arange(sample.n_rows)[where])
         weights = np.ones(count) if sample.weights is None else sample.weights[where]
         indicators = np.empty((int(self.places[-1]), count))
         block = RowBlock(weights, indicators, np.empty_like(indicators))
 
         def fill(part: slice) -> None:
-            for i in range(part.start, part.stop):
-                self._fill(block, i, codes[i], where)
+            for i in self.variables[part].tolist():
+                self._fill(block, i, sample.codes[i][where], where)
 
         costs = np.asarray(sample.cards * rows.contrasts.sizes + 1, dtype=np.float64)
+        costs = costs[self.variables]
         run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
         return block
 

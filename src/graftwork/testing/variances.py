@@ -78,20 +78,27 @@ class MomentTables:
     """The moments of all variables, in parts of the rows: a part has about ``TILE`` numbers.
 
     There is one part at a time: the next one takes its place in memory. Mostly there is one.
+
+    Parameters
+    ----------
+    variables : (k,) int64, optional
+        Those that are asked for, ascending; default all.
     """
 
-    def __init__(self, rows: FittedRows) -> None:
-        self.rows = rows
+    def __init__(self, rows: FittedRows, variables: Ints | None = None) -> None:
+        self.rows, n_variables = rows, len(rows.contrasts.sizes)
         here, n_rows = rows.conditionals.neighbourhoods, rows.sample.n_rows
-        self._here = [here.of_variable(i) for i in range(len(rows.contrasts.sizes))]
+        self._asked = np.arange(n_variables) if variables is None else variables
+        self._here = {i: here.of_variable(i) for i in self._asked.tolist()}
         self._widths = -(-2 * _triangles(rows) // len(_lanes(rows))) * len(_lanes(rows))
-        counts = np.array([one.count for one in self._here])
-        merged = np.array([one.ids is not None for one in self._here])
+        counts, merged = np.zeros(n_variables, dtype=np.int64), np.zeros(n_variables, dtype=bool)
+        counts[self._asked] = [one.count for one in self._here.values()]
+        merged[self._asked] = [one.ids is not None for one in self._here.values()]
         size, self._whole, self._counts = n_rows, merged, counts
         while size > 1 and int(self._counts @ self._widths) > TILE:
             size = -(-size // 2)
             self._whole = merged & (FEWER * counts <= size)
-            self._counts = np.where(self._whole, counts, size)
+            self._counts = np.where(self._whole, counts, np.where(counts > 0, size, 0))
         self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
         self._starts = offsets(self._counts * self._widths)
         self._table: MomentTable | None = None
@@ -113,12 +120,12 @@ class MomentTables:
         here = self.rows.conditionals.neighbourhoods
 
         def add(some: slice) -> list[Floats]:
-            return [self._total(i, here.masses_of(i)) for i in range(some.start, some.stop)]
+            return [self._total(i, here.masses_of(i)) for i in self._asked[some].tolist()]
 
-        costs = np.array([float(one.count) for one in self._here])
+        costs = np.array([float(one.count) for one in self._here.values()])
         groups = run_chunks(add, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
         found = [one for group in groups for one in group]
-        for size, own in zip(_triangles(self.rows).tolist(), found, strict=True):
+        for size, own in zip(_triangles(self.rows)[self._asked].tolist(), found, strict=True):
             yield own[:size], own[size : 2 * size]
 
     def _total(self, i: int, masses: Floats) -> Floats:
@@ -155,8 +162,8 @@ class MomentTables:
         rows, count = self.rows, part.stop - part.start
         lines = cache_lines(int(self._starts[-1])) if before is None else before.lines
         if before is None or before.ids.shape[1] != count:
-            ids = np.empty((len(self._here), count), dtype=np.int32)
-            ids[~self._whole] = np.arange(count)
+            ids = np.empty((len(self._whole), count), dtype=np.int32)
+            ids[self._asked[~self._whole[self._asked]]] = np.arange(count)
         else:
             ids = before.ids
         for i in np.flatnonzero(self._whole):

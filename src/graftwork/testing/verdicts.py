@@ -85,9 +85,12 @@ class Verdicts:
             ]
             if not found:
                 return evidence
-            for part, place, pair, verdict in found:
-                settled.add(pair)
-                evidence = evidence.replaced(part, place, verdict)
+            settled.update(pair for _, _, pair, _ in found)
+            for part in ("edges", "others"):
+                own = [(place, verdict) for name, place, _, verdict in found if name == part]
+                if own:
+                    places, tests = zip(*own, strict=True)
+                    evidence = evidence.replaced(part, np.array(places), Findings.joined([*tests]))
 
 
 def doubtful(evidence: Evidence) -> Iterator[tuple[str, int, Pair]]:
