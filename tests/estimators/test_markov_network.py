@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
 from graftwork.errors import ParameterError
+from graftwork.estimators.spec import MOST_VARIABLES
 from graftwork.inference import JunctionTree
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
@@ -516,7 +517,7 @@ def test_auto_is_the_quickest_method_that_ends_at_the_same_network(settings, exp
 
 
 def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
-    rows = np.random.default_rng(0).integers(2, size=(30, 2501))
+    rows = np.random.default_rng(0).integers(2, size=(30, MOST_VARIABLES + 1))
     net = gw.MarkovNetwork(lam=0.2, knowledge={"candidates": [("x0", "x1")]}).fit(rows)
     assert net.method_ == "best-choice"
 
