@@ -520,6 +520,8 @@ def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
     rows = np.random.default_rng(0).integers(2, size=(30, MOST_VARIABLES + 1))
     net = gw.MarkovNetwork(lam=0.2, knowledge={"candidates": [("x0", "x1")]}).fit(rows)
     assert net.method_ == "best-choice"
+    spec = gw.MarkovNetwork(lam=0.2).spec()
+    assert [spec.recipe_for(n).name for n in (2501, 11_586)] == ["working-set", "best-choice"]
 
 
 def test_a_path_is_read(tmp_path):

@@ -37,8 +37,9 @@ from graftwork.recipes.working_set import working_set
 from graftwork.selection.criteria import CRITERIA, Criterion
 
 # Up to this many variables method="auto" looks at all pairs in every round: what bounds of all
-# pairs can be kept for (``grafting.screen``; see benchmarks/growth.py).
-MOST_VARIABLES = 11_585
+# pairs can be kept for (``grafting.screen``; see benchmarks/growth.py). With prior knowledge or
+# missing cells pairs must be listed: there fewer.
+MOST_VARIABLES, MOST_LISTED = 11_585, 2500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +166,9 @@ class FitSpec:
         """
         unlimited = replace(self.budget, max_seconds=None) == Budget()
         free = unlimited and self.arrivals is None and self.loss == "pseudolikelihood"
-        small = n_variables <= MOST_VARIABLES and self.penalty not in ("l2", "none")
+        listed = not self.knowledge.empty or self.missing in ("available-case", "impute")
+        most = MOST_LISTED if listed else MOST_VARIABLES
+        small = n_variables <= most and self.penalty not in ("l2", "none")
         plain = self.recipe.selector == best_choice().selector
         if not (self.automatic and free and small and plain):
             return self.recipe
