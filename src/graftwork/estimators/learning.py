@@ -37,9 +37,11 @@ from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
-# where more than a few of the edges, by their number, came or went in the end.
+# where more than a few of the edges, by their number, came or went in the end, and where learning
+# again is a matter of seconds: up to this many pairs.
 DROPPED = 0.01
 FEW = 0.02
+MOST_PAIRS = 30_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +195,8 @@ class Learning:
     def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
         """Return the tests and the choice of a result, with how far it depends on single rows.
 
-        Where hardly a pair came or went in the end nothing moves, and it is not tried.
+        Where hardly a pair came or went in the end nothing moves, and it is not tried; nor is it
+        with many variables, where it would take as long as all else.
         """
         evidence, choice, tests = found.evidence, found.choice, found.choice.tests
         if evidence is None or tests is None:
@@ -206,7 +209,7 @@ class Learning:
         if not self.check or not whole:
             return evidence, choice
         edges = found.refitted.point.potentials.layout.edges
-        if found.unsettled <= max(1.0, FEW * len(edges)):
+        if found.unsettled <= max(1.0, FEW * len(edges)) or evidence.n_tests > MOST_PAIRS:
             return evidence, choice
         self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
         others = self._without_some(found.refitted.point.potentials)

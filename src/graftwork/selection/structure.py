@@ -39,8 +39,8 @@ from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.edge_tests import Cut, EdgeTests, Findings
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.newton import Curvature, has_hessian, newton, switch
-from graftwork.testing.pair_screen import STRIKING
-from graftwork.testing.pair_tests import examine_absent
+from graftwork.testing.pair_screen import FEWEST_PAIRS, STRIKING
+from graftwork.testing.pair_tests import examine_absent, examine_pairs
 from graftwork.testing.resampled import NOISE, DrawnFrom
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.verdicts import Verdicts, middle_test
@@ -62,6 +62,9 @@ MANY_ROWS = 200_000
 LEAST_ROWS, MOST_SHARE = 50_000, 0.5
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
+# While settling, absent pairs whose p-values are at most those of discoveries to this power are
+# tested again and again, and all only once those agree.
+CLOSE = 0.6
 # Edges may leave together if that costs at most this much more than each alone promised.
 SLACK = 1.25
 
@@ -352,12 +355,18 @@ class _Search:
             self._fitted = refit(self._problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
 
     def _look(
-        self, known: Evidence | None = None, *, settling: bool = False, exact: bool = False
+        self,
+        known: Evidence | None = None,
+        *,
+        settling: bool = False,
+        exact: bool = False,
+        among: Ints | None = None,
     ) -> Evidence:
         """Test the edges or, where tests of them are ``known``, the absent pairs; settling, both.
 
         Of what is known only the edges that are still there count. Only the tests that may change
-        a decision are exact, or those of all striking absent pairs too.
+        a decision are exact, or those of all striking absent pairs too. Absent pairs are looked for
+        ``among`` some, or all.
         """
         self._walk.check_time()
         assert self._fitted is not None
@@ -365,7 +374,10 @@ class _Search:
         size = self._problem.space.size
         cut = Cut(self._fdr, size, None if self._drawn_from is None else self._drawn_from.fresh)
         others, striking = Findings.none(0), max(STRIKING, self._fdr)
-        if settling or known is not None:
+        if among is not None:
+            absent = among[find_edges(point.potentials.layout, among) < 0]
+            others = examine_pairs(rows, point, absent)
+        elif settling or known is not None:
             others = examine_absent(rows, point, self._problem, None if exact else cut, striking)
         if known is None:
             self._edge_tests = EdgeTests.of(rows)
@@ -397,12 +409,14 @@ class _Search:
 
     def _settle(self) -> None:
         """Go on until the tests of edges and those of absent pairs agree at an exact refit."""
-        verdicts, exact = Verdicts(), True
+        verdicts, exact, close = Verdicts(), True, None
         while True:
             self._note("final tests", 0)
             if exact:
                 self._finish_refit()
-            tests = self._look(settling=True, exact=exact)
+            tests = self._look(settling=True, exact=exact, among=None if exact else close)
+            if exact and tests.n_tests >= FEWEST_PAIRS:
+                close = _close(tests)
             if self._move(verdicts.applied(tests, self._layout)):
                 exact = False
             elif not exact or self._decide(tests, verdicts):
@@ -574,6 +588,13 @@ def apart(pairs: Ints) -> Ints:
             used.update(pair)
             chosen.append(k)
     return pairs[chosen]
+
+
+def _close(tests: Evidence) -> Ints:
+    """Return the edges, and the absent pairs that are not far from being some."""
+    discoveries = len(tests.edges.pairs) + 1
+    limit = CLOSE * np.log(tests.level * min(1.0, discoveries / tests.n_tests))
+    return np.concatenate([tests.edges.pairs, tests.others.pairs[tests.others.log_p <= limit]])
 
 
 def _switched(potentials: Potentials, pairs: Ints) -> Potentials:
