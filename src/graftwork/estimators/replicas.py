@@ -14,7 +14,6 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from graftwork.data import Table
 from graftwork.data.values import suggestion
@@ -293,6 +292,8 @@ def _by_processes(
     resampling: Resampling, numbers: Sequence[int], jobs: int, seconds: float
 ) -> Learned:
     """Yield what processes learn, each several at a time, so that they come about every second."""
+    from joblib import Parallel, delayed  # it takes a tenth of a second to import
+
     size = int(np.clip(BATCH_SECONDS / max(seconds, 1e-3), 1, -(-len(numbers) // jobs)))
     parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
     pool = Parallel(n_jobs=min(jobs, len(parts)), backend="loky", return_as="generator_unordered")

@@ -410,23 +410,33 @@ class _Search:
     def _settle(self) -> None:
         """Go on until the tests of edges and those of absent pairs agree at an exact refit."""
         verdicts, exact, close = Verdicts(), True, None
+        many = self._problem.space.size >= FEWEST_PAIRS
         while True:
             self._note("final tests", 0)
             if exact:
                 self._finish_refit()
-            tests = self._look(settling=True, exact=exact, among=None if exact else close)
-            if exact and tests.n_tests >= FEWEST_PAIRS:
+            lists = exact and not many
+            tests = self._look(settling=True, exact=lists, among=None if exact else close)
+            if exact and many:
                 close = _close(tests)
-            if self._move(verdicts.applied(tests, self._layout)):
-                exact = False
-            elif not exact or self._decide(tests, verdicts):
-                exact = True
-            else:
-                evidence = verdicts.applied(self._measured(tests), self._layout)
-                passing = _pairs(self._doubted(evidence)[1])
-                rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}
-                self._evidence = replace(evidence, rivals=rivals)
-                return
+            then = self._change(tests, verdicts, exact)
+            if then is None and many:  # all that is striking is listed once, at the end
+                listed = self._look(tests, exact=True)
+                tests = replace(listed, edges=tests.edges)
+                then = self._change(tests, verdicts, exact)
+            if then is None:
+                break
+            exact = then
+        evidence = verdicts.applied(self._measured(tests), self._layout)
+        passing = _pairs(self._doubted(evidence)[1])
+        rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}
+        self._evidence = replace(evidence, rivals=rivals)
+
+    def _change(self, tests: Evidence, verdicts: Verdicts, exact: bool) -> bool | None:
+        """Change pairs as tests say; return whether the refit is to be exact, None if all agree."""
+        if self._move(verdicts.applied(tests, self._layout)):
+            return False
+        return True if not exact or self._decide(tests, verdicts) else None
 
     def _measured(self, tests: Evidence) -> Evidence:
         """Return the tests with those of all edges exact."""
