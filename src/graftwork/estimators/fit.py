@@ -149,11 +149,13 @@ def fit(
             part: EncodedRows,
             cells: MissingCells,
             begin: PairwiseMRF | None,
+            rounds: int | None,
         ) -> Fit:
             budget, rng = own.budget, own.rng()
-            settle = budget.max_edges is not None  # settling is what keeps to it
+            if budget.max_edges is not None:  # settling is what keeps to it
+                rounds = None
             return fit_rows(
-                own, rows, part, cells, data, budget, rng, drawn_from, near=begin, settle=settle
+                own, rows, part, cells, data, budget, rng, drawn_from, near=begin, rounds=rounds
             )
 
         drawn = draw_missing(spec, table, sample, found, rng, learn, near)
@@ -182,7 +184,7 @@ def fit_rows(
     drawn_from: DrawnFrom | None = None,
     check: bool = False,
     near: PairwiseMRF | None = None,
-    settle: bool = True,
+    rounds: int | None = None,
 ) -> Fit:
     """Return the network of rows that are prepared; `fit` is for all others.
 
@@ -196,15 +198,16 @@ def fit_rows(
         What they lack, and what is kept of them.
     budget : Budget
         What is left of the spec's.
-    settle : bool
-        Whether tests of edges go on until all of them agree; a network to draw cells with need not.
+    rounds : int, optional
+        How often tests choose among all pairs; default until all tests agree, which a network to
+        draw cells with need not.
     """
     recipe = spec.recipe_for(table.n_variables)
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
     learning = Learning(
-        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, settle
+        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds
     )
     learned = learning.run()
     outcome = learned.outcome

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from graftwork.estimators.missing import MissingCells
     from graftwork.models import PairwiseMRF
 
-    FitRows = Callable[[FitSpec, Table, EncodedRows, MissingCells, PairwiseMRF | None], Fit]
+    FitRows = Callable[
+        [FitSpec, Table, EncodedRows, MissingCells, PairwiseMRF | None, int | None], Fit
+    ]
 
 # How often edges are learned before the final network, and how often cells are drawn with each
 # set of edges.
@@ -83,10 +85,10 @@ def draw_missing(
         The same, prepared.
     found : MissingCells
     fit_rows : function
-        What learns a network of a spec, a table, a prepared sample, its missing cells and a network
-        to begin with.
+        What learns a network of a spec, a table, a prepared sample, its missing cells, a network to
+        begin with and how often to test all pairs.
     near : PairwiseMRF, optional
-        The network of almost the same rows.
+        The network of almost the same rows: it is what cells are drawn with at first.
     """
     if sample.complete:
         return Drawn(sample, near)
@@ -126,16 +128,21 @@ class _Drawing:
         self.last: Fit | None = None
 
     def learn(self, stage: int) -> None:
-        """Learn edges, and draw cells with them."""
-        found = replace(self._found, drawn=self.drawn is not self._sample)
-        spec = self._spec.with_seconds(self._left(stage))
-        self.last = self._fit_rows(spec, self._table, self.drawn, found, self.near)
-        if self.last.interrupted:
-            raise KeyboardInterrupt
-        self.near = self.last.model
-        potentials = carry_over(self.last.model, self._table, self._sample)
+        """Learn edges, and draw cells with them.
+
+        The first edges need no more than one look, and none where a network is near.
+        """
+        fresh = False
+        if stage or self.near is None:
+            found = replace(self._found, drawn=self.drawn is not self._sample)
+            spec = self._spec.with_seconds(self._left(stage))
+            fit = self._fit_rows(spec, self._table, self.drawn, found, self.near, stage)
+            self.last, self.near, fresh = fit, fit.model, fit.refitted
+            if fit.interrupted:
+                raise KeyboardInterrupt
+        potentials = carry_over(self.near, self._table, self._sample)
         for draw in range(DRAWS):
-            if draw or not self.last.refitted:
+            if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
             states = impute(potentials, self._sample.counts.codes, self._rng)
             self.drawn = self._sample.with_drawn(states)

@@ -106,8 +106,8 @@ class Learning:
         Whether to learn again without one row in a hundred where edges stand in for each other.
     near : PairwiseMRF, optional
         The network of almost the same rows, from which the search begins.
-    settle : bool
-        Whether tests of edges go on until all of them agree.
+    rounds : int, optional
+        How often all pairs are tested; default until all tests agree.
     """
 
     spec: FitSpec
@@ -120,7 +120,7 @@ class Learning:
     drawn_from: DrawnFrom | None = None
     check: bool = False
     near: PairwiseMRF | None = None
-    settle: bool = True
+    rounds: int | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Learning:
             fdr=spec.fdr,
             drawn_from=self.drawn_from,
             start=None if near is None else carry_over(near, self.table, self.sample),
-            settle=self.settle,
+            rounds=self.rounds,
             some_rows=self._some_rows if self.sample.complete else None,
             **self.options,
         )

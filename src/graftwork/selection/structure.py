@@ -115,7 +115,7 @@ def learn_structure(
     observer: Observer | None = None,
     drawn_from: DrawnFrom | None = None,
     start: Potentials | None = None,
-    settle: bool = True,
+    rounds: int | None = None,
     some_rows: Callable[[float], Fold] | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
@@ -136,9 +136,9 @@ def learn_structure(
         The network of almost the same rows: the short list is solved from there, without a path,
         and so are refits, as far as they have its edges. They are the same wherever their solvers
         begin.
-    settle : bool
-        Whether to go on until tests of edges and of absent pairs agree. Without, the result has no
-        evidence.
+    rounds : int, optional
+        How often to test all pairs; default until tests of edges and of absent pairs agree. Cut
+        short so, the result has no evidence.
     some_rows : function, optional
         About a share of the rows, for the path where there are many.
     """
@@ -155,7 +155,7 @@ def learn_structure(
             if start is None and some_rows is not None:
                 search.begin(lams, some_rows)
             search.screen(lams)
-            search.test(settle)
+            search.test(rounds)
         except PathEndedError:
             pass
         except KeyboardInterrupt:
@@ -232,21 +232,21 @@ class _Search:
         self._outcome = self._walk.settle(self._recipe, lam, start, self._tolerance)
         self._walk.check(self._outcome)
 
-    def test(self, settle: bool = True) -> None:
+    def test(self, rounds: int | None = None) -> None:
         """Test, change, refit, until nothing changes; then measure what is kept exactly."""
         assert self._outcome is not None
         self._note("refitting the short list", 2)
         self._walk.check_time()
         self._fit(self._outcome.potentials)
         edges = self._prune()  # most noise goes before absent pairs are tested
-        for turn in range(MOST_ROUNDS):
+        for turn in range(MOST_ROUNDS if rounds is None else rounds):
             self._note(f"testing all pairs, round {turn + 1}", 1)
             entering = self._choose(self._look(edges))[1]
             if not len(entering):
                 break
             self._enter(entering)
             edges = self._prune()  # what came in is an edge now, and tested as one
-        if not settle:
+        if rounds is not None:
             return
         self._settle()
         self._limit()
