@@ -315,3 +315,15 @@ def test_an_interrupt_on_the_way_with_some_of_the_rows_keeps_the_best_so_far(som
 
 def _sorted(findings):
     return findings.log_p[np.lexsort(findings.pairs.T)]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, monkeypatch):
+    table = make_scale_free(66, 2, n_rows=400, random_state=seed).data  # 2,145 pairs
+    close = MarkovNetwork(n_jobs=1).fit(table)
+    monkeypatch.setattr(structure, "FEWEST_PAIRS", 10**9)
+    every = MarkovNetwork(n_jobs=1).fit(table)
+    assert set(close.model_.edges) == set(every.model_.edges)
+    np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)
+    assert (close.evidence_.edge_log_q <= np.log(0.01)).all()
+    assert (close.evidence_.other_log_q > np.log(0.01)).all()

@@ -305,13 +305,12 @@ class LambdaPath:
         """Whether the last fit used up the edge budget: smaller lambdas could not add any."""
         return bool(self.fits) and self.fits[-1].certificate.stop == "edges"
 
-    def step(self, lam: float, start: Potentials | None = None) -> Outcome:
+    def step(self, lam: float) -> Outcome:
         """Return the penalised fit at the next lambda, loosely solved.
 
-        It begins with the fit before or, at the first lambda, with ``start`` if there is one. When
-        it was cut short the path ends: ``PathEndedError``.
+        It begins with the fit before. When it was cut short the path ends: ``PathEndedError``.
         """
-        start = self.fits[-1].potentials if self.fits else start
+        start = self.fits[-1].potentials if self.fits else None
         outcome = self.graft(PATH_RECIPE, lam, start, PATH_ACCURACY * lam)
         if self.fits:
             self.fits[-1] = _bare(self.fits[-1])

@@ -421,8 +421,7 @@ class _Search:
                 close = _close(tests)
             then = self._change(tests, verdicts, exact)
             if then is None and many:  # all that is striking is listed once, at the end
-                listed = self._look(tests, exact=True)
-                tests = replace(listed, edges=tests.edges)
+                tests = self._look(tests, exact=True)
                 then = self._change(tests, verdicts, exact)
             if then is None:
                 break
