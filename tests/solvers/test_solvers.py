@@ -30,7 +30,6 @@ from graftwork.solvers import (
 
 SOLVERS = {
     "proximal": ProximalQuasiNewton(),
-    "straight": ProximalQuasiNewton(straight=True),
     "orthant-wise": OrthantWise(),
     "gauss-seidel-1": GaussSeidel(1),
     "gauss-seidel-3": GaussSeidel(3),
@@ -38,7 +37,6 @@ SOLVERS = {
 }
 LIMITED = {
     "proximal": lambda most: ProximalQuasiNewton(max_evaluations=most),
-    "straight": lambda most: ProximalQuasiNewton(max_evaluations=most, straight=True),
     "orthant-wise": lambda most: OrthantWise(max_evaluations=most),
     "gauss-seidel-1": lambda most: GaussSeidel(1, max_evaluations=most),
     "gauss-seidel-3": lambda most: GaussSeidel(3, max_evaluations=most),

@@ -65,7 +65,7 @@ def refit(
         sources, targets = shared_entries(old.layout, start.layout)
         memory = before.memory.move(sources, start.layout.size, targets)
     start = searchable(smooth.penalty, start)
-    return ProximalQuasiNewton(max_evaluations, straight=True).improve(
+    return ProximalQuasiNewton(max_evaluations).improve(
         problem.objective,
         smooth.penalty,
         smooth.blocks(start.layout),

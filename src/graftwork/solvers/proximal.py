@@ -1,9 +1,9 @@
 """A proximal quasi-Newton solver that ends on a stationarity residual.
 
-Each step minimises a quadratic model of the loss plus the penalty itself; where the penalty is
-smooth that is a quasi-Newton step. The model's curvature is remembered from earlier steps and
-belongs to the loss alone, so it stays true when blocks come and go and when lambda changes.
-Minimising the model costs no pass over the data. A step is taken only when it lowers the objective.
+Each step minimises a quadratic model of the loss plus the penalty itself. The model's curvature is
+remembered from earlier steps and belongs to the loss alone, so it stays true when blocks come and
+go and when lambda changes. Minimising the model costs no pass over the data. A step is taken only
+when it lowers the objective.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ LEAST_CURVATURE = 1e-8
 # The model is solved to this share of the current residual, in at most this number of inner steps.
 MODEL_ACCURACY = 0.2
 MODEL_STEPS = 60
-# A step along a quasi-Newton direction is halved at most this often.
-MOST_HALVINGS = 30
 _NO_TABLES = Layout.of([], [])
 
 
@@ -43,14 +41,10 @@ class ProximalQuasiNewton:
         Most evaluations of the loss in one solve.
     memory : int
         How many curvature pairs to keep.
-    straight : bool
-        Whether a smooth penalty is met by quasi-Newton steps: quicker where a ridge keeps the
-        problem well conditioned, and slower at the last digits.
     """
 
     max_evaluations: int = 2000
     memory: int = 10
-    straight: bool = False
 
     def improve(
         self,
@@ -64,7 +58,7 @@ class ProximalQuasiNewton:
     ) -> Solution:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         coordinates = choose_coordinates(objective, penalty, blocks)
-        problem = Composite(objective, penalty, blocks, coordinates, self.memory, self.straight)
+        problem = Composite(objective, penalty, blocks, coordinates, self.memory)
         return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
@@ -77,7 +71,6 @@ class Composite:
     blocks: Blocks
     coordinates: Coordinates
     most_memory: int
-    straight: bool = False
 
     def evaluate(self, weights: Floats, near: Solution) -> Solution:
         """Return the solution at other weights."""
@@ -89,12 +82,6 @@ class Composite:
         weights = self.coordinates.enter(current.point.potentials.weights)
         gradient = self.coordinates.slope(current.point.gradient)
         metric = np.maximum(current.point.curvature, LEAST_CURVATURE)
-        shrinkage = getattr(self.penalty, "shrinkage", None)
-        if self.straight and shrinkage is not None:
-            lam, l2 = shrinkage(self.blocks)
-            if not lam.any():
-                extra = self.blocks.spread(2.0 * l2)
-                return self._straight(current, weights, gradient, metric, extra)
         hessian = undamped = current.memory.hessian(metric)
         damping, spent = 0.0, current
         while True:
@@ -113,34 +100,9 @@ class Composite:
             if damping > 1e9 or promised >= 0.0:
                 return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
             damping = max(0.5, 4.0 * damping)
-        return self._remembering(trial, current, after - weights, gradient)
-
-    def _straight(
-        self, current: Solution, weights: Floats, gradient: Floats, metric: Floats, extra: Floats
-    ) -> Solution:
-        """Return the solution after a quasi-Newton step, halved until it lowers the objective.
-
-        It is for a penalty that is smooth, a squared norm of curvature ``extra``: its model needs
-        no inner steps.
-        """
-        slope = self.coordinates.project(gradient + extra * weights)
-        step = self.coordinates.project(current.memory.direction(slope, metric, extra))
-        promised, spent = float(slope @ step), current
-        for _ in range(MOST_HALVINGS if promised < 0.0 else 0):
-            trial = self.evaluate(self.coordinates.leave(weights + step), spent)
-            allowed = 1e-4 * promised + ROUNDING * abs(current.objective)
-            if trial.objective <= current.objective + allowed:
-                return self._remembering(trial, current, step, gradient)
-            spent = replace(current, evaluations=trial.evaluations)
-            step, promised = 0.5 * step, 0.5 * promised
-        return replace(spent, memory=Memory(), stalled=not current.memory.pairs)
-
-    def _remembering(
-        self, trial: Solution, current: Solution, step: Floats, gradient: Floats
-    ) -> Solution:
-        """Return a solution with the curvature that a step from the current one has shown."""
         change = self.coordinates.slope(trial.point.gradient) - gradient
-        return replace(trial, memory=current.memory.remember(step, change, self.most_memory))
+        memory = current.memory.remember(after - weights, change, self.most_memory)
+        return replace(trial, memory=memory)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
