@@ -14,7 +14,7 @@ from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure, structure
+from graftwork.selection import learn_structure, screening, settling
 from graftwork.selection.path import STEPS
 
 
@@ -216,7 +216,7 @@ def test_an_interrupt_in_a_refit_is_not_lost(planted, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graftwork.selection.structure.refit", interrupted)
+    monkeypatch.setattr("graftwork.selection.tested_refit.refit", interrupted)
     result = learn(planted[1])
     assert result.outcome.interrupted
     assert not result.outcome.certificate.converged
@@ -283,7 +283,7 @@ def test_an_interrupt_before_there_is_any_network_goes_on(monkeypatch):
 def some_rows(monkeypatch):
     """A few thousand rows are many."""
     for name, value in (("MANY_ROWS", 1000), ("LEAST_ROWS", 300), ("MOST_SHARE", 0.8)):
-        monkeypatch.setattr(structure, name, value)
+        monkeypatch.setattr(screening, name, value)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -321,7 +321,7 @@ def _sorted(findings):
 def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, monkeypatch):
     table = make_scale_free(66, 2, n_rows=400, random_state=seed).data  # 2,145 pairs
     close = MarkovNetwork(n_jobs=1).fit(table)
-    monkeypatch.setattr(structure, "FEWEST_PAIRS", 10**9)
+    monkeypatch.setattr(settling, "FEWEST_PAIRS", 10**9)
     every = MarkovNetwork(n_jobs=1).fit(table)
     assert set(close.model_.edges) == set(every.model_.edges)
     np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)

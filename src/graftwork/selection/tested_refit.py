@@ -1,0 +1,134 @@
+"""Refits for tests: a few digits are enough while pairs come and go, all of them at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graftwork.grafting import Problem
+from graftwork.grafting.networks import only
+from graftwork.grafting.starts import with_pairs
+from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.pairs import find_edges
+from graftwork.selection.refit import carry, refit, unshrunk
+from graftwork.solvers import Solution
+from graftwork.testing.newton import Curvature, has_hessian, newton, switch
+
+# Refits are solved to this before a test; Newton steps take over after this many evaluations.
+REFIT_ACCURACY = 2e-4
+MOST_EVALUATIONS = 30
+# Where variables have too many states for those, this many evaluations must do.
+LAST_EVALUATIONS = 200
+# At the end Newton steps go on to rounding errors; where there are none, this must do.
+LAST_DIGITS = 1e-13
+FINAL_ACCURACY = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refits:
+    """How networks are refitted for tests.
+
+    Attributes
+    ----------
+    problem : Problem
+        The pseudo-likelihood; refits leave its sparsity penalty out.
+    near : Potentials or None
+        The network of almost the same rows: refits begin with its weights, as far as they have its
+        edges.
+    resampled : bool
+        Whether the rows were drawn with replacement: such rows are noisier, so their refits need
+        fewer digits.
+    """
+
+    problem: Problem
+    near: Potentials | None = None
+    resampled: bool = False
+
+    def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
+        """Return a network refitted well enough for a test.
+
+        Parameters
+        ----------
+        before : Solution, optional
+            An earlier refit with some of its edges.
+        """
+        start = self.known(start)
+        fitted = refit(
+            self.problem, start, REFIT_ACCURACY, before, max_evaluations=MOST_EVALUATIONS
+        )
+        return self.sharpen(fitted, REFIT_ACCURACY, REFIT_ACCURACY)
+
+    def finish(self, fitted: Solution) -> Solution:
+        """Return a refit solved to the last digits; that of a resample, almost."""
+        if not self.resampled:
+            return self.sharpen(fitted, LAST_DIGITS, FINAL_ACCURACY)
+        if fitted.residual > FINAL_ACCURACY:
+            fitted = refit(
+                self.problem,
+                fitted.point.potentials,
+                FINAL_ACCURACY,
+                fitted,
+                max_evaluations=MOST_EVALUATIONS,
+            )
+        return self.sharpen(fitted, FINAL_ACCURACY, FINAL_ACCURACY)
+
+    def sharpen(self, fitted: Solution, wanted: float, at_least: float) -> Solution:
+        """Return a refit solved further by Newton steps, or without if states are too many."""
+        if fitted.residual <= wanted:
+            return fitted
+        smooth = unshrunk(self.problem)
+        if _has_free_unaries(smooth):
+            fitted = newton(smooth, fitted, wanted)
+        if fitted.residual > at_least:
+            start = fitted.point.potentials
+            fitted = refit(self.problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
+        return fitted
+
+    def known(self, start: Potentials) -> Potentials:
+        """Return a start with the weights that almost the same rows have."""
+        return start if self.near is None else carry(self.near, start)
+
+
+class OtherWay:
+    """Exact refits of the networks that differ from one in a single pair.
+
+    Mostly their weights move near the pair alone: the curvature of the network as it is serves all
+    pairs that are looked at.
+
+    Attributes
+    ----------
+    here : Solution
+        The network, exactly refitted.
+    """
+
+    def __init__(self, refits: Refits, here: Solution) -> None:
+        self._refits, self.here = refits, here
+        self._curvature: Curvature | None = None
+
+    def fit(self, pair: Ints) -> Solution:
+        """Return the refit with one pair, of shape (1, 2), the other way."""
+        refits, start = self._refits, switched(self.here.point.potentials, pair)
+        smooth = unshrunk(refits.problem)
+        if _has_free_unaries(smooth) and has_hessian(smooth.objective.sample, start.layout):
+            if self._curvature is None:
+                self._curvature = Curvature.of(smooth, self.here)
+            wanted = FINAL_ACCURACY if refits.resampled else LAST_DIGITS
+            there = switch(smooth, self._curvature, start, pair[0], wanted)
+            if there.residual <= FINAL_ACCURACY:
+                return there
+        return refits.finish(refits.fit(start, self.here))
+
+
+def switched(potentials: Potentials, pairs: Ints) -> Potentials:
+    """Return the network with those of some pairs that are absent, without those that are edges."""
+    layout = potentials.layout
+    places = find_edges(layout, pairs)
+    kept = np.ones(layout.n_edges, dtype=bool)
+    kept[places[places >= 0]] = False
+    return with_pairs(only(potentials, kept), pairs[places < 0])
+
+
+def _has_free_unaries(problem: Problem) -> bool:
+    """Return whether unaries are not penalised: Newton steps need that."""
+    return not (problem.penalty.unary_lam or problem.penalty.unary_l2)
