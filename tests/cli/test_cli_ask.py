@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import graftwork as gw
+
 
 def test_query_prints_marginals(graftwork, model, model_file):
     result = graftwork("query", model_file, "visits", "--given", "wet=true")
@@ -140,6 +142,54 @@ def test_show_says_what_is_there(graftwork, model_file, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(edges.read_text().splitlines()) == 3
     assert graftwork("show", model_file, "--plot", tmp_path / "n.docx").code == 2
+
+
+def test_show_tells_of_tests_what_the_summary_tells(graftwork, chain_csv, tmp_path):
+    run = tmp_path / "run"
+    learned = graftwork("learn", chain_csv, "--out", run, "--holdout", 0, "--no-plot", "--quiet")
+    assert learned.code == 0
+    summary = (run / "summary.txt").read_text()
+    shown = graftwork("show", run / "model.gw", "--edges", tmp_path / "edges.csv").out
+    start = summary.index("What the numbers mean")
+    meaning = summary[start : summary.index("\n\n", start)]
+    assert "q = " in meaning
+    assert meaning in shown
+    edges = [line for line in summary.splitlines() if ", p = " in line]
+    assert edges
+    assert all(line in shown for line in edges)
+    assert "at a false discovery rate of 0.01" in " ".join(shown.split())
+    assert (tmp_path / "edges.csv").read_text() == (run / "edges.csv").read_text()
+
+
+def test_show_says_that_a_file_keeps_no_p_values(graftwork, chain_csv, tmp_path):
+    net = gw.MarkovNetwork().fit(gw.read_table(chain_csv))
+    info = net.info()
+    del info["edge_tests"]
+    net.model_.save(tmp_path / "old.gw", info=info)
+    shown = graftwork("show", tmp_path / "old.gw")
+    assert shown.code == 0
+    assert "The p-values of its edges are not in this file" in shown.out
+    net = gw.MarkovNetwork(lam=0.05).fit(gw.read_table(chain_csv))
+    net.save(tmp_path / "given.gw")
+    assert "p-value" not in graftwork("show", tmp_path / "given.gw").out
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {"edge_tests": 3, "choice": [], "tests": 1, "fdr": "x"},
+        {
+            "edge_tests": [[1]],
+            "choice": {"how": "tests", "tests": {"a": 1}},
+            "tests": 2,
+            "fdr": 0.1,
+        },
+    ],
+)
+def test_show_bears_any_info(graftwork, tmp_path, info):
+    model = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
+    model.save(tmp_path / "odd.gw", info=info)
+    assert graftwork("show", tmp_path / "odd.gw").code == 0
 
 
 @pytest.mark.parametrize("command", [["show"], ["query"], ["sample"], ["score"]])

@@ -34,6 +34,7 @@ def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_
     n_edges = load(out / "model.gw").n_edges
     assert n_edges >= 2
     assert int(chosen["n_edges"]) == int(shown[0].split()[1]) == n_edges
+    assert "model.gw has" not in result.out
 
 
 def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
@@ -44,6 +45,8 @@ def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
     assert "false discovery rate" in text
     assert f"a short list of {read(tmp_path / 'path.csv')[-1]['n_edges']} pair" in text
     assert f"{load(tmp_path / 'model.gw').n_edges} were kept as edges" in text
+    kept = f"model.gw has the {load(tmp_path / 'model.gw').n_edges} edges kept"
+    assert f"in the line chosen those of the short list; {kept}" in text
 
 
 def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):

@@ -227,6 +227,7 @@ def show(
     """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
     from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
+    from graftwork.report.edges import saved_tests
 
     network = load(model)
     info = read_info(model)
@@ -238,13 +239,14 @@ def show(
             )
         typer.echo(chain_text(network, info, top))
         return
-    unseen = _unseen(network, info)
-    typer.echo(render.model_text(network, info))
-    strongest = describe_network(network, meanings=_meanings(model), top=top, unseen=unseen)
-    if strongest:
-        typer.echo(f"\n{strongest}")
+    unseen, tests = _unseen(network, info), saved_tests(network, info)
+    strongest = describe_network(
+        network, meanings=_meanings(model), top=top, unseen=unseen, tests=tests
+    )
+    parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
+    typer.echo("\n\n".join(part for part in parts if part))
     if edges is not None:
-        write_edges(edges, network, unseen=unseen)
+        write_edges(edges, network, unseen=unseen, tests=tests)
     if plot is not None:
         plot_network(network, plot)
 

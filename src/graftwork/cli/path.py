@@ -65,7 +65,8 @@ def path(
 ) -> None:
     """Go through lambdas from large to small; show every value tried, and which was chosen.
 
-    Files: path.csv (one line per lambda), path.png, and model.gw of the lambda chosen.
+    Files: path.csv (one line per lambda, of the penalised fits), path.png, and model.gw: the
+    network at the lambda chosen or, with --goal structure, that of the edges that tests keep.
     """
     plan = Plan(data, out, reading, plot=not no_plot, quiet=quiet)
     try:
@@ -98,11 +99,30 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             return BAD_INPUT
         written = write_files(plan, source, net, settings)
     if not plan.quiet:
-        text = f"{path_table(net.path_)}\n\n{wrap(choice_text(net.choice_))}\n"
+        words = f"{choice_text(net.choice_)} {which_is_which(net)}".rstrip()
+        text = f"{path_table(net.path_)}\n\n{wrap(words)}\n"
         say_files(text, plan.out, written, time.monotonic() - began)
     if stopped:
         say(f"interrupted; the path so far is in {plan.out / 'path.csv'}.")
     return INTERRUPTED if stopped else 0
+
+
+def which_is_which(net: MarkovNetwork) -> str:
+    """Return how the network in the file differs from the line chosen in the table, if it does."""
+    from graftwork.text import count
+
+    if not net.refitted_ or not net.path_:
+        return ""
+    edges = count(net.model_.n_edges, "edge")
+    if net.evidence_ is not None:
+        return (
+            "The table counts edges of the penalised fits, in the line chosen those of the short "
+            f"list; model.gw has the {edges} kept, with the weights of the refit."
+        )
+    return (
+        f"The table has penalised fits; model.gw has the {edges} of the one chosen, refitted "
+        "without the penalty."
+    )
 
 
 def write_files(

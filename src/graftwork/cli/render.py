@@ -108,9 +108,28 @@ def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def tests_text(tests: Mapping[Any, tuple[float, float]], info: dict[str, Any]) -> str | None:
+    """Return what the p-values and q-values of a network's edges mean, below a heading.
+
+    None if nothing was tested; a file of an earlier version does not hold them, which is said.
+    """
+    import numpy as np
+
+    from graftwork.report.choice_text import meaning_text
+    from graftwork.text import section
+
+    n_tests, fdr = info.get("tests"), info.get("fdr")
+    if not n_tests or not isinstance(fdr, float):
+        return None
+    text = "The p-values of its edges are not in this file, which an earlier version wrote."
+    if tests or info.get("edge_tests") == []:
+        text = meaning_text(np.array([q for _, q in tests.values()]), fdr)
+    return section("What the numbers mean", text)
+
+
 def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
-    from graftwork.report.summary import saved_certificate_text
+    from graftwork.report.summary import saved_certificate_text, saved_choice_text
 
     known = {
         "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
@@ -120,6 +139,7 @@ def _history(info: dict[str, Any]) -> list[str]:
         "loss": info.get("loss"),
         "penalty": _penalty(info),
         "lambda": _lambda(info),
+        "choice": saved_choice_text(info),
         "exchange": _exchange(info.get("exchange")),
         "tied": _tied(info.get("tying")),
         "held out": _held(info.get("held_out")),

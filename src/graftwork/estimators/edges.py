@@ -34,6 +34,22 @@ def edge_records(
     return [{name: record[name] for name in COLUMNS} for record in records]
 
 
+def tests_in_order(
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
+) -> list[list[float]] | None:
+    """Return p-value and q-value of each edge, as model files keep them; None without tests.
+
+    They are in the order of the model's edges.
+    """
+    if evidence is None:
+        return None
+    found = _by_name(names, evidence)
+    tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
+    if _UNTESTED in tests:
+        return None
+    return [[test["p_value"], test["q_value"]] for test in tests]
+
+
 def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) -> list[Record]:
     """Return the pairs that came closest to being edges, the closest first."""
     if evidence is None:

@@ -15,7 +15,13 @@ from graftwork.data import Table
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
-from graftwork.estimators.edges import NEAR_COLUMNS, as_frame, edge_records, near_records
+from graftwork.estimators.edges import (
+    NEAR_COLUMNS,
+    as_frame,
+    edge_records,
+    near_records,
+    tests_in_order,
+)
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
 from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.knowledge import PriorKnowledge
@@ -459,6 +465,7 @@ class MarkovNetwork(Estimator):
             "goal": self.goal,
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
+            "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,

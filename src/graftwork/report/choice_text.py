@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy.special import chdtri
 
 from graftwork.estimators.edges import near_records
 from graftwork.grafting.certificate import Stop
+from graftwork.inference.layout import Floats
 from graftwork.selection import LambdaChoice
 from graftwork.selection.criteria import RISES
 from graftwork.selection.path import Basis, EdgeSelection, PathSearch
@@ -226,21 +228,22 @@ def evidence_sections(
     """
     if not evidence.n_tests:
         return []
+    meaning = meaning_text(np.exp(evidence.edge_log_q), evidence.level)
     if max_edges is not None:
         return [
-            ("What the numbers mean", _meaning(evidence)),
+            ("What the numbers mean", meaning),
             ("Left out", _left_out(evidence, names, max_edges)),
         ]
     return [
-        ("What the numbers mean", _meaning(evidence)),
+        ("What the numbers mean", meaning),
         ("Almost edges", _almost(evidence, names, rows)),
         ("With more rows", _outlook(evidence, rows)),
     ]
 
 
-def _meaning(evidence: Evidence) -> str:
-    """Return what strengths, p-values and q-values are, for this network."""
-    sure = evidence.edge_log_q[evidence.edge_log_q <= math.log(evidence.level)]
+def meaning_text(q_values: Floats, fdr: float) -> str:
+    """Return what strengths, p-values and q-values are, for a network with these at this rate."""
+    sure = q_values[q_values <= fdr * (1.0 + 1e-9)]
     kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table after row and column means are removed: "
@@ -248,14 +251,14 @@ def _meaning(evidence: Evidence) -> str:
         "this strong if there were no such edge, given all other edges. "
     )
     if not kept:
-        return text + f"No pair is convincing at a false discovery rate of {evidence.level:g}."
-    false = evidence.level * kept
+        return text + f"No pair is convincing at a false discovery rate of {fdr:g}."
+    false = fdr * kept
     expected = f"about {false:.1f} are" if false >= 0.95 else "fewer than one is"
-    weakest, required = max(sure), len(evidence.edges.pairs) - kept
+    required = len(q_values) - kept
     text += (
         "Its q-value is the false discovery rate at which it would just be kept: of the "
-        f"{count(kept, 'edge')} kept at {evidence.level:g}, {expected} false on "
-        f"average. The least certain has q = {probability(math.exp(weakest))}."
+        f"{count(kept, 'edge')} kept at {fdr:g}, {expected} false on average. "
+        f"The least certain has q = {probability(float(sure.max()))}."
     )
     if required == 1:
         text += " 1 more is there because it is required; its test does not pass."

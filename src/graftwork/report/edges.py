@@ -87,6 +87,27 @@ def tests_of(net: MarkovNetwork) -> Tested:
     return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
 
 
+def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
+    """Return the p- and q-values of a network's edges that its file keeps; {} if it keeps none.
+
+    Parameters
+    ----------
+    info : mapping
+        What the file says of the learning; it may hold anything.
+
+    Examples
+    --------
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
+    >>> saved_tests(model, {"edge_tests": [[0.001, 0.002]]})
+    {('a', 'b'): (0.001, 0.002)}
+    """
+    try:
+        tests = zip(model.edges, info.get("edge_tests") or (), strict=True)
+        return {edge: (float(p), float(q)) for edge, (p, q) in tests}
+    except (TypeError, ValueError):
+        return {}
+
+
 def edge_table(
     model: PairwiseMRF, *, unseen: Unseen | None = None, tests: Tested | None = None
 ) -> list[EdgeRecord]:
@@ -102,7 +123,7 @@ def edge_table(
     unseen : mapping of name to states, optional
         States no row had: the data say nothing about them, so no association names them.
     tests : mapping of ends to (p-value, q-value), optional
-        See `tests_of`.
+        See `tests_of` and `saved_tests`.
 
     Returns
     -------

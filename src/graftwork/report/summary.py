@@ -17,6 +17,7 @@ from graftwork.report.choice_text import choice_text, evidence_sections
 from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
 from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
 from graftwork.report.scores import HeldOut
+from graftwork.selection import LambdaChoice
 from graftwork.text import count, names, probability, section, verb, wrap
 
 Meanings = Mapping[Any, Mapping[Any, str]]
@@ -274,6 +275,18 @@ def network_certified(info: Mapping[str, Any]) -> str:
         return "Of the penalised network at the chosen lambda, from which the refit started: "
     tied = (info.get("tying") or {}).get("rounds", 0) > 0
     return "Of the network before its weights were tied: " if tied else ""
+
+
+def saved_choice_text(info: Mapping[str, Any]) -> str | None:
+    """Return how a model file says its lambda, or its edges, were chosen.
+
+    None where it says nothing, or only that lambda was given.
+    """
+    try:
+        choice = LambdaChoice.from_dict(info["choice"])
+        return None if choice.how in ("given", "none", "sized") else choice_text(choice)
+    except (AttributeError, KeyError, TypeError, ValueError):  # a file may hold anything
+        return None
 
 
 def saved_certificate_text(info: Mapping[str, Any]) -> str | None:

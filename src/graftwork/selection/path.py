@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -198,6 +198,23 @@ class LambdaChoice:
         if self.tests is not None:
             plain["tests"]["rivals"] = [[str(name) for name in pair] for pair in self.tests.rivals]
         return plain
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> LambdaChoice:
+        """Return the choice that ``to_dict`` made plain.
+
+        Examples
+        --------
+        >>> choice = LambdaChoice("tests", 0.1, tests=EdgeSelection(3, 6, 2, 0, 0.01, 0.4, 0.1))
+        >>> LambdaChoice.from_dict(choice.to_dict()) == choice
+        True
+        """
+        tests, path = plain.get("tests"), plain.get("path")
+        if tests is not None:
+            tests = EdgeSelection(**tests | {"rivals": tuple(map(tuple, tests["rivals"]))})
+        if path is not None:
+            path = PathSearch(**path | {"basis": Basis(**path["basis"])})
+        return LambdaChoice(plain["how"], plain["lam"], plain.get("stop"), tests, path)
 
 
 def path_values(levels: Levels) -> list[float]:
