@@ -143,7 +143,7 @@ def test_knowledge_and_criteria_reach_the_learner(graftwork, chain_csv, tmp_path
     assert graftwork(*words, *FAST, "--candidates", "a~b").code == 0
     stored = json.loads((tmp_path / "bootstrap.json").read_text())
     assert len(stored["edges"]) == 1
-    result = graftwork(*words, "--criterion", "ebic", "--fdr", "0.05", "--jobs", 1)
+    result = graftwork(*words, "--criterion", "ebic", "--jobs", 1)
     assert result.code == 0, result.err
     assert not json.loads((tmp_path / "bootstrap.json").read_text())["tested"]
     assert "does not serve" in graftwork(*words, "--goal", "prediction", "--criterion", "stars").err

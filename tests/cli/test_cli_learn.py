@@ -79,6 +79,13 @@ def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):
     assert (settings["method"], settings["loss"]) == ("first-hit", "likelihood")
 
 
+def test_an_option_without_effect_is_refused(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "--lam", "0.1", "--fdr", "0.2")
+    assert result.code == 2
+    said = "--fdr 0.2 has no effect where lam is a number: it is for --lam auto. Leave it out."
+    assert said in result.err
+
+
 def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
     options = ["--method", "grafting-light:count=20:memory=false", "--penalty", "l1", "--no-plot"]
     result = graftwork("learn", chain_csv, "--out", tmp_path, *options, *FAST)
@@ -106,7 +113,10 @@ def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
         (["--tie", "3"], {"tie": 3}),
         (["--method", "best-choice:tie=2"], {"tie": 2}),
         (["--loss", "likelihood", "--inference", "trw"], {"inference": "trw"}),
-        (["--inference", "bp:rule=product"], {"inference": "bp:rule=product"}),
+        (
+            ["--loss", "likelihood", "--inference", "bp:rule=product"],
+            {"inference": "bp:rule=product"},
+        ),
         (["--penalty", "l2"], {"penalty": "l2"}),
         (["--method", "best-choice:alpha=1:max-edges=1"], {"max_edges": 1}),
     ],

@@ -186,6 +186,35 @@ def test_bad_parameters_get_one_sentence(frame, options, words):
         gw.MarkovNetwork(**gather(options)).fit(frame)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"lam": 0.1, "fdr": 0.2}, "fdr=0.2 has no effect where lam is a number"),
+        ({"lam": 0.1, "goal": "prediction"}, "goal='prediction' has no effect"),
+        ({"lam": 0.1, "criterion": "ebic"}, "criterion='ebic' has no effect"),
+        ({"goal": "prediction", "fdr": 0.2}, "fdr=0.2 has no effect where edges are not tested"),
+        ({"criterion": "ebic", "fdr": 0.2}, "fdr=0.2 has no effect where edges are not tested"),
+        ({"method": "chow-liu", "fdr": 0.2}, "with the method 'chow-liu'"),
+        ({"penalty": "none", "goal": "prediction"}, "with penalty='none'"),
+        ({"penalty": "none", "l2": 0.1}, "l2=0.1 has no effect with penalty='none'"),
+        ({"penalty": "none", "unary": True}, "unary=True has no effect"),
+        ({"inference": "bp", "lam": 0.1}, "it is for loss='likelihood'"),
+        ({"inference": JunctionTree(), "lam": 0.1}, "it is for loss='likelihood'"),
+        ({"anneal": 3}, "anneal=3 has no effect with lam='auto'"),
+        ({"anneal": np.array([0.3, 0.2])}, "has no effect with lam='auto'"),
+    ],
+)
+def test_parameters_without_effect_are_refused(frame, options, words):
+    with pytest.raises(ParameterError, match=words):
+        gw.MarkovNetwork(**gather(options)).fit(frame)
+
+
+def test_defaults_written_out_are_not_refused(frame):
+    written = {"fdr": np.float64(0.01), "goal": "structure", "criterion_options": {}}
+    nets = [gw.MarkovNetwork(lam=0.02, **more).fit(frame) for more in ({}, written)]
+    assert nets[0].model_ == nets[1].model_
+
+
 def test_parts_can_be_given_instead_of_names(frame):
     net = gw.MarkovNetwork(
         best_choice(alpha=0.0), loss="likelihood", inference=JunctionTree(), lam=0.02
@@ -300,12 +329,13 @@ def penalty_by_hand(net, penalty, lam, l2, unary):
 @pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
 def test_objective_is_loss_plus_the_penalty_asked_for(loss, penalty, l2, unary):
     table, lam = random_table(45, n=4, rows=200, most=2), STRENGTHS[penalty]
+    options = {} if penalty == "none" else {"l2": l2, "unary": unary}
     net = gw.MarkovNetwork(
         "grafting-light",
         loss=loss,
         penalty=penalty,
         lam=lam,
-        penalty_options={"l2": l2, "unary": unary},
+        penalty_options=options,
         tol=1e-7,
     ).fit(table)
     assert net.certificate_.converged
@@ -319,7 +349,7 @@ def test_objective_is_loss_plus_the_penalty_asked_for(loss, penalty, l2, unary):
         loss=loss,
         penalty=penalty,
         lam=lam,
-        penalty_options={"l2": l2, "unary": unary},
+        penalty_options=options,
         tol=1e-7,
     ).fit(table)
     assert np.isclose(other.objective_, net.objective_, rtol=1e-9)

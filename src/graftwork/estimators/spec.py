@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
@@ -40,6 +40,12 @@ from graftwork.selection.criteria import CRITERIA, Criterion
 # pairs can be kept for (``grafting.screen``; see benchmarks/growth.py). With prior knowledge or
 # missing cells pairs must be listed: there fewer.
 MOST_VARIABLES, MOST_LISTED = 11_585, 2500
+# What parameters are where nobody gives them, as they are used.
+DEFAULT_VALUES = {
+    name: value
+    for within in ("", "method_options", "penalty_options")
+    for name, value in checked({}, within).items()
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +145,7 @@ class FitSpec:
             observer=watcher(given["verbose"], Lines()),
         )
         spec._check()
+        spec._refuse_idle({**given, **run, **penalty})
         return spec
 
     @property
@@ -206,6 +213,42 @@ class FitSpec:
                 "missing='drop-rows'."
             )
 
+    def _refuse_idle(self, given: Mapping[str, Any]) -> None:
+        """Refuse parameters that would change nothing beside the others.
+
+        Parameters
+        ----------
+        given : mapping
+            All parameters by name, options too.
+        """
+        for names, why in self._idle():
+            for name in names:
+                if not _same(given[name], DEFAULT_VALUES[name]):
+                    raise ParameterError(
+                        f"{name}={given[name]!r} has no effect {why}. Leave it out."
+                    )
+
+    def _idle(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield names of parameters that the others leave without effect, and why."""
+        choosing = ("fdr", "goal", "criterion", "criterion_options")
+        if self.recipe.sized:
+            yield choosing, f"with the method {self.recipe.name!r}, which knows its number of edges"
+        elif self.penalty == "none":
+            yield choosing, "with penalty='none': there is no lambda to choose"
+        elif self.lam is not None:
+            yield choosing, "where lam is a number: it is for lam='auto'"
+        else:
+            yield ("anneal",), "with lam='auto', which goes through larger lambdas anyway"
+        if self.criterion is not None:
+            yield (
+                ("fdr",),
+                "where edges are not tested: it is for goal='structure' with the criterion 'tests'",
+            )
+        if self.penalty == "none":
+            yield ("l2", "unary"), "with penalty='none'"
+        if self.loss == "pseudolikelihood":
+            yield ("inference",), "on the pseudo-likelihood: it is for loss='likelihood'"
+
     def _check_choice(self) -> None:
         """Refuse lam="auto" where there is nothing to choose from."""
         if self.penalty == "l2" or self.arrivals is not None:
@@ -243,6 +286,12 @@ def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     shared = {each.name for each in options_of("method_options")}
     run = {name: value for name, value in options.items() if name in shared}
     return run, {name: value for name, value in options.items() if name not in shared}
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Return whether a value is a default; arrays, engines and the like never are."""
+    plain = isinstance(value, bool | int | float | str | dict | np.generic)
+    return value is default or (plain and bool(value == default))
 
 
 def _unary(value: Any) -> bool | float:
