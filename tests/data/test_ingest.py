@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from graftwork.data import Table, align, as_table
+from graftwork.data import Table, align, as_table, read_table
 from graftwork.errors import DataError, DataWarning
 
 ROWS = [["no", 3], ["yes", 1], ["no", 3]]
@@ -320,6 +320,29 @@ MISSING = {
     "arrow text": pa.table({"a": [1, 2], "b": ["x", None]}),
     "arrow dictionary": pa.table({"a": [1, 2], "b": pa.array(["x", None]).dictionary_encode()}),
 }  # fmt: skip
+
+
+def test_whole_numbers_of_pandas_with_gaps_are_those_of_the_file(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,c\n1,1.5,-3\n2,2,0\n,,5\n1,2.5,\n")
+    frame = pd.read_csv(path)
+    assert [str(dtype) for dtype in frame.dtypes] == ["float64"] * 3
+    tables = [read_table(path, missing="state"), as_table(frame, missing="state")]
+    assert tables[0].states == tables[1].states
+    assert np.array_equal(tables[0].codes, tables[1].codes)
+    assert [list(map(str, states)) for states in tables[1].states] == [
+        ["1", "2", "(missing)"],
+        ["1.5", "2.0", "2.5", "(missing)"],
+        ["-3", "0", "5", "(missing)"],
+    ]
+    whole = as_table(frame.dropna()[["a", "b"]])
+    assert [list(map(str, states)) for states in whole.states] == [["1", "2"], ["1.5", "2.0"]]
+
+
+@pytest.mark.parametrize("cells", [[1e300, np.nan], [np.nan, np.nan], [0.5, 1.0], [2.0**60, 1.0]])
+def test_other_floats_of_pandas_stay_floats(cells):
+    [states] = as_table(pd.DataFrame({"a": cells}), missing="state").states
+    assert all(isinstance(state, float) for state in states if state != "(missing)")
 
 
 @pytest.mark.parametrize("container", MISSING)

@@ -16,6 +16,9 @@ from graftwork.data.columns import Raw, clean_names
 from graftwork.data.encode import Coded, arranged, relabelled
 from graftwork.data.values import is_missing, key, plain
 
+# Larger floats need not be the integers they were made of.
+_LARGEST_WHOLE = 2.0**53
+
 
 def from_frame(data: Any) -> Raw | None:
     """Return a frame's names and columns, or None if `data` is not a frame.
@@ -67,7 +70,7 @@ def _column(series: Any) -> Any:
     """Return a column coded by its categories or texts, or as an array or list."""
     dtype, native = series.dtype, series.to_native()
     if isinstance(getattr(native, "dtype", None), np.dtype):
-        return native.to_numpy()
+        return _whole(native.to_numpy())
     if dtype in (nw.String, nw.Categorical) or dtype == nw.Enum:
         return _by_codes(series)
     if dtype.is_float():
@@ -76,6 +79,27 @@ def _column(series: Any) -> Any:
         array = series.to_numpy()
         return array if array.dtype.kind in "biu" else series.to_list()
     return series.to_list()
+
+
+def _whole(column: Any) -> Any:
+    """Return floats of pandas as integers if they are whole, missing ones masked.
+
+    pandas has no missing integers: a gap makes floats of the whole column, and 1 becomes 1.0. A
+    file with the same cells has 1.
+
+    Examples
+    --------
+    >>> _whole(np.array([1.0, np.nan])).tolist(), _whole(np.array([1.5, 2.0])).tolist()
+    ([1, None], [1.5, 2.0])
+    """
+    if column.dtype.kind != "f":
+        return column
+    gone = np.isnan(column)
+    values = np.where(gone, 0.0, column)
+    if gone.all() or not (np.abs(values) <= _LARGEST_WHOLE).all() or (values % 1.0).any():
+        return column
+    whole = values.astype(np.int64)
+    return np.ma.MaskedArray(whole, gone) if gone.any() else whole
 
 
 def _by_codes(series: Any) -> Coded:
