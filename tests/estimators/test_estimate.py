@@ -86,6 +86,30 @@ def test_every_method_has_an_estimate(method: str) -> None:
     assert cost.method == method
 
 
+@pytest.mark.parametrize(
+    ("options", "edges"),
+    [
+        ({"method": "chow-liu"}, 5),
+        ({"method": "chow-liu", "max_edges": 3}, 3),
+        ({"method": "chow-liu", "max_edges": 10}, 5),
+        ({"method": "chow-liu", "method_options": {"start": [("x0", "x1"), ("x2", "x3")]}}, 2),
+        ({"method": "forced-pruning"}, 5),
+        ({"method": "forced-pruning", "max_edges": 8}, 8),
+        ({"lam": 0.02}, 15),
+    ],
+)
+@pytest.mark.parametrize("loss", ["pseudolikelihood", "likelihood"])
+def test_the_network_timed_has_as_many_edges_as_the_one_fitted(
+    options: dict[str, Any], edges: int, loss: Any
+) -> None:
+    net = gw.MarkovNetwork(**options, loss=loss)
+    cost = net.estimate(rows())
+    assert cost.timing.edges == edges
+    assert cost.treewidth == 1 or edges > 5
+    if "lam" not in options:
+        assert net.fit(rows()).model_.n_edges == edges
+
+
 def test_a_recipe_without_a_known_name_has_an_estimate() -> None:
     recipe = replace(best_choice(), name="new")
     cost = gw.MarkovNetwork(recipe, lam=0.02).estimate(rows())

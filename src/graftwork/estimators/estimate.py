@@ -17,10 +17,13 @@ from graftwork.estimators.missing import MissingCells, read_cells, read_rows, re
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.estimators.timing import Timing, time_loss
-from graftwork.grafting import NetworkFamily
+from graftwork.grafting import NetworkFamily, Recipe
+from graftwork.grafting.recipe import Start
+from graftwork.grafting.starts import Given
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective
+from graftwork.selection import Refitted
 from graftwork.testing.variances import TILE
 
 # What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
@@ -136,10 +139,10 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         table, sample, networks = _completed(spec, table)
         recipe = spec.recipe_for(table.n_variables)
         family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
-    if spec.start is not None:
-        make_start(spec.start, table, sample)
+    start = None if spec.start is None else make_start(spec.start, table, sample)
     arriving_variables(spec.arrivals, table.names)
-    timing = time_loss(family, spec.objective_of, spec.budget.max_edges)
+    most = _most_edges(recipe, start, len(family.variables), spec.budget.max_edges)
+    timing = time_loss(family, spec.objective_of, most)
     fits = FITS if spec.chooses else (1, 1)
     tests = _tests(sample) if spec.chooses and spec.criterion is None else {}
     cards, space = sample.cards, family.space(family.variables, False)
@@ -164,6 +167,38 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         seconds=_seconds(timing, networks, fits, spec.budget.max_seconds),
         threads=count_threads(spec.n_jobs),
     )
+
+
+def _most_edges(
+    recipe: Recipe, start: Start | None, n_variables: int, limit: int | None
+) -> int | None:
+    """Return the most edges of the network that would be fitted; None for no limit.
+
+    Methods that know their number of edges have those they start with, a tree unless told
+    otherwise, or as many as the limit says where they fill up to it.
+
+    Parameters
+    ----------
+    n_variables : int
+        Variables that vary.
+    limit : int or None
+        The limit asked for.
+
+    Examples
+    --------
+    >>> from graftwork.recipes.chow_liu import chow_liu
+    >>> _most_edges(chow_liu(), None, 6, None), _most_edges(chow_liu(), None, 6, 3)
+    (5, 3)
+    """
+    if not recipe.sized:
+        return limit
+    begun = max(0, n_variables - 1)
+    if isinstance(start, Refitted):
+        begun = len(start.edges)
+    elif isinstance(start, Given):
+        begun = start.potentials.layout.n_edges
+    fills = recipe.exchange is not None
+    return begun if limit is None else limit if fills else min(limit, begun)
 
 
 def _seconds(
