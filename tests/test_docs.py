@@ -9,6 +9,7 @@ import pytest
 from made_sets import write_sets
 
 from graftwork import datasets
+from graftwork.estimators import bootstrap
 
 ROOT = Path(__file__).parents[1]
 EVERY_PAGE = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,6 +28,12 @@ def short(page):
 
 def test_how_to_pages_have_examples():
     assert {ROOT / "README.md", *(ROOT / "docs").glob("*.md")} <= set(PAGES)
+
+
+def test_every_column_of_a_bootstrap_is_explained():
+    page = (ROOT / "docs" / "bootstrap.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", page, re.M))))
+    assert explained == set(bootstrap.COLUMNS)
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=short)

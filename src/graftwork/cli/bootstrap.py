@@ -98,8 +98,10 @@ def bootstrap(
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
 
-    Limits are for each resample. Files: bootstrap.csv (one line per edge), centrality.csv,
-    stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json, bootstrap.png.
+    Limits are for each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
+    of its strength in all resamples, those with _if_edge of the resamples that have the edge),
+    centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json,
+    bootstrap.png.
     """
     plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)
     try:

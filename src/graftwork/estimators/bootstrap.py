@@ -136,9 +136,10 @@ class Bootstrap:
         list of dict
             ``first``, ``second``; ``frequency`` of an edge; ``strength`` in the reference network;
             ``mean`` of the resamples and the interval from ``low`` to ``high`` (see
-            `interval_around`), an absent edge counting as 0 unless tests chose the edges: then it
-            is fitted in every resample; and mean and quantiles of the resamples that have the edge
-            (``mean_if_edge``, ...; NaN where none has).
+            `interval_around`), an absent edge counting as 0 unless tests chose the edges: then
+            strengths are those of the reference network fitted to each resample; and mean and
+            quantiles of the resamples whose own networks have the edge (``mean_if_edge``, ...; NaN
+            where none has).
         """
         ends = _tails(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
