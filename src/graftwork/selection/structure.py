@@ -53,8 +53,10 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
-# The short list of a resample is solved to this share of lambda.
+# The short list of a resample is solved to this share of lambda, and its last refit to this: what
+# is left moves a strength by a hundredth of what it varies by from resample to resample.
 RESAMPLE_ACCURACY = 0.01
+RESAMPLE_FINAL_ACCURACY = 1e-4
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
 # With this many rows the path is walked with a share of them, which is not too large or too few.
@@ -177,6 +179,7 @@ class _Search:
         near: Potentials | None = None,
     ) -> None:
         self._drawn_from, self._near = drawn_from, near
+        self._enough = FINAL_ACCURACY if drawn_from is None else RESAMPLE_FINAL_ACCURACY
         self._walk, self._recipe, self._fdr, self._tolerance = walk, recipe, fdr, tolerance
         problem = walk.problem_at(1.0)
         self._own = problem.objective is pseudo
@@ -254,9 +257,7 @@ class _Search:
         self._final = self._fitted
         if not self._own:
             potentials = self._fitted.point.potentials
-            self._final = self._walk.refit(
-                self._outcome.certificate.lam, potentials, FINAL_ACCURACY
-            )
+            self._final = self._walk.refit(self._outcome.certificate.lam, potentials, self._enough)
         if self._drawn_from is not None:
             self._refit_edges(self._drawn_from.edges)
 
@@ -302,7 +303,7 @@ class _Search:
             sampled=levels.sampled,
             n_contested=evidence.n_contested,
             max_edges=most if n_edges == most else None,
-            residual=residual if residual > FINAL_ACCURACY else None,
+            residual=residual if residual > self._enough else None,
         )
 
     def _refit_edges(self, edges: Ints) -> None:
@@ -331,12 +332,12 @@ class _Search:
         assert self._fitted is not None
         if self._drawn_from is None:
             self._sharpen(LAST_DIGITS, FINAL_ACCURACY)
-        elif self._fitted.residual > FINAL_ACCURACY:
+        elif self._fitted.residual > self._enough:
             here = self._fitted.point.potentials
             self._fitted = refit(
-                self._problem, here, FINAL_ACCURACY, self._fitted, max_evaluations=MOST_EVALUATIONS
+                self._problem, here, self._enough, self._fitted, max_evaluations=MOST_EVALUATIONS
             )
-            self._sharpen(FINAL_ACCURACY, FINAL_ACCURACY)
+            self._sharpen(self._enough, self._enough)
 
     def _known(self, start: Potentials) -> Potentials:
         """Return a start with the weights that almost the same rows have."""
@@ -537,9 +538,9 @@ class _Search:
         if free and has_hessian(self._problem.objective.sample, start.layout):
             if self._curvature is None or self._curvature[0] is not here:
                 self._curvature = here, Curvature.of(smooth, here)
-            wanted = LAST_DIGITS if self._drawn_from is None else FINAL_ACCURACY
+            wanted = LAST_DIGITS if self._drawn_from is None else self._enough
             there = switch(smooth, self._curvature[1], start, pair[0], wanted)
-            if there.residual <= FINAL_ACCURACY:
+            if there.residual <= self._enough:
                 return there
         self._fit(start)
         self._finish_refit()
