@@ -7,21 +7,50 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 
 
+def half_edges(sizes, own, others):
+    """Half-edges of a variable as kernels take them; every other one is the edge's second end."""
+    halves, at = [], own
+    for k, other in enumerate(others):
+        strides = (sizes[other], 1) if k % 2 == 0 else (1, own)
+        halves.append((other, at, *strides))
+        at += own * sizes[other]
+    return np.array(halves, dtype=np.int64).reshape(-1, 4), at
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("lanes", [1, 4, 8])
-def test_a_hessian_is_summed_over_configurations(lanes):
-    """With more neighbours than share one pass over the configurations."""
-    rng, width, count = np.random.default_rng(0), 8, 40
-    cards = np.array([1, *rng.integers(2, 5, kernel.TOGETHER + 2)])
-    sizes = np.array([1, *(cards[1:] - 1)])
-    codes = rng.integers(0, cards[:, None], (len(cards), count)).astype(np.uint8)
-    starts = np.stack([offsets(cards), offsets(sizes)], axis=1)
-    seen, lines = rng.normal(size=(cards.sum(), sizes.max())), rng.normal(size=(count, width))
-    total = np.zeros((sizes.sum(), sizes.sum(), width))
-    kernel.sum_hessian((0,) * lanes, width, codes, cards, lines.ravel(), seen, starts, total)
-    z = np.hstack([
-        seen[starts[u, 0] + codes[u]][:, : sizes[u]] for u in range(len(cards))
-    ])  # fmt: skip
-    assert np.allclose(total, np.einsum("cq,ca,cb->abq", lines, z, z), atol=1e-12)
+@pytest.mark.parametrize("degree", [0, 3, kernel.TOGETHER + 2])
+def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
+    """With more neighbours, too, than share one pass over the configurations."""
+    rng, states, count = np.random.default_rng(degree), 4, 40
+    cards = rng.integers(2, 5, degree + 2)
+    sizes = cards - 1
+    codes = rng.integers(0, cards[:, None], (len(cards), 100)).astype(np.uint8)
+    rows = rng.permutation(100)[:count]
+    starts, seen = offsets(cards), rng.normal(size=(cards.sum(), 5))
+    basis = rng.normal(size=(states, 3))
+    p = rng.dirichlet(np.ones(states), count)
+    masses = rng.random(count) if weighted else np.zeros(0)
+    others = rng.permutation(len(cards))[:degree]
+    halves, n_parameters = half_edges(sizes, 3, others)
+    block = np.full((n_parameters, n_parameters), np.nan)
+    padded = np.hstack([p, np.full((count, 2), np.nan)]).ravel()
+    kernel.sum_hessian(
+        (0,) * lanes, basis, padded, states + 2, masses, codes, rows, halves, cards, sizes, seen,
+        starts, block,
+    )  # fmt: skip
+    design = np.zeros((count, 3, n_parameters))
+    design[:, :, :3] = np.eye(3)
+    for other, at, own, theirs in halves:
+        z = seen[starts[other] + codes[other, rows]]
+        for a in range(3):
+            for b in range(sizes[other]):
+                design[:, a, at + a * own + b * theirs] = z[:, b]
+    inner = np.einsum("ck,kl->ckl", p, np.eye(states)) - np.einsum("ck,cl->ckl", p, p)
+    spread = np.einsum("ka,ckl,lb->cab", basis, inner, basis)
+    mass = masses if weighted else np.ones(count)
+    wanted = np.einsum("c,cap,cab,cbq->pq", mass, design, spread, design)
+    assert np.allclose(block, wanted, atol=1e-11)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -49,15 +78,18 @@ def test_products_of_two_variables_are_summed_over_rows(most, weighted):
 
 
 def test_scores_are_residuals_times_indicators():
-    rng = np.random.default_rng(2)
-    z, r, others = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), np.array([0, 7, 8])
-    out = np.zeros((3, 4, 20))
-    kernel.fill_scores(2, 5, others, 10, z, r, out)
-    for a in range(3):
-        here = slice(10, 30)
-        assert np.array_equal(out[a, 0], r[2 + a, here])
-        wanted = r[2 + a, here] * z[others, here] + z[2 + a, here] * r[others, here]
-        assert np.allclose(out[a, 1:], wanted, rtol=1e-14)
+    rng, sizes = np.random.default_rng(2), np.array([1, 1, 3, 2, 2])
+    z, r, places = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), offsets(sizes)
+    halves, n_parameters = half_edges(sizes, 3, [0, 3, 4])
+    out, here = np.full((n_parameters, 20), np.nan), slice(10, 30)
+    kernel.fill_scores(2, 5, halves, sizes, places, 10, z, r, out)
+    assert np.array_equal(out[:3], r[2:5, here])
+    for other, at, own, theirs in halves:
+        for a in range(3):
+            for b in range(sizes[other]):
+                line = places[other] + b
+                wanted = r[2 + a, here] * z[line, here] + z[2 + a, here] * r[line, here]
+                assert np.allclose(out[at + a * own + b * theirs], wanted, rtol=1e-14)
 
 
 def test_blocks_are_multiplied_with_a_vector():

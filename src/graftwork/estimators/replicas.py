@@ -23,6 +23,7 @@ from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Round
+from graftwork.grafting.networks import strengths as squared_strengths
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
@@ -73,11 +74,16 @@ class Replica:
         >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
         array([[0, 1]])
         """
-        place = {name: i for i, name in enumerate(names)}
-        listed = [sorted((place[a], place[b])) for a, b in model.edges]
-        edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
-        strengths = np.array([model.strength(a, b) for a, b in model.edges], dtype=np.float64)
-        return Replica(edges, strengths, centralities(len(names), edges, strengths))
+        found = _edges_of(model, names)
+        return Replica(*found, centralities(len(names), *found))
+
+
+def _edges_of(model: PairwiseMRF, names: Sequence[Any]) -> tuple[Ints, Floats]:
+    """Return a model's edges, its variables numbered as the names are, and their strengths."""
+    place = {name: i for i, name in enumerate(names)}
+    listed = [sorted((place[a], place[b])) for a, b in model.edges]
+    edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
+    return edges, np.sqrt(squared_strengths(model.potentials))
 
 
 def bootstrap_fit(
@@ -219,12 +225,14 @@ class Resampling:
         found = fit(own, drawn, drawn_from=drawn_from, near=self.near)
         if found.interrupted:
             raise KeyboardInterrupt
-        replica = Replica.of(found.model, drawn.names)
         if found.given is None:
-            return replica
-        ends = [[drawn.names[i] for i in edge] for edge in self.reference.edges.tolist()]
-        refits = [found.given.strength(*edge) for edge in ends]
-        return replace(replica, refits=np.array(refits, dtype=np.float64))
+            return Replica.of(found.model, drawn.names)
+        edges, strengths = _edges_of(found.given, drawn.names)
+        known = dict(zip(map(tuple, edges.tolist()), strengths.tolist(), strict=True))
+        refits = [known[i, j] for i, j in self.reference.edges.tolist()]
+        # How central its variables are depends on strengths that are not known yet: see `_centred`.
+        central = np.zeros_like(self.reference.centrality)
+        return Replica(*_edges_of(found.model, drawn.names), central, np.array(refits))
 
 
 def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows
@@ -162,7 +161,7 @@ def _set_unary(own: Floats, unary: Floats, states: Ints) -> None:
     """Put a model's unary where it knows the state, and the others in proportion, in place."""
     there = states >= 0
     values = _lifted(unary[states[there]])
-    own += logsumexp(values) - logsumexp(own[there])
+    own += np.logaddexp.reduce(values) - np.logaddexp.reduce(own[there])
     own[there] = values
 
 

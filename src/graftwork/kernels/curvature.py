@@ -26,55 +26,125 @@ def _add(lanes, target, at, source, start, scale):
 
 
 @njit(cache=True, nogil=True)
-def sum_hessian(lanes, width, codes, cards, lines, seen, starts, total):
-    """Fill sum_c s_c z_u z_v' of all neighbours u and v of a variable: its part of the Hessian.
+def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves, cards, sizes, seen,
+                starts, block):  # fmt: skip
+    """Fill a variable's part of the Hessian: the sum of S (x) z z' over its configurations.
 
-    ``codes[u]`` are the codes of neighbour u in each configuration, ``lines`` (flat) the ``width``
-    numbers s_c, and z_u the row ``seen[starts[u, 0] + code]``, of which the first columns count:
-    those of u are ``starts[u, 1]`` to ``starts[u + 1, 1]`` of ``total``, shape (q, q, width).
+    S is the covariance of its conditional, in contrasts, and z is 1 and what its neighbours count
+    as there. ``conditionals`` (flat) has a line of ``stride`` numbers for each configuration,
+    ``masses`` what each weighs (empty: 1), and ``rows`` a row of ``codes`` in which it occurs.
+    Columns of ``halves``, a row for each neighbour: 0 the neighbour u, 1 where its table begins in
+    ``block``, 2 stride of the own and 3 of the neighbour's difference in it. Of u there are
+    ``cards[u]`` codes; they count as the first ``sizes[u]`` numbers of the rows of ``seen`` from
+    ``starts[u]`` on.
     """
-    largest = cards[0]
-    for card in cards[1:]:
-        largest = max(largest, card)
+    size, count, n_lines = basis.shape[1], len(rows), 1 + len(halves)
+    width = -(-(size * (size + 1) // 2) // len(lanes)) * len(lanes)
+    lines = cache_lines(count * width)
+    _fill_spreads(basis, conditionals, stride, masses, width, lines)
+    # The constant 1 is a neighbour that has one code.
+    own, n_codes = np.zeros((n_lines, count), dtype=codes.dtype), np.ones(n_lines, dtype=np.int64)
+    for u in range(1, n_lines):
+        other = halves[u - 1, 0]
+        n_codes[u] = cards[other]
+        for c in range(count):
+            own[u, c] = codes[other, rows[c]]
+    largest = n_codes.max()
     sums = cache_lines(TOGETHER * largest * largest * width)
-    half = np.empty(seen.shape[1] * largest * width)
-    for u in range(len(codes)):
-        for first in range(u, len(codes), TOGETHER):
-            last = min(first + TOGETHER, len(codes))
-            sums[:] = 0.0
-            centre, others = codes[u], codes[first:last]
+    half, line = np.empty(seen.shape[1] * largest * width), np.empty(width)
+    one, alone = np.ones((1, 2))[:, :1], np.array([0, 0, 1, 0])  # typed as parts of others are
+    for u in range(n_lines):
+        left, first_half = one, alone
+        if u > 0:
+            first_half = halves[u - 1]
+            begin = starts[first_half[0]]
+            left = seen[begin : begin + n_codes[u], : sizes[first_half[0]]]
+        for first in range(u, n_lines, TOGETHER):
+            last = min(first + TOGETHER, n_lines)
+            sums[: (last - first) * largest * largest * width] = 0.0
+            centre, others = own[u], own[first:last]
             for q in range(0, width, len(lanes)):
-                for c in range(codes.shape[1]):
-                    own = np.int64(centre[c]) * largest
-                    line = load(lanes, lines, c * width + q)
+                for c in range(count):
+                    row = np.int64(centre[c]) * largest
+                    added = load(lanes, lines, c * width + q)
                     for v in range(last - first):
-                        place = (v * largest * largest + own + others[v, c]) * width + q
-                        store(add_scaled(line, 1.0, sums, place), sums, place)
+                        place = (v * largest * largest + row + others[v, c]) * width + q
+                        store(add_scaled(added, 1.0, sums, place), sums, place)
             for v in range(first, last):
-                base = (v - first) * largest * largest * width
-                _project(u, v, width, largest, cards, seen, starts, sums[base:], half, total)
+                right, second_half = one, alone
+                if v > 0:
+                    second_half = halves[v - 1]
+                    begin = starts[second_half[0]]
+                    right = seen[begin : begin + n_codes[v], : sizes[second_half[0]]]
+                cells = sums[(v - first) * largest * largest * width :]
+                _project(size, width, largest, left, right, cells, half, line, first_half,
+                         second_half, block)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def _project(u, v, width, largest, cards, seen, starts, sums, half, total):
-    """Turn the sums by two neighbours' codes into sums by what their codes count as."""
-    n_u, n_v = starts[u + 1, 1] - starts[u, 1], starts[v + 1, 1] - starts[v, 1]
-    for a in range(n_u):
-        for y in range(cards[v]):
-            for q in range(width):
+def _fill_spreads(basis, conditionals, stride, masses, width, out):
+    """Fill in the upper triangles of K' (diag(p) - p p') K of conditionals p, times their masses.
+
+    ``out`` (flat) has a line of ``width`` numbers for each.
+    """
+    states, size = basis.shape
+    products, means = np.empty((size * (size + 1) // 2, states)), np.empty(size)
+    t = 0
+    for a in range(size):
+        for b in range(a, size):
+            for k in range(states):
+                products[t, k] = basis[k, a] * basis[k, b]
+            t += 1
+    for c in range(len(out) // width):
+        p, line = conditionals[c * stride : c * stride + states], out[c * width : (c + 1) * width]
+        mass = masses[c] if masses.size else 1.0
+        for a in range(size):
+            value = 0.0
+            for k in range(states):
+                value += basis[k, a] * p[k]
+            means[a] = value
+        t = 0
+        for a in range(size):
+            for b in range(a, size):
                 value = 0.0
-                for x in range(cards[u]):
-                    value += seen[starts[u, 0] + x, a] * sums[(x * largest + y) * width + q]
-                half[(a * largest + y) * width + q] = value
-    for a in range(n_u):
-        for b in range(n_v):
-            row, column = starts[u, 1] + a, starts[v, 1] + b
+                for k in range(states):
+                    value += products[t, k] * p[k]
+                line[t] = mass * (value - means[a] * means[b])
+                t += 1
+
+
+@njit(cache=True, nogil=True)
+def _project(size, width, largest, left, right, sums, half, line, first, second, block):
+    """Turn the sums by two neighbours' codes into sums by what their codes count as.
+
+    ``first`` and ``second`` are their rows of ``halves``; see `sum_hessian`.
+    """
+    for x in range(left.shape[1]):
+        for y in range(len(right)):
+            out = half[(x * largest + y) * width : (x * largest + y + 1) * width]
             for q in range(width):
-                value = 0.0
-                for y in range(cards[v]):
-                    value += seen[starts[v, 0] + y, b] * half[(a * largest + y) * width + q]
-                total[row, column, q] = value
-                total[column, row, q] = value
+                out[q] = 0.0
+            for code in range(len(left)):
+                factor, place = left[code, x], (code * largest + y) * width
+                for q in range(width):
+                    out[q] += factor * sums[place + q]
+    for x in range(left.shape[1]):
+        for y in range(right.shape[1]):
+            for q in range(width):
+                line[q] = 0.0
+            for code in range(len(right)):
+                factor, place = right[code, y], (x * largest + code) * width
+                for q in range(width):
+                    line[q] += factor * half[place + q]
+            row, column = first[1] + x * first[3], second[1] + y * second[3]
+            t = 0
+            for a in range(size):
+                for b in range(a, size):
+                    i, j = row + a * first[2], column + b * second[2]
+                    block[i, j] = block[j, i] = line[t]
+                    i, j = row + b * first[2], column + a * second[2]
+                    block[i, j] = block[j, i] = line[t]
+                    t += 1
 
 
 @njit(cache=True, nogil=True)
@@ -145,21 +215,26 @@ def _gather(lanes, width, ids, count, others, lines, weights):
 
 
 @njit(cache=True, nogil=True)
-def fill_scores(first, last, others, start, indicators, residuals, out):
+def fill_scores(first, last, halves, sizes, places, start, indicators, residuals, out):
     """Fill in r_a and r_a z_b + z_a r_b of some rows, for lines a of a variable and b of others.
 
-    ``out`` has shape (last - first, 1 + others, rows), the rows from ``start`` on.
+    ``halves`` say where the latter are in ``out``, shape (parameters, rows), as in `sum_hessian`;
+    the lines of variable u are ``sizes[u]`` ones from ``places[u]`` on. The rows from ``start`` on.
     """
-    stop = start + out.shape[2]
+    stop = start + out.shape[1]
     for a in range(first, last):
         own_seen, own_left = indicators[a, start:stop], residuals[a, start:stop]
-        for m in range(stop - start):
-            out[a - first, 0, m] = own_left[m]
-        for k in range(len(others)):
-            seen, left = indicators[others[k], start:stop], residuals[others[k], start:stop]
-            target = out[a - first, k + 1]
-            for m in range(len(target)):
-                target[m] = own_left[m] * seen[m] + own_seen[m] * left[m]
+        own = out[a - first]
+        for m in range(len(own)):
+            own[m] = own_left[m]
+        for h in range(len(halves)):
+            other = halves[h, 0]
+            for b in range(sizes[other]):
+                at = places[other] + b
+                seen, left = indicators[at, start:stop], residuals[at, start:stop]
+                target = out[halves[h, 1] + (a - first) * halves[h, 2] + b * halves[h, 3]]
+                for m in range(len(target)):
+                    target[m] = own_left[m] * seen[m] + own_seen[m] * left[m]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

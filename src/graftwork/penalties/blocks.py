@@ -71,15 +71,30 @@ class Blocks:
         return np.diff(self.offsets)
 
     def weigh(self, unaries: float, tables: float) -> Floats:
-        """Return one number for each block: the first for variables, the second for edges."""
-        out = np.full(self.layout.n_variables + self.layout.n_edges, float(tables))
-        out[: self.layout.n_variables] = unaries
-        return out
+        """Return one number for each block: the first for variables, the second for edges.
+
+        The array is kept, since solvers ask for the same ones at every step: leave it as it is.
+        """
+        found = self._weighed.get((unaries, tables))
+        if found is None:
+            found = np.full(self.layout.n_variables + self.layout.n_edges, float(tables))
+            found[: self.layout.n_variables] = unaries
+            self._weighed[unaries, tables] = found
+        return found
+
+    @cached_property
+    def _weighed(self) -> dict[tuple[float, float], Floats]:
+        return {}
 
     def strengths(self, unaries: float, tables: float) -> Floats:
         """Return lam of each block: as ``weigh``, times the blocks' factors."""
         lam = self.weigh(unaries, tables)
         return lam if self.factor is None else lam * self.factor
+
+    @cached_property
+    def all_free(self) -> bool:
+        """Whether all entries may move."""
+        return bool(self.free.all())
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
         """Return one number a block as one number an entry."""

@@ -54,17 +54,26 @@ class GroupL1:
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""
-        norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
-        pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-300), 0.0) + 2.0 * l2
-        return weights * blocks.spread(pull), blocks.spread((lam == 0) | (norms > 0))
+        pull, idle = self._pull(blocks, weights)
+        return weights * blocks.spread(pull), blocks.spread(~idle)
 
     def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return ||gradient + slope|| / d_g of each block, or its violation where w = 0."""
-        slope, smooth = self.slope(blocks, weights)
-        left = blocks.norms(gradient + slope) / blocks.scale
-        idle = ~smooth[blocks.offsets[:-1]]
-        lam, _ = self._strengths(blocks)
-        return blocks.spread(np.where(idle, np.maximum(0.0, left - lam), left))
+        pull, idle = self._pull(blocks, weights)
+        left = blocks.norms(gradient + weights * blocks.spread(pull)) / blocks.scale
+        if idle.any():
+            lam, _ = self._strengths(blocks)
+            left = np.where(idle, np.maximum(0.0, left - lam), left)
+        return blocks.spread(left)
+
+    def _pull(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
+        """Return what a block's weights are multiplied by in its slope, and which sit at zero."""
+        lam, l2 = self._strengths(blocks)
+        if not lam.any():  # no norm is asked for
+            return 2.0 * l2, np.zeros(len(lam), dtype=bool)
+        norms = blocks.norms(weights)
+        pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-300), 0.0) + 2.0 * l2
+        return pull, (lam != 0) & ~(norms > 0)
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
         """Return ||gradient_e||_2 / d_e of each inactive block."""

@@ -76,4 +76,5 @@ class Penalty(Protocol):
 
 def residual(penalty: Penalty, blocks: Blocks, weights: Floats, gradient: Floats) -> float:
     """Return the largest distance to optimality over the entries that may move."""
-    return float(penalty.kkt_residuals(blocks, weights, gradient)[blocks.free].max(initial=0.0))
+    found = penalty.kkt_residuals(blocks, weights, gradient)
+    return float((found if blocks.all_free else found[blocks.free]).max(initial=0.0))

@@ -35,7 +35,7 @@ from graftwork.selection.path import (
 from graftwork.selection.screening import STAGES_AFTER, begin_with_some_rows, make_short_list
 from graftwork.selection.settling import settle
 from graftwork.selection.tested_network import TestedNetwork
-from graftwork.selection.tested_refit import FINAL_ACCURACY, REFIT_ACCURACY, Refits
+from graftwork.selection.tested_refit import REFIT_ACCURACY, Refits
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.evidence import Evidence
@@ -187,7 +187,7 @@ class _Search:
         self._found = _Found(network.fitted, tests, settled.n_changes)
         lam = self._short_list.certificate.lam
         if walk.problem_at(lam).objective is not self._refits.problem.objective:
-            own = walk.refit(lam, network.fitted.point.potentials, FINAL_ACCURACY)
+            own = walk.refit(lam, network.fitted.point.potentials, self._refits.enough)
             self._found = replace(self._found, refitted=own)
         if tester.drawn_from is not None:
             self._given = self._refit_edges(lam, tester.drawn_from.edges, self._found.refitted)
@@ -232,7 +232,7 @@ class _Search:
             sampled=levels.sampled,
             n_contested=evidence.n_contested,
             max_edges=most if n_edges == most else None,
-            residual=residual if residual > FINAL_ACCURACY else None,
+            residual=residual if residual > self._refits.enough else None,
         )
 
     def _refit_edges(self, lam: float, edges: Ints, found: Solution) -> Solution:

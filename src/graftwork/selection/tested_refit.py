@@ -23,6 +23,8 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
+# Of a resample this: it moves a strength by a hundredth of what that varies by from one to another.
+RESAMPLE_ACCURACY = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,11 @@ class Refits:
     near: Potentials | None = None
     resampled: bool = False
 
+    @property
+    def enough(self) -> float:
+        """The accuracy that the last refit must have."""
+        return RESAMPLE_ACCURACY if self.resampled else FINAL_ACCURACY
+
     def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
         """Return a network refitted well enough for a test.
 
@@ -63,15 +70,15 @@ class Refits:
         """Return a refit solved to the last digits; that of a resample, almost."""
         if not self.resampled:
             return self.sharpen(fitted, LAST_DIGITS, FINAL_ACCURACY)
-        if fitted.residual > FINAL_ACCURACY:
+        if fitted.residual > self.enough:
             fitted = refit(
                 self.problem,
                 fitted.point.potentials,
-                FINAL_ACCURACY,
+                self.enough,
                 fitted,
                 max_evaluations=MOST_EVALUATIONS,
             )
-        return self.sharpen(fitted, FINAL_ACCURACY, FINAL_ACCURACY)
+        return self.sharpen(fitted, self.enough, self.enough)
 
     def sharpen(self, fitted: Solution, wanted: float, at_least: float) -> Solution:
         """Return a refit solved further by Newton steps, or without if states are too many."""
@@ -113,9 +120,9 @@ class OtherWay:
         if _has_free_unaries(smooth) and has_hessian(smooth.objective.sample, start.layout):
             if self._curvature is None:
                 self._curvature = Curvature.of(smooth, self.here)
-            wanted = FINAL_ACCURACY if refits.resampled else LAST_DIGITS
+            wanted = refits.enough if refits.resampled else LAST_DIGITS
             there = switch(smooth, self._curvature, start, pair[0], wanted)
-            if there.residual <= FINAL_ACCURACY:
+            if there.residual <= refits.enough:
                 return there
         return refits.finish(refits.fit(start, self.here))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -79,18 +80,28 @@ class Memory:
         """
         if not self.pairs:
             return Hessian(metric, np.zeros((0, len(metric))), np.zeros((0, 0)))
-        steps = np.array([step for step, _ in self.pairs])
-        changes = np.array([change for _, change in self.pairs])
-        newest, count = changes[-1], len(steps)
+        count = len(self.pairs)
+        factors = np.empty((2 * count, len(metric)))
+        steps, changes = np.empty((count, len(metric))), factors[count:]
+        for k, (step, change) in enumerate(self.pairs):
+            steps[k], changes[k] = step, change
+        newest = changes[-1]
         diagonal = metric * float((newest @ (newest / metric)) / (steps[-1] @ newest))
-        products = steps @ changes.T
-        factors = np.concatenate([diagonal * steps, changes])
+        np.multiply(diagonal, steps, out=factors[:count])
+        products = steps @ factors.T  # with the diagonal between, and with the changes
         middle = np.zeros((2 * count, 2 * count))
-        middle[:count, :count] = steps @ factors[:count].T
-        middle[:count, count:] = lower = np.tril(products, -1)
+        middle[:count, :count] = products[:, :count]
+        lower = products[:, count:] * _below(count)
+        middle[:count, count:] = lower
         middle[count:, :count] = lower.T
-        middle[count:, count:].flat[:: count + 1] = -products.diagonal()
+        middle[count:, count:].flat[:: count + 1] = -products[:, count:].diagonal()
         return Hessian(diagonal, factors, _inverse(middle))
+
+
+@lru_cache(maxsize=64)
+def _below(count: int) -> Floats:
+    """Return 1 below the diagonal of a square matrix, 0 elsewhere."""
+    return np.tri(count, k=-1)
 
 
 def _inverse(matrix: Floats) -> Floats:

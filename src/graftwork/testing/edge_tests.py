@@ -25,7 +25,13 @@ from scipy.special import chdtrc, gammaln
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.testing.hessian import Parameters, hessian
-from graftwork.testing.profiles import EdgeProfile, Surroundings, VariableHessians, variations
+from graftwork.testing.profiles import (
+    EdgeProfile,
+    Surroundings,
+    VariableHessians,
+    alike,
+    variations,
+)
 from graftwork.testing.rows import FittedRows
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
@@ -147,9 +153,14 @@ class EdgeTests:
             unclear = cut.unclear(pairs, self.rises, degrees)
         some = self.rows.some(most_rows)
         found = variations(some, self.parameters, self.profiles, self.edges[unclear])
-        for k, variation in zip(unclear.tolist(), found, strict=True):
-            covariance = np.linalg.solve(precisions[k], variation / some.share)
-            scales[k], degrees[k] = _moments(np.asarray(covariance, dtype=np.float64))
+        share = some.share
+        for places in alike([len(variation) for variation in found]):
+            left = np.stack([precisions[unclear[place]] for place in places])
+            right = np.stack([found[place] for place in places]) / share
+            products = np.linalg.solve(left, right)
+            for place, product in zip(places, products, strict=True):
+                k = unclear[place]
+                scales[k], degrees[k] = _moments(product)
         statistics = self.rises / scales
         return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 

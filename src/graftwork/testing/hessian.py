@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,9 @@ from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.neighbourhoods import padded
 from graftwork.testing.contrasts import Contrasts
-from graftwork.testing.moments import lanes_for, padded, unfold
+from graftwork.testing.moments import lanes_for
 from graftwork.testing.rows import FittedRows
 
 # Configurations looked at together.
@@ -28,27 +30,33 @@ SPAN = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConditionalParameters:
-    """The parameters that a variable's conditional depends on.
+class HalfEdges:
+    """Where edges' tables stand among the parameters of their variables' conditionals.
+
+    Those of a conditional are its variable's own and then the tables of its edges, in the order of
+    the edges: ascending among all parameters.
 
     Attributes
     ----------
-    centre : int
-    edges : (d,) int64
-        Its edges.
-    lines : (q - 1,) int64
-        The neighbours' lines among indicators and residuals.
-    parameters : (k, q) int64
-        Which parameter multiplies residual ``a`` of the centre and 1 (first column) or a line.
-    edge_of : (q,) int64
-        Which edge each column belongs to; -1 for the first.
+    starts : (n + 1,) int64
+        Where the half-edges of each variable start.
+    halves : (2 m, 4) int64
+        The other variable, where the table begins, and the strides of the own difference and of
+        the other's in it.
+    at : (m, 2) int64
+        Where each edge's table begins among the parameters of its first and its second variable.
+    places : list of (p,) int64
+        Which parameters each conditional depends on.
     """
 
-    centre: int
-    edges: Ints
-    lines: Ints
-    parameters: Ints
-    edge_of: Ints
+    starts: Ints
+    halves: Ints
+    at: Ints
+    places: list[Ints]
+
+    def of_variable(self, i: int) -> Ints:
+        """Return the half-edges of one variable, as kernels take them."""
+        return self.halves[self.starts[i] : self.starts[i + 1]]
 
 
 class _Group(NamedTuple):
@@ -128,39 +136,33 @@ class Parameters:
         return groups
 
     @cached_property
-    def conditionals(self) -> list[ConditionalParameters]:
-        """The parameters of every variable's conditional."""
-        layout, sizes = self.layout, self.contrasts.sizes
-        at = [np.zeros(0, dtype=np.int64)] * layout.n_variables
-        if layout.n_edges:
-            ends = layout.edges.ravel()
-            order = np.argsort(ends, kind="stable")
-            cuts = np.cumsum(np.bincount(ends, minlength=layout.n_variables))[:-1]
-            at = np.split(order // 2, cuts)
-        places = offsets(sizes)
-        return [self._conditional(i, edges, places) for i, edges in enumerate(at)]
-
-    def conditional(self, i: int) -> ConditionalParameters:
-        """Return the parameters of one variable's conditional."""
-        edges = np.flatnonzero((self.layout.edges == i).any(axis=1))
-        return self._conditional(i, edges, offsets(self.contrasts.sizes))
-
-    def _conditional(self, centre: int, edges: Ints, places: Ints) -> ConditionalParameters:
-        sizes, starts, layout = self.contrasts.sizes, self.starts, self.layout
-        own = np.arange(sizes[centre])
-        columns, lines, owners = [(starts[centre] + own)[:, None]], [], [np.array([-1])]
-        for e in edges.tolist():
-            first, second = layout.edges[e].tolist()
-            other = second if first == centre else first
-            theirs = np.arange(sizes[other])
-            row, column = (own[:, None], theirs) if first == centre else (theirs, own[:, None])
-            columns.append(starts[layout.n_variables + e] + row * sizes[second] + column)
-            lines.append(places[other] + theirs)
-            owners.append(np.full(len(theirs), e))
-        joined = np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64)
-        return ConditionalParameters(
-            centre, edges, joined, np.hstack(columns), np.concatenate(owners)
-        )
+    def half_edges(self) -> HalfEdges:
+        """Where edges' tables stand among the parameters of each variable's conditional."""
+        n, edges, sizes = self.layout.n_variables, self.layout.edges, self.contrasts.sizes
+        # A variable's own parameters come before its tables, which come in the order of the edges.
+        owners = np.concatenate([np.arange(n), edges.ravel()])
+        order = np.argsort(owners, kind="stable")
+        parts = np.concatenate([np.arange(n), np.repeat(np.arange(n, n + len(edges)), 2)])[order]
+        ends = offsets(np.bincount(owners, minlength=n))
+        lengths = np.diff(self.starts)[parts]
+        begins = offsets(lengths)
+        firsts = begins[ends]
+        joined = np.repeat(self.starts[parts] - begins[:-1], lengths) + np.arange(begins[-1])
+        places = [joined[a:b] for a, b in pairwise(firsts.tolist())]
+        tables = order >= n
+        half, own = order[tables] - n, owners[order[tables]]
+        at = begins[:-1][tables] - firsts[own]
+        second = sizes[edges[half // 2, 1]]
+        columns = [
+            edges[:, ::-1].ravel()[half],
+            at,
+            np.where(half % 2, 1, second),
+            np.where(half % 2, second, 1),
+        ]
+        by_edge = np.empty(len(half), dtype=np.int64)
+        by_edge[half] = at
+        halves = np.ascontiguousarray(np.stack(columns, axis=1))
+        return HalfEdges(ends - np.arange(n + 1), halves, by_edge.reshape(-1, 2), places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,28 +220,23 @@ class Hessian:
             Matrices of variables that have others than these edges are not complete, or as they
             were.
         """
-        listed = range(parameters.layout.n_edges) if edges is None else edges.tolist()
+        layout, at = parameters.layout, parameters.half_edges.at
+        listed = np.arange(layout.n_edges) if edges is None else edges
         touched = range(len(self.blocks))
         if edges is not None:
-            touched = np.unique(parameters.layout.edges[edges]).tolist()
+            touched = np.unique(layout.edges[edges]).tolist()
         totals = list(self.blocks)
         for k in touched:
             totals[k] = totals[k].copy()
-        for e in listed:
-            i, j = parameters.layout.edges[e].tolist()
-            first = parameters.of_edge(e)
-            here, there = (within(self.places[k], first) for k in (i, j))
+        lengths = np.diff(parameters.starts)[layout.n_variables + listed]
+        columns = layout.edges[listed].tolist(), at[listed].tolist(), lengths.tolist()
+        for (i, j), (first, second), length in zip(*columns, strict=True):
+            here, there = slice(first, first + length), slice(second, second + length)
             totals[i][here, here] += self.blocks[j][there, there]
             totals[j][there, there] += self.blocks[i][here, here]
         for k in touched:
-            totals[k][np.diag_indices_from(totals[k])] += diagonal[self.places[k]]
+            totals[k].flat[:: len(totals[k]) + 1] += diagonal[self.places[k]]
         return totals
-
-
-def within(places: Ints, part: slice) -> slice:
-    """Return where a range of parameters stands in an ascending list that has all of it."""
-    first = int(np.searchsorted(places, part.start))
-    return slice(first, first + part.stop - part.start)
 
 
 def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = None) -> Hessian:
@@ -250,60 +247,58 @@ def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = N
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
     """
-    conditionals = (
-        parameters.conditionals
-        if variables is None
-        else [parameters.conditional(i) for i in variables.tolist()]
-    )
-    costs = np.array([float(own.parameters.size) ** 2 for own in conditionals])
+    wanted = np.arange(parameters.layout.n_variables) if variables is None else variables
+    places, seen = parameters.half_edges.places, _Seen.of(rows)
+    costs = np.array([float(len(places[i])) ** 2 for i in wanted.tolist()])
 
-    def compute(part: slice) -> list[tuple[Ints, Floats]]:
-        return [_block(rows, own) for own in conditionals[part]]
+    def compute(part: slice) -> list[Floats]:
+        return [_block(rows, parameters, seen, i) for i in wanted[part].tolist()]
 
     groups = run_chunks(compute, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
     found = [_NOTHING] * parameters.layout.n_variables
-    for own, block in zip(conditionals, [one for group in groups for one in group], strict=True):
-        found[own.centre] = block
+    for i, block in zip(wanted.tolist(), [one for group in groups for one in group], strict=True):
+        found[i] = places[i], block
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
 
 
-def _block(rows: FittedRows, own: ConditionalParameters) -> tuple[Ints, Floats]:
-    """Return the parameters of one conditional, ascending, and its Hessian in them."""
-    size, width = own.parameters.shape
-    order = np.argsort(own.parameters, axis=None)
-    if not size:
-        return order, np.zeros((0, 0))
-    sample, bases = rows.sample, rows.contrasts.bases
-    here = rows.conditionals.neighbourhoods.of_variable(own.centre)
-    others = here.others.tolist()
-    seen = [np.ones((1, 1))] + [sample.indicators(j) @ bases[j] for j in others]
-    cards = np.array([len(rows_) for rows_ in seen])
-    starts = np.stack([offsets(cards), offsets(np.array([rows_.shape[1] for rows_ in seen]))], 1)
-    joined = np.zeros((int(cards.sum()), int(np.diff(starts[:, 1]).max())))
-    for first, some in zip(starts[:, 0].tolist(), seen, strict=False):
-        joined[first : first + len(some), : some.shape[1]] = some
+class _Seen(NamedTuple):
+    """What the codes of all variables count as, in contrasts, one variable below the other."""
+
+    values: Floats
+    starts: Ints
+
+    @staticmethod
+    def of(rows: FittedRows) -> _Seen:
+        starts, sizes = offsets(rows.sample.extended), rows.contrasts.sizes
+        values = np.zeros((int(starts[-1]), int(sizes.max(initial=1))))
+        for i, size in enumerate(sizes.tolist()):
+            values[starts[i] : starts[i + 1], :size] = rows.counted(i)
+        return _Seen(values, starts)
+
+
+def _block(rows: FittedRows, parameters: Parameters, seen: _Seen, i: int) -> Floats:
+    """Return the Hessian of one conditional in its parameters."""
+    sample, contrasts, neighbourhoods = (
+        rows.sample, rows.contrasts, rows.conditionals.neighbourhoods
+    )  # fmt: skip
+    size, count = int(contrasts.sizes[i]), len(parameters.half_edges.places[i])
+    total = np.zeros((count, count))
+    if not count:
+        return total
+    here, masses = neighbourhoods.of_variable(i), neighbourhoods.masses_of(i)
     lanes = lanes_for(size * (size + 1) // 2)
-    total = np.zeros((width, width, 0))
     for start in range(0, here.count, SPAN):  # all at once would fill the memory
         part = slice(start, min(start + SPAN, here.count))
-        codes = np.zeros((1 + len(others), part.stop - start), dtype=sample.codes.dtype)
-        for place, j in enumerate(others):
-            codes[place + 1] = here.codes(sample, j, part)
-        table = padded(_curvatures(rows, own.centre, part), lanes)
-        found = np.zeros((width, width, table.shape[1]))
+        places = np.arange(start, part.stop) if here.first is None else here.first[part]
+        found = np.empty_like(total)
         kernel.sum_hessian(
-            lanes, table.shape[1], codes, cards, table.ravel(), joined, starts, found
-        )
+            lanes, contrasts.bases[i], rows.in_configurations(i, part),
+            padded(int(sample.cards[i])), masses[part], sample.codes, places,
+            parameters.half_edges.of_variable(i), sample.extended, contrasts.sizes, seen.values,
+            seen.starts, found,
+        )  # fmt: skip
         total = found if start == 0 else total + found
-    square = total[:, :, unfold(size)].transpose(2, 0, 3, 1).reshape(order.size, order.size)
-    return own.parameters.ravel()[order], square[np.ix_(order, order)]
-
-
-def _curvatures(rows: FittedRows, centre: int, part: slice) -> Floats:
-    """Return the covariances of a conditional in part of its configurations, times their masses."""
-    masses = rows.conditionals.neighbourhoods.masses_of(centre)
-    curvatures = rows.moments(centre, part).curvatures
-    return curvatures * masses[part] if masses.size else curvatures
+    return total
 
 
 _NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))

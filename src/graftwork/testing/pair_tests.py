@@ -99,13 +99,13 @@ def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:
 
 def _examine(tables: MomentTables, pairs: Ints, expectations: Expectations) -> Findings:
     """Return the tests of some pairs, given how often their cells occur and should."""
-    rows, tests = tables.rows, Findings.none(len(pairs))
+    rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
-            found = _test(rows, pairs, expectations, some, spread)
-            tests = tests.with_rows(some, found)
-    return tests
+            tests.append(_test(rows, pairs, expectations, some, spread))
+            places.append(some)
+    return Findings.joined(tests).some(np.argsort(np.concatenate(places)))
 
 
 def _batches(rows: FittedRows, pairs: Ints) -> Iterator[list[Ints]]:

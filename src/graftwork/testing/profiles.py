@@ -17,11 +17,13 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.curvature import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.testing.hessian import ConditionalParameters, Hessian, Parameters, within
+from graftwork.testing.hessian import Hessian, Parameters
 from graftwork.testing.rows import FittedRows, RowBlock
 
 # Rows looked at together.
 STRIP = 512
+# A diagonal is raised by the first of these shares of its mean that makes a matrix definite.
+RAISED = tuple(10.0**power for power in range(-10, 3, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,6 @@ class _Half:
     """
 
     own: slice
-    left: Floats
     follow: Floats
     shared: Ints
     free: Floats
@@ -130,13 +131,15 @@ class VariableHessians:
 
         groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
-        at = {}
+        at: dict[tuple[int, int], slice] = {}
         edges = np.arange(parameters.layout.n_edges) if near is None else near.edges
-        for e, (i, j) in zip(edges.tolist(), parameters.layout.edges[edges].tolist(), strict=True):
+        lengths = np.diff(parameters.starts)[parameters.layout.n_variables + edges].tolist()
+        ends, begins = parameters.layout.edges[edges], parameters.half_edges.at[edges]
+        columns = edges.tolist(), ends.tolist(), begins.tolist(), lengths
+        for e, (i, j), (first, second), length in zip(*columns, strict=True):
             edge_of[i][j] = edge_of[j][i] = e
-            own = parameters.of_edge(e)
-            for k in (i, j):
-                at[k, e] = within(whole.places[k], own)
+            at[i, e] = slice(first, first + length)
+            at[j, e] = slice(second, second + length)
         inverses = [one for group in groups for one in group]
         return VariableHessians(whole, parameters, matrices, inverses, edge_of, at)
 
@@ -146,18 +149,25 @@ class VariableHessians:
         sizes = np.array([len(matrix) for matrix in self.matrices], dtype=np.float64)
 
         def compute(part: slice) -> list[EdgeProfile]:
-            return [self.profile(e) for e in chosen[part].tolist()]
+            listed = list(zip(chosen[part].tolist(), edges[part].tolist(), strict=True))
+            own = [self._own(e, k) for e, ends in listed for k in ends]
+            left = iter(_inverted(own))
+            return [self._profile(e, i, j, next(left), next(left)) for e, (i, j) in listed]
 
         cuts = cut_evenly(sizes[edges].sum(axis=1), n_threads)
         found = [one for group in run_chunks(compute, cuts, n_threads) for one in group]
         return dict(zip(chosen.tolist(), found, strict=True))
 
-    def profile(self, e: int) -> EdgeProfile:
-        """Return the profile of one edge."""
-        i, j = self.parameters.layout.edges[e].tolist()
+    def _own(self, e: int, centre: int) -> Floats:
+        """Return an edge's part of the inverse at one of its variables."""
+        own = self.at[centre, e]
+        return self.inverses[centre][own, own]
+
+    def _profile(self, e: int, i: int, j: int, here: Floats, there: Floats) -> EdgeProfile:
+        """Return the profile of one edge, given what is left of it at each of its variables."""
         shared = sorted(self.edge_of[i].keys() & self.edge_of[j].keys())
-        first, second = (self._half(e, k, shared) for k in (i, j))
-        precision = first.left + second.left - self.matrices[i][first.own, first.own]
+        first, second = self._half(e, i, here, shared), self._half(e, j, there, shared)
+        precision = here + there - self.matrices[i][first.own, first.own]
         shares = first.follow, second.follow
         if shared:
             gained, moved = _linked(first, second, self._link(i, j, shared))
@@ -166,18 +176,16 @@ class VariableHessians:
         shares[1][second.own] = 0.0
         return EdgeProfile(0.5 * (precision + precision.T), shares)
 
-    def _half(self, e: int, centre: int, shared: list[int]) -> _Half:
-        inverse_ = self.inverses[centre]
-        own = self.at[centre, e]
+    def _half(self, e: int, centre: int, left: Floats, shared: list[int]) -> _Half:
+        inverse_, own = self.inverses[centre], self.at[centre, e]
         columns = inverse_[:, own]
-        left = np.asarray(np.linalg.inv(columns[own]), dtype=np.float64)
         follow = columns @ left
+        if not shared:
+            return _Half(own, follow, np.zeros(0, dtype=np.int64), np.zeros((len(inverse_), 0)))
         parts = [self.at[centre, self.edge_of[centre][other]] for other in shared]
-        joined = np.concatenate([np.zeros(0, dtype=np.int64), *(
-            np.arange(part.start, part.stop) for part in parts
-        )])  # fmt: skip
+        joined = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         free = inverse_[:, joined] - follow @ columns[joined].T
-        return _Half(own, left, follow, joined, free)
+        return _Half(own, follow, joined, free)
 
     def _link(self, i: int, j: int, shared: list[int]) -> Floats:
         """Return the Hessian between i's and j's tables to the neighbours they share."""
@@ -207,19 +215,56 @@ def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Fl
     return here.T @ moved + there.T @ after, (moved, after)
 
 
-def inverse(matrix: Floats) -> Floats:
-    """Return the inverse of a positive definite matrix, made a little more so."""
-    if not len(matrix):
-        return matrix
-    raised = matrix.copy()
-    raised[np.diag_indices_from(raised)] += 1e-10 * np.trace(matrix) / len(matrix)
-    factor, failed = dpotrf(raised.T, overwrite_a=True)
-    if failed:
-        raise np.linalg.LinAlgError("a Hessian is not positive definite")
-    half, _ = dpotri(factor, overwrite_c=True)  # above the diagonal, and zeros below
-    found: Floats = half + half.T
-    found[np.diag_indices_from(found)] *= 0.5
+def alike(sizes: list[int]) -> list[list[int]]:
+    """Return the places of equal sizes: matrices of one size are worked on together, for speed.
+
+    Examples
+    --------
+    >>> alike([4, 2, 4])
+    [[0, 2], [1]]
+    """
+    places: dict[int, list[int]] = {}
+    for place, size in enumerate(sizes):
+        places.setdefault(size, []).append(place)
+    return list(places.values())
+
+
+def _inverted(matrices: list[Floats]) -> list[Floats]:
+    """Return the inverses of small matrices."""
+    found = list(matrices)
+    for places in alike([len(matrix) for matrix in matrices]):
+        inverses = np.linalg.inv(np.stack([matrices[place] for place in places]))
+        for place, one in zip(places, inverses, strict=True):
+            found[place] = one
     return found
+
+
+def inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix, made a little more so.
+
+    Where that is not enough for rounding errors, its diagonal is raised further: one variable of
+    thousands must not end a run.
+
+    Examples
+    --------
+    >>> inverse(np.array([[2.0, 0.0], [0.0, 4.0]])).round(2).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    size = len(matrix)
+    if not size:
+        return matrix
+    mean = float(np.abs(matrix.diagonal()).mean())
+    for share in RAISED if np.isfinite(matrix.sum()) else ():
+        raised = matrix.copy()
+        raised.flat[:: size + 1] += share * mean
+        factor, failed = dpotrf(raised.T, overwrite_a=True)
+        if failed:
+            continue
+        half, _ = dpotri(factor, overwrite_c=True)  # above the diagonal, and zeros below
+        found: Floats = half + half.T
+        found.flat[:: size + 1] *= 0.5
+        return found
+    raise np.linalg.LinAlgError("a Hessian is not positive definite, or not finite")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +274,8 @@ class _Influences:
     ``lines`` are the places of their influences among those of all variables.
     """
 
-    parameters: ConditionalParameters
+    centre: int
+    halves: Ints
     shares: Floats
     lines: slice
 
@@ -266,13 +312,13 @@ def variations(
             def reach(part: slice, block: RowBlock = block, start: int = start,
                       found: Floats = found) -> None:  # fmt: skip
                 for one in centres[part]:
-                    own = one.parameters
-                    scores = np.empty((*own.parameters.shape, found.shape[1]))
+                    scores = np.empty((one.shares.shape[1], found.shape[1]))
                     fill_scores(
-                        places[own.centre], places[own.centre + 1], own.lines, start,
-                        block.indicators, block.residuals, scores,
+                        places[one.centre], places[one.centre + 1], one.halves,
+                        rows.contrasts.sizes, places, start, block.indicators, block.residuals,
+                        scores,
                     )  # fmt: skip
-                    np.matmul(one.shares, scores.reshape(-1, found.shape[1]), out=found[one.lines])
+                    np.matmul(one.shares, scores, out=found[one.lines])
 
             def add(part: slice, weights: Floats = weights, found: Floats = found) -> None:
                 for k in range(part.start, part.stop):
@@ -289,7 +335,7 @@ def _needed(layout: Layout, centres: list[_Influences]) -> Ints | None:
     """Return the variables that the scores of some variables depend on; None for all."""
     if 2 * len(centres) > layout.n_variables:
         return None
-    own = np.array([one.parameters.centre for one in centres], dtype=np.int64)
+    own = np.array([one.centre for one in centres], dtype=np.int64)
     return np.unique(layout.edges[np.isin(layout.edges, own).any(axis=1)])
 
 
@@ -302,15 +348,15 @@ def _influences(
     for k, e in enumerate(chosen.tolist()):
         for end, centre in enumerate(parameters.layout.edges[e].tolist()):
             at.setdefault(centre, []).append((k, end))
-    centres, first, few = [], 0, 8 * len(at) < parameters.layout.n_variables
+    centres, first = [], 0
     for centre, edges in sorted(at.items()):
-        own = parameters.conditional(centre) if few else parameters.conditionals[centre]
         last = first
         for k, end in edges:
             starts[k][end] = last
             last += len(profiles[int(chosen[k])].precision)
-        rank = np.argsort(np.argsort(own.parameters, axis=None))
         shares = np.hstack([profiles[int(chosen[k])].shares[end] for k, end in edges])
-        centres.append(_Influences(own, np.ascontiguousarray(shares[rank].T), slice(first, last)))
+        halves = parameters.half_edges.of_variable(centre)
+        lines = slice(first, last)
+        centres.append(_Influences(centre, halves, np.ascontiguousarray(shares.T), lines))
         first = last
     return centres, starts

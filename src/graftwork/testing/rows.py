@@ -17,11 +17,11 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals
+from graftwork.objectives.neighbourhoods import padded
 from graftwork.objectives.protocol import Point
 from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.objectives.reshaped import evaluated
 from graftwork.testing.contrasts import Contrasts
-from graftwork.testing.moments import ConditionalMoments
 
 # Numbers a block of rows may take in one of its arrays.
 BLOCK_SIZE = 2**22
@@ -93,12 +93,27 @@ class FittedRows:
         """Where each variable's lines start among indicators and residuals."""
         return offsets(self.contrasts.sizes)
 
-    def moments(self, i: int, part: slice | None = None) -> ConditionalMoments:
-        """Return the moments of a variable's conditional, whatever rows are chosen.
+    def counted(self, i: int) -> Floats:
+        """Return what each code of a variable counts as, in contrasts, shape (codes, k)."""
+        basis = self.contrasts.bases[i]
+        if self.sample.extended[i] == len(basis):  # a state counts as itself
+            return basis
+        counted: Floats = self.sample.indicators(i) @ basis
+        return counted
 
-        In all of its configurations, or in part of them.
+    def in_configurations(self, i: int, part: slice) -> Floats:
+        """Return a variable's conditionals in some of its configurations, flat, in whole lanes.
+
+        Whatever rows are chosen.
         """
-        return ConditionalMoments.of(self.conditionals, self.contrasts, i, part)
+        here = self.conditionals.neighbourhoods.of_variable(i)
+        if here.ids is None:
+            return self.conditionals.of_rows(i, part.start, part.stop)[0]
+        values, states, _ = self.conditionals.of(i)
+        if not len(here.others):  # one conditional, whether the variable is observed or not
+            values = np.tile(values, here.count)
+        width = padded(states)
+        return values[part.start * width : part.stop * width]
 
     def some(self, most: int) -> FittedRows:
         """Return about ``most`` of the rows, or all where there are fewer.
@@ -161,9 +176,9 @@ class _Filler:
 
     @staticmethod
     def of(rows: FittedRows, variables: Ints) -> _Filler:
-        sample, bases, conditionals = rows.sample, rows.contrasts.bases, rows.conditionals
+        bases, conditionals = rows.contrasts.bases, rows.conditionals
         some, known = variables.tolist(), conditionals.neighbourhoods.known
-        seen = {i: (sample.indicators(i) @ bases[i]).T.copy() for i in some}
+        seen = {i: rows.counted(i).T.copy() for i in some}
         fit = conditionals.fit(variables)
         if fit:
             conditionals.remember(variables)

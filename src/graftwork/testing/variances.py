@@ -200,17 +200,12 @@ class MomentTables:
 
     def _configurations(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
         """Return a variable's conditionals in some configurations, and where it is missing."""
-        at, here, sample = self.rows.conditionals, self._here[i], self.rows.sample
+        here, sample, missing = self._here[i], self.rows.sample, np.zeros(0, dtype=bool)
         if here.ids is None:
             return self._in_rows(i, part)
-        values, states, _ = at.of(i)
-        if not len(here.others):  # one conditional, observed or not
-            values = np.tile(values, here.count)
-        missing = np.zeros(0, dtype=bool)
         if sample.extended[i] > sample.cards[i]:
             missing = here.codes(sample, i, part) >= sample.cards[i]
-        width = padded(states)
-        return values[part.start * width : part.stop * width], NO_IDS, missing
+        return self.rows.in_configurations(i, part), NO_IDS, missing
 
     def _in_rows(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
         """Return a variable's conditionals in some rows, and where it is missing."""
