@@ -345,6 +345,24 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Declared states, kept in this order even where they never occur.",
     ),
     Parameter(
+        "ordinal", None, _FREE, "bool, list of names or dict, optional",
+        """Which columns are ordered: True for all, their names, or a dict of each one's states from
+        lowest to highest (or of their scores). None (default) is those of an ordered categorical
+        type. The table of two ordered variables has a linear part, one signed number, and a rest
+        that holds everything else; both are penalised and tested on their own, so that a relation
+        that is not monotone is found as well. See docs/ordered.md.""",
+        help="Ordered columns, separated by commas; all for every column. "
+        "mood:low,medium,high says the order of words. Repeat for more.",
+        metavar="NAMES|all", panel=READING,
+    ),
+    Parameter(
+        "degree", 1, Number(1, whole=True), "int",
+        """Of ordered columns: the largest power of their scores in what is called the linear part.
+        2 lets a curve count as well.""",
+        help="Of ordered columns: 2 adds squares of their scores to the linear part.",
+        metavar="K", panel=READING,
+    ),
+    Parameter(
         "missing", "error", Choice(get_args(MissingPolicy)),
         '{"error", "state", "drop-rows", "available-case", "impute"}',
         """What missing cells are: an error; a state of their own, "(missing)"; a reason to drop

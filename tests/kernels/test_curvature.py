@@ -8,13 +8,17 @@ from graftwork.kernels import curvature as kernel
 
 
 def half_edges(sizes, own, others):
-    """Half-edges of a variable as kernels take them; every other one is the edge's second end."""
+    """Half-edges of a variable as kernels take them; every other one is the edge's second end.
+
+    Every third has a part of the table alone.
+    """
     halves, at = [], own
     for k, other in enumerate(others):
-        strides = (sizes[other], 1) if k % 2 == 0 else (1, own)
-        halves.append((other, at, *strides))
-        at += own * sizes[other]
-    return np.array(halves, dtype=np.int64).reshape(-1, 4), at
+        mine, theirs = (1, 1) if k % 3 == 2 else (own, sizes[other])
+        strides = (theirs, 1) if k % 2 == 0 else (1, mine)
+        halves.append((other, at, *strides, mine, theirs))
+        at += mine * theirs
+    return np.array(halves, dtype=np.int64).reshape(-1, 6), at
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -36,15 +40,15 @@ def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
     block = np.full((n_parameters, n_parameters), np.nan)
     padded = np.hstack([p, np.full((count, 2), np.nan)]).ravel()
     kernel.sum_hessian(
-        (0,) * lanes, basis, padded, states + 2, masses, codes, rows, halves, cards, sizes, seen,
-        starts, block,
+        (0,) * lanes, basis, padded, states + 2, masses, codes, rows, halves, cards, seen, starts,
+        block,
     )  # fmt: skip
     design = np.zeros((count, 3, n_parameters))
     design[:, :, :3] = np.eye(3)
-    for other, at, own, theirs in halves:
+    for other, at, own, theirs, n_own, n_theirs in halves:
         z = seen[starts[other] + codes[other, rows]]
-        for a in range(3):
-            for b in range(sizes[other]):
+        for a in range(n_own):
+            for b in range(n_theirs):
                 design[:, a, at + a * own + b * theirs] = z[:, b]
     inner = np.einsum("ck,kl->ckl", p, np.eye(states)) - np.einsum("ck,cl->ckl", p, p)
     spread = np.einsum("ka,ckl,lb->cab", basis, inner, basis)
@@ -82,11 +86,11 @@ def test_scores_are_residuals_times_indicators():
     z, r, places = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), offsets(sizes)
     halves, n_parameters = half_edges(sizes, 3, [0, 3, 4])
     out, here = np.full((n_parameters, 20), np.nan), slice(10, 30)
-    kernel.fill_scores(2, 5, halves, sizes, places, 10, z, r, out)
+    kernel.fill_scores(2, 5, halves, places, 10, z, r, out)
     assert np.array_equal(out[:3], r[2:5, here])
-    for other, at, own, theirs in halves:
-        for a in range(3):
-            for b in range(sizes[other]):
+    for other, at, own, theirs, n_own, n_theirs in halves:
+        for a in range(n_own):
+            for b in range(n_theirs):
                 line = places[other] + b
                 wanted = r[2 + a, here] * z[line, here] + z[2 + a, here] * r[line, here]
                 assert np.allclose(out[at + a * own + b * theirs], wanted, rtol=1e-14)

@@ -9,6 +9,7 @@ from problems import random_table
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
+from graftwork.errors import ParameterError
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem, graft
@@ -230,10 +231,9 @@ def test_other_losses_and_penalties(planted, options):
     assert net.model_.n_edges > 3
 
 
-def test_methods_that_know_their_edges_ignore_the_goal(planted):
-    tree = learn(planted, method="chow-liu")
-    assert tree.path_ == []
-    assert tree.lam_ == 0.0
+def test_methods_that_know_their_edges_refuse_a_goal(planted):
+    with pytest.raises(ParameterError, match="goal='prediction' has no effect"):
+        learn(planted, method="chow-liu")
 
 
 class StopAt:

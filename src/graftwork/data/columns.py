@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.encode import MAX_STATES, Coded, checked_weights, encode, infinity, small
-from graftwork.data.missing import RECOMMENDED, Missing, advice, settle
+from graftwork.data.missing import MISSING_STATE, RECOMMENDED, Missing, advice, settle
+from graftwork.data.scores import Ordered
 from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, key, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
@@ -141,7 +142,13 @@ def assemble(
     for j, coded in enumerate(columns):
         codes[j] = coded.codes
     given = None if weights is None else checked_weights(weights, raw.n_rows)
-    return Table(names, tuple(coded.states for coded in columns), codes, given)
+    listed = tuple(coded.states for coded in columns)
+    ordered = {
+        name: [state for state in coded.states if state != MISSING_STATE]
+        for name, coded in zip(names, columns, strict=True)
+        if coded.ordered
+    }
+    return Table(names, listed, codes, given, Ordered.by_rank(ordered) if ordered else None)
 
 
 def _declared(
@@ -214,7 +221,7 @@ def _to_states(
         _check_known(coded, lookup, states, name, place)
         lookup = np.maximum(lookup, 0)
     codes = small(lookup, len(states))[coded.codes]
-    return Coded(codes, states, coded.missing, declared=True)
+    return Coded(codes, states, coded.missing, declared=True, ordered=coded.ordered)
 
 
 def _check_known(

@@ -39,12 +39,15 @@ class Coded:
         Which cells are missing, or None if none is.
     declared : bool
         Whether a type or the caller listed the states, so that their number was meant.
+    ordered : bool
+        Whether the states' order means something.
     """
 
     codes: NDArray[Any]
     states: tuple[Hashable, ...]
     missing: NDArray[np.bool_] | None = None
     declared: bool = False
+    ordered: bool = False
 
 
 def small(codes: NDArray[Any], n_states: int) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from graftwork.data.counts import PairCounts
 from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE, missing_last
+from graftwork.data.scores import Scores
 from graftwork.data.table import Table
 from graftwork.data.values import listing
 from graftwork.errors import DataError
@@ -46,6 +47,8 @@ class EncodedRows:
         Sum of all row weights.
     counts : PairCounts
         Pair tables of the kept states, over the rows that have both.
+    scores : Scores or None
+        Of ordered variables; None if there are none.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -55,6 +58,7 @@ class EncodedRows:
     kept: tuple[Ints, ...]
     total_weight: float
     counts: PairCounts
+    scores: Scores | None = None
 
     @property
     def n_rows(self) -> int:
@@ -193,7 +197,10 @@ def prepare(
     total = float(codes.shape[1] if weights is None else weights.sum())
     if merge:
         codes, weights = _merge_rows(codes, weights)
-    return EncodedRows(codes, weights, cards, declared, kept, total, counts)
+    scores = None
+    if table.ordered is not None:
+        scores = table.ordered.among(table.names, table.states, kept)
+    return EncodedRows(codes, weights, cards, declared, kept, total, counts, scores)
 
 
 def _keep_states(

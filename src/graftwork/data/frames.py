@@ -7,6 +7,7 @@ give them: docs/decisions/frames.md. None of these libraries is imported here.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -106,13 +107,14 @@ def _by_codes(series: Any) -> Coded:
     """Return a column of text or categories, coded by its library."""
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-        return _declared(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+        codes, listed = native.cat.codes.to_numpy(), native.cat.categories.tolist()
+        return _declared(codes, listed, bool(getattr(native.cat, "ordered", False)))
     if hasattr(native, "factorize"):
         codes, found = native.factorize()
         return arranged(codes, found.tolist())
     if nw.dependencies.is_pyarrow_chunked_array(native):
         if hasattr(native.type, "index_type"):
-            return _declared(*_arrow_dictionary(native))
+            return _declared(*_arrow_dictionary(native), bool(native.type.ordered))
         return arranged(*_arrow_dictionary(native.dictionary_encode()))
     # A polars Categorical declares nothing: its categories are shared by all columns.
     declared = series.dtype == nw.Enum
@@ -131,9 +133,10 @@ def _arrow_dictionary(chunks: Any) -> tuple[Any, list[Any]]:
     return codes, whole.dictionary.to_pylist()
 
 
-def _declared(codes: Any, categories: list[Any]) -> Coded:
+def _declared(codes: Any, categories: list[Any], ordered: bool = False) -> Coded:
     """Return a column whose states are its declared categories, in their order."""
     values = [plain(value) for value in categories]
     gone = np.array([is_missing(value) for value in values], dtype=np.bool_)
     states = {key(v): v for v, skip in zip(values, gone, strict=True) if not skip}
-    return relabelled(codes, values, gone, tuple(states.values()), declared=True)
+    found = relabelled(codes, values, gone, tuple(states.values()), declared=True)
+    return replace(found, ordered=ordered)

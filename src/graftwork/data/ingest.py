@@ -102,7 +102,8 @@ def as_table(
     raw = take_apart(data, names)
     if weights is None and isinstance(data, Table):
         weights = data.weights
-    return assemble(raw, states=states, weights=weights, missing=missing)
+    table = assemble(raw, states=states, weights=weights, missing=missing)
+    return table.with_order(data.ordered) if isinstance(data, Table) else table
 
 
 def align(
@@ -151,7 +152,7 @@ def align(
     wanted = clean_names(names)
     listed = tuple(tuple(each) for each in states)
     if isinstance(data, Table) and data.names == wanted and data.states == listed:
-        return Table(wanted, listed, data.codes, _either(weights, data))
+        return Table(wanted, listed, data.codes, _either(weights, data), data.ordered)
     if _is_path(data):
         with named_after(Path(data)):
             raw = file_columns(Path(data), dict(zip(wanted, listed, strict=True)))

@@ -105,7 +105,7 @@ def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int]
                 "so; rename that state, or make those cells missing too."
             )
     codes = small(np.where(coded.missing, code, coded.codes), len(states))
-    return Coded(codes, states, declared=coded.declared)
+    return Coded(codes, states, declared=coded.declared, ordered=coded.ordered)
 
 
 def unmark(coded: Coded) -> Coded:
@@ -126,7 +126,8 @@ def unmark(coded: Coded) -> Coded:
     states = tuple(state for state in coded.states if state != MISSING_STATE)
     codes = coded.codes - (coded.codes > code).astype(coded.codes.dtype)
     codes[gone] = 0
-    return Coded(codes, states, gone if gone.any() else None, coded.declared)
+    missing = gone if gone.any() else None
+    return Coded(codes, states, missing, coded.declared, coded.ordered)
 
 
 def missing_cells(table: Table) -> Bools:
@@ -200,4 +201,4 @@ def _restated(table: Table, gone: Bools) -> Table:
         codes[j] -= codes[j] > at
         codes[j][gone[j]] = len(rest)
         states.append((*rest, MISSING_STATE) if gone[j].any() else rest)
-    return Table(table.names, tuple(states), codes, table.weights)
+    return Table(table.names, tuple(states), codes, table.weights, table.ordered)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import export
 from graftwork.data.encode import checked_codes, checked_weights, palette
+from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataError
 
@@ -35,6 +36,8 @@ class Table:
         at most 256 states. C-contiguous and read-only.
     weights : array of float64, shape (n_rows,), optional
         Weight of each row: finite, at least 0, not all 0. None means 1 for every row.
+    ordered : Ordered, optional
+        Which variables are ordered, and the scores of their states. None means none.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Table:
     states: tuple[tuple[Hashable, ...], ...]
     codes: NDArray[np.unsignedinteger[Any]]
     weights: NDArray[np.float64] | None = None
+    ordered: Ordered | None = None
 
     def __post_init__(self) -> None:
         names = tuple(plain(name) for name in self.names)
@@ -65,7 +69,7 @@ class Table:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that the arrays are read-only again.
-        return Table, (self.names, self.states, self.codes, self.weights)
+        return Table, (self.names, self.states, self.codes, self.weights, self.ordered)
 
     def __repr__(self) -> str:
         cards = self.cards
@@ -222,7 +226,8 @@ class Table:
         if picked.min() < -self.n_rows or picked.max() >= self.n_rows:
             raise DataError(f"row numbers must lie between 0 and {self.n_rows - 1}.")
         weights = None if self.weights is None else self.weights[picked]
-        return Table(self.names, self.states, np.take(self.codes, picked, axis=1), weights)
+        codes = np.take(self.codes, picked, axis=1)
+        return Table(self.names, self.states, codes, weights, self.ordered)
 
     def take_columns(self, names: Iterable[Hashable]) -> Table:
         """Return a table of some of the variables, in the order given.
@@ -237,7 +242,7 @@ class Table:
         places = [self.index(name) for name in names]
         kept = tuple(self.names[j] for j in places)
         states = tuple(self.states[j] for j in places)
-        return Table(kept, states, self.codes[places], self.weights)
+        return Table(kept, states, self.codes[places], self.weights, self.ordered)
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """Return the same rows with other weights.
@@ -250,7 +255,19 @@ class Table:
         2.5
         """
         given = None if weights is None else checked_weights(weights, self.n_rows)
-        return Table(self.names, self.states, self.codes, given)
+        return Table(self.names, self.states, self.codes, given, self.ordered)
+
+    def with_order(self, ordered: Ordered | None) -> Table:
+        """Return the same rows with other variables ordered.
+
+        Examples
+        --------
+        >>> from graftwork.data.scores import Ordered
+        >>> table = Table(("a",), (("low", "high"),), [[0, 1]])
+        >>> table.with_order(Ordered.by_rank({"a": ("low", "high")})).ordered.scores
+        {'a': {'low': 0.0, 'high': 1.0}}
+        """
+        return Table(self.names, self.states, self.codes, self.weights, ordered)
 
     def split(self, fraction: float, rng: np.random.Generator | int) -> tuple[Table, Table]:
         """Return two tables that share the rows out at random; both keep all states.

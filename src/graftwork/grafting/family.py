@@ -14,7 +14,7 @@ import numpy as np
 from graftwork.grafting.screen import Screen
 from graftwork.grafting.spaces import Space
 from graftwork.inference.layout import Floats, Ints
-from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.penalties.blocks import Blocks, Bools, Parts
 from graftwork.penalties.protocol import Penalty
 
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -93,6 +93,16 @@ class ModelFamily(ABC):
     @abstractmethod
     def scales(self, space: Any, keys: Ints) -> Floats:
         """Return d_g of each block."""
+
+    def parts(self, layout: Any) -> Parts | None:
+        """Return the tables of a layout that have a linear part and a rest; None for none."""
+        return None
+
+    def scores(
+        self, space: Any, penalty: Penalty, gradients: Floats, starts: Ints, keys: Ints
+    ) -> Floats:
+        """Return the scores of inactive blocks from their gradients."""
+        return penalty.scores(gradients, starts, self.scales(space, keys))
 
     def factors_of(self, space: Any, keys: Ints) -> Floats | None:
         """Return what lam is multiplied by for each block; None where that is 1 for all."""

@@ -26,7 +26,7 @@ from graftwork.kernels.tables import add_mean_rows, centre_tables
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.protocol import Point, independent_potentials
 from graftwork.objectives.reshaped import reshape
-from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.penalties.blocks import Blocks, Bools, Parts, part_scales
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import searchable
 
@@ -41,6 +41,9 @@ class NetworkFamily(ModelFamily):
     prior : PairFactors, optional
         What is known about edges: pairs that may not be edges are in no space, required ones always
         are edges, and lam is multiplied by a pair's factor. None is nothing.
+    curved : frozenset of pairs, optional
+        Of tables of ordered variables, only these have more than their linear part. None is all:
+        linear part and rest are penalised apart.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class NetworkFamily(ModelFamily):
 
     sample: EncodedRows
     prior: PairFactors | None = None
+    curved: frozenset[tuple[int, int]] | None = None
     _spaces: dict[Any, PairSpace | CellSpace] = field(default_factory=dict, repr=False)
     _screens: WeakKeyDictionary[Any, dict[Any, Screen]] = field(
         default_factory=WeakKeyDictionary, repr=False
@@ -161,7 +165,36 @@ class NetworkFamily(ModelFamily):
     def blocks(self, layout: Layout, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout: variables, then edges."""
         factors = None if self.prior is None else self.prior.at(layout.edges)
-        return Blocks.of(layout, self.sample.declared, free, factors)
+        return Blocks.of(layout, self.sample.declared, free, factors, self.parts(layout))
+
+    def parts(self, layout: Layout) -> Parts | None:
+        """Return the tables of a layout that have a linear part and a rest."""
+        scores = self.sample.scores
+        if scores is None:
+            return None
+        with_rest = np.ones(layout.n_edges, dtype=bool)
+        if self.curved is not None:
+            with_rest[:] = [(i, j) in self.curved for i, j in layout.edges.tolist()]
+        return Parts.of(layout, scores, with_rest)
+
+    def scores(
+        self, space: TableSpace, penalty: Penalty, gradients: Floats, starts: Ints, keys: Ints
+    ) -> Floats:
+        """Return the scores of inactive blocks from their gradients.
+
+        Of a table with two parts that is the larger of both scores.
+        """
+        found = penalty.scores(gradients, starts, self.scales(space, keys))
+        scores = self.sample.scores
+        if scores is None or penalty.separable:
+            return found
+        pairs = space.pairs(keys)
+        split = np.flatnonzero(scores.split(pairs))
+        if len(split):
+            parts = Parts(scores, pairs[split], split, starts[split], np.ones(len(split), bool))
+            both = part_scales(scores, self.sample.declared, pairs[split])
+            found[split] = (parts.norms(gradients) / np.stack(both, axis=1)).max(axis=1)
+        return found
 
     def grown(self, layout: Layout, space: TableSpace, keys: Ints) -> Layout:
         """Return the layout with the pairs of these blocks as edges."""
@@ -231,7 +264,8 @@ class NetworkFamily(ModelFamily):
         """
         screenable = isinstance(space, PairSpace) and hasattr(objective, "known_conditionals")
         least = min(FEWEST_PAIRS, FEWEST_PRODUCTS / max(1, self.sample.n_rows))
-        if not screenable or self.prior or not least <= space.size <= MOST_PAIRS:
+        apart = self.prior or self.sample.scores
+        if not screenable or apart or not least <= space.size <= MOST_PAIRS:
             return None
         screens = self._screens.setdefault(objective, {})
         name = type(penalty), space.variables.tobytes()

@@ -207,7 +207,7 @@ class RunState:
         gradients, offsets, exact = self.space.gradients(self.solution.point, keys)
         self.log.count_scores(len(keys), exact, self.space.size)
         family, penalty = self.problem.family, self.problem.penalty
-        scores = penalty.scores(gradients, offsets, family.scales(self.space, keys))
+        scores = family.scores(self.space, penalty, gradients, offsets, keys)
         factors = family.factors_of(self.space, keys)
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)

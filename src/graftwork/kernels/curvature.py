@@ -26,7 +26,7 @@ def _add(lanes, target, at, source, start, scale):
 
 
 @njit(cache=True, nogil=True)
-def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves, cards, sizes, seen,
+def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves, cards, seen,
                 starts, block):  # fmt: skip
     """Fill a variable's part of the Hessian: the sum of S (x) z z' over its configurations.
 
@@ -34,9 +34,9 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves,
     as there. ``conditionals`` (flat) has a line of ``stride`` numbers for each configuration,
     ``masses`` what each weighs (empty: 1), and ``rows`` a row of ``codes`` in which it occurs.
     Columns of ``halves``, a row for each neighbour: 0 the neighbour u, 1 where its table begins in
-    ``block``, 2 stride of the own and 3 of the neighbour's difference in it. Of u there are
-    ``cards[u]`` codes; they count as the first ``sizes[u]`` numbers of the rows of ``seen`` from
-    ``starts[u]`` on.
+    ``block``, 2 stride of the own and 3 of the neighbour's differences in it, 4 and 5 how many of
+    both it has. Of u there are ``cards[u]`` codes; they count as the first numbers of the rows of
+    ``seen`` from ``starts[u]`` on.
     """
     size, count, n_lines = basis.shape[1], len(rows), 1 + len(halves)
     width = -(-(size * (size + 1) // 2) // len(lanes)) * len(lanes)
@@ -52,13 +52,14 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves,
     largest = n_codes.max()
     sums = cache_lines(TOGETHER * largest * largest * width)
     half, line = np.empty(seen.shape[1] * largest * width), np.empty(width)
-    one, alone = np.ones((1, 2))[:, :1], np.array([0, 0, 1, 0])  # typed as parts of others are
+    # typed as parts of others are
+    one, alone = np.ones((1, 2))[:, :1], np.array([0, 0, 1, 0, size, 1])
     for u in range(n_lines):
         left, first_half = one, alone
         if u > 0:
             first_half = halves[u - 1]
             begin = starts[first_half[0]]
-            left = seen[begin : begin + n_codes[u], : sizes[first_half[0]]]
+            left = seen[begin : begin + n_codes[u], : first_half[5]]
         for first in range(u, n_lines, TOGETHER):
             last = min(first + TOGETHER, n_lines)
             sums[: (last - first) * largest * largest * width] = 0.0
@@ -75,7 +76,7 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves,
                 if v > 0:
                     second_half = halves[v - 1]
                     begin = starts[second_half[0]]
-                    right = seen[begin : begin + n_codes[v], : sizes[second_half[0]]]
+                    right = seen[begin : begin + n_codes[v], : second_half[5]]
                 cells = sums[(v - first) * largest * largest * width :]
                 _project(size, width, largest, left, right, cells, half, line, first_half,
                          second_half, block)  # fmt: skip
@@ -140,10 +141,12 @@ def _project(size, width, largest, left, right, sums, half, line, first, second,
             t = 0
             for a in range(size):
                 for b in range(a, size):
-                    i, j = row + a * first[2], column + b * second[2]
-                    block[i, j] = block[j, i] = line[t]
-                    i, j = row + b * first[2], column + a * second[2]
-                    block[i, j] = block[j, i] = line[t]
+                    if a < first[4] and b < second[4]:
+                        i, j = row + a * first[2], column + b * second[2]
+                        block[i, j] = block[j, i] = line[t]
+                    if b < first[4] and a < second[4]:
+                        i, j = row + b * first[2], column + a * second[2]
+                        block[i, j] = block[j, i] = line[t]
                     t += 1
 
 
@@ -215,11 +218,11 @@ def _gather(lanes, width, ids, count, others, lines, weights):
 
 
 @njit(cache=True, nogil=True)
-def fill_scores(first, last, halves, sizes, places, start, indicators, residuals, out):
+def fill_scores(first, last, halves, places, start, indicators, residuals, out):
     """Fill in r_a and r_a z_b + z_a r_b of some rows, for lines a of a variable and b of others.
 
     ``halves`` say where the latter are in ``out``, shape (parameters, rows), as in `sum_hessian`;
-    the lines of variable u are ``sizes[u]`` ones from ``places[u]`` on. The rows from ``start`` on.
+    the lines of variable u are from ``places[u]`` on. The rows from ``start`` on.
     """
     stop = start + out.shape[1]
     for a in range(first, last):
@@ -228,9 +231,10 @@ def fill_scores(first, last, halves, sizes, places, start, indicators, residuals
         for m in range(len(own)):
             own[m] = own_left[m]
         for h in range(len(halves)):
-            other = halves[h, 0]
-            for b in range(sizes[other]):
-                at = places[other] + b
+            if a - first >= halves[h, 4]:
+                continue
+            for b in range(halves[h, 5]):
+                at = places[halves[h, 0]] + b
                 seen, left = indicators[at, start:stop], residuals[at, start:stop]
                 target = out[halves[h, 1] + (a - first) * halves[h, 2] + b * halves[h, 3]]
                 for m in range(len(target)):

@@ -1,4 +1,8 @@
-"""The blocks of a network's flat vector: one for each variable, then one for each edge."""
+"""The blocks of a network's flat vector: one for each variable, then one for each edge.
+
+What is penalised together is a *group*: a block, or one of the two parts of a table (see
+``data.scores``). Groups are numbered like blocks, the rests of tables with two parts last.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.scores import Scores
 from graftwork.inference.layout import Floats, Ints, Layout, Shape
+from graftwork.kernels.parts import part_norms, scale_parts
 
 Bools = NDArray[np.bool_]
 
@@ -26,6 +32,74 @@ def pair_scales(declared: Ints, pairs: Ints) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
+class Parts:
+    """Tables with a linear part and a rest.
+
+    Attributes
+    ----------
+    scores : Scores
+    pairs : (k, 2) int64
+        Their variables.
+    edges : (k,) int64
+        Which edges they are.
+    starts : (k,) int64
+        Where each table starts in the flat vector.
+    with_rest : (k,) bool
+        Whether the rest may differ from zero: else there is only the linear part.
+    """
+
+    scores: Scores
+    pairs: Ints
+    edges: Ints
+    starts: Ints
+    with_rest: Bools
+
+    @staticmethod
+    def of(layout: Layout, scores: Scores, with_rest: Bools) -> Parts | None:
+        """Return the parts of a layout's tables; None where no table has two.
+
+        ``with_rest`` says it of all edges, shape (m,).
+        """
+        edges = np.flatnonzero(scores.split(layout.edges))
+        if not len(edges):
+            return None
+        starts = layout.edge_offsets[edges]
+        return Parts(scores, layout.edges[edges], edges, starts, with_rest[edges])
+
+    def norms(self, vector: Floats) -> Floats:
+        """Return the norms of both parts of each table, shape (k, 2)."""
+        norms: Floats = part_norms(np.ascontiguousarray(vector), *self._where)
+        return norms
+
+    def scaled(self, vector: Floats, factors: Floats) -> Floats:
+        """Return the vector with both parts of each table times factors, shape (k, 2)."""
+        out = np.array(vector, dtype=np.float64)
+        scale_parts(out, *self._where, factors)
+        return out
+
+    def project(self, vector: Floats) -> Floats:
+        """Return the vector without rests that must be zero."""
+        if self.with_rest.all():
+            return vector
+        return self.scaled(vector, np.stack([np.ones(len(self.edges)), self.with_rest], axis=1))
+
+    @property
+    def _where(self) -> tuple[Any, ...]:
+        own = self.scores
+        return self.starts, self.pairs, own.cards, own.values, own.starts, own.sizes
+
+
+def part_scales(scores: Scores, declared: Ints, pairs: Ints) -> tuple[Floats, Floats]:
+    """Return d_g of the linear part of each pair's table, and of the rest.
+
+    The table's number of entries is shared by degrees of freedom.
+    """
+    linear, whole = scores.degrees(pairs)
+    share, total = linear / np.maximum(1, whole), pair_scales(declared, pairs)
+    return total * np.sqrt(share), total * np.sqrt(1.0 - share)
+
+
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """Where each block lies, what weighs on it, and which of its entries may move.
 
@@ -35,12 +109,14 @@ class Blocks:
         Of the flat vector.
     offsets : (n + m + 1,) int64
         Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
-    scale : (n + m,) float64
+    scale : (groups,) float64
         d_g, the root of the number of declared entries.
     free : (layout.size,) bool
         Which entries may move; the others stay as they are.
-    factor : (n + m,) float64, optional
+    factor : (groups,) float64, optional
         What lam is multiplied by; None is 1 everywhere. A squared norm is the same for all blocks.
+    parts : Parts, optional
+        The tables of ordered variables, if there are any.
     """
 
     layout: Shape
@@ -48,22 +124,32 @@ class Blocks:
     scale: Floats
     free: Bools
     factor: Floats | None = None
+    parts: Parts | None = None
 
     @staticmethod
     def of(
-        layout: Layout, declared: Ints, free: Bools | None = None, factors: Floats | None = None
+        layout: Layout,
+        declared: Ints,
+        free: Bools | None = None,
+        factors: Floats | None = None,
+        parts: Parts | None = None,
     ) -> Blocks:
         """Return the blocks of a layout whose variables have these declared state counts.
 
         ``factors`` are those of the edges, shape (m,); variables have 1.
         """
-        scale = np.concatenate([np.sqrt(declared), pair_scales(declared, layout.edges)])
+        tables, rests = pair_scales(declared, layout.edges), np.zeros(0)
+        if parts is not None:
+            tables[parts.edges], both = part_scales(parts.scores, declared, parts.pairs)
+            rests = both[parts.with_rest]
+        scale = np.concatenate([np.sqrt(declared), tables, rests])
         offsets = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets])
         free = np.ones(layout.size, dtype=bool) if free is None else free
         if factors is None:
-            return Blocks(layout, offsets, scale, free)
-        factor = np.concatenate([np.ones(layout.n_variables), factors])
-        return Blocks(layout, offsets, scale, free, factor)
+            return Blocks(layout, offsets, scale, free, None, parts)
+        again = np.zeros(0) if parts is None else factors[parts.edges[parts.with_rest]]
+        factor = np.concatenate([np.ones(layout.n_variables), factors, again])
+        return Blocks(layout, offsets, scale, free, factor, parts)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -71,13 +157,13 @@ class Blocks:
         return np.diff(self.offsets)
 
     def weigh(self, unaries: float, tables: float) -> Floats:
-        """Return one number for each block: the first for variables, the second for edges.
+        """Return one number for each group: the first for variables, the second for tables.
 
         The array is kept, since solvers ask for the same ones at every step: leave it as it is.
         """
         found = self._weighed.get((unaries, tables))
         if found is None:
-            found = np.full(self.layout.n_variables + self.layout.n_edges, float(tables))
+            found = np.full(len(self.scale), float(tables))
             found[: self.layout.n_variables] = unaries
             self._weighed[unaries, tables] = found
         return found
@@ -87,7 +173,7 @@ class Blocks:
         return {}
 
     def strengths(self, unaries: float, tables: float) -> Floats:
-        """Return lam of each block: as ``weigh``, times the blocks' factors."""
+        """Return lam of each group: as ``weigh``, times the groups' factors."""
         lam = self.weigh(unaries, tables)
         return lam if self.factor is None else lam * self.factor
 
@@ -100,9 +186,42 @@ class Blocks:
         """Return one number a block as one number an entry."""
         return np.repeat(per_block, self.sizes)
 
+    def by_group(self, per_block: Floats) -> Floats:
+        """Return one number a block as one number a group."""
+        if self.parts is None:
+            return per_block
+        rests = self.layout.n_variables + self.parts.edges[self.parts.with_rest]
+        return np.concatenate([per_block, per_block[rests]])
+
+    def by_block(self, per_group: NDArray[Any]) -> NDArray[Any]:
+        """Return the larger of the numbers of each block's groups."""
+        if self.parts is None:
+            return per_group
+        out = per_group[: len(self.sizes)].copy()
+        rests = self.layout.n_variables + self.parts.edges[self.parts.with_rest]
+        out[rests] = np.maximum(out[rests], per_group[len(self.sizes) :])
+        return out
+
     def norms(self, vector: Floats) -> Floats:
-        """Return the Euclidean norm of each block."""
-        return np.sqrt(np.add.reduceat(vector * vector, self.offsets[:-1]))
+        """Return the Euclidean norm of each group."""
+        norms: Floats = np.sqrt(np.add.reduceat(vector * vector, self.offsets[:-1]))
+        if self.parts is None:
+            return norms
+        both = self.parts.norms(vector)
+        norms[self.layout.n_variables + self.parts.edges] = both[:, 0]
+        return np.concatenate([norms, both[self.parts.with_rest, 1]])
+
+    def times(self, vector: Floats, per_group: Floats) -> Floats:
+        """Return the vector with each group times a number of its own."""
+        if self.parts is None:
+            return np.asarray(vector * self.spread(per_group))
+        factors = np.zeros((len(self.parts.edges), 2))
+        places = self.layout.n_variables + self.parts.edges
+        factors[:, 0] = per_group[places]
+        factors[self.parts.with_rest, 1] = per_group[len(self.sizes) :]
+        plain = per_group[: len(self.sizes)].copy()
+        plain[places] = 1.0
+        return self.parts.scaled(vector * self.spread(plain), factors)
 
     def largest(self, vector: Floats) -> Floats:
         """Return the largest absolute entry of each block."""

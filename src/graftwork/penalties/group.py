@@ -42,32 +42,32 @@ class GroupL1:
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
         norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
+        curvature = blocks.by_group(curvature)
         threshold = lam * blocks.scale / curvature
         shrink = np.maximum(0.0, 1.0 - threshold / np.maximum(norms, 1e-300))
-        result: Floats = weights * blocks.spread(shrink / (1.0 + 2.0 * l2 / curvature))
-        return result
+        return blocks.times(weights, shrink / (1.0 + 2.0 * l2 / curvature))
 
     def shrinkage(self, blocks: Blocks) -> tuple[Floats, Floats]:
-        """Return what a block's norm costs, and its square."""
+        """Return what a group's norm costs, and its square."""
         lam, l2 = self._strengths(blocks)
         return lam * blocks.scale, l2
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""
         pull, idle = self._pull(blocks, weights)
-        return weights * blocks.spread(pull), blocks.spread(~idle)
+        return blocks.times(weights, pull), ~blocks.spread(blocks.by_block(idle))
 
     def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return ||gradient + slope|| / d_g of each block, or its violation where w = 0."""
         pull, idle = self._pull(blocks, weights)
-        left = blocks.norms(gradient + weights * blocks.spread(pull)) / blocks.scale
+        left = blocks.norms(gradient + blocks.times(weights, pull)) / blocks.scale
         if idle.any():
             lam, _ = self._strengths(blocks)
             left = np.where(idle, np.maximum(0.0, left - lam), left)
-        return blocks.spread(left)
+        return blocks.spread(blocks.by_block(left))
 
     def _pull(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
-        """Return what a block's weights are multiplied by in its slope, and which sit at zero."""
+        """Return what a group's weights are multiplied by in its slope, and which sit at zero."""
         lam, l2 = self._strengths(blocks)
         if not lam.any():  # no norm is asked for
             return 2.0 * l2, np.zeros(len(lam), dtype=bool)
@@ -83,5 +83,5 @@ class GroupL1:
         return result
 
     def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
-        """Return lam and l2 of each block."""
+        """Return lam and l2 of each group."""
         return blocks.strengths(self.unary_lam, self.lam), blocks.weigh(self.unary_l2, self.l2)

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaincc
 
+from graftwork.data.encoded import EncodedRows
+from graftwork.data.scores import Scores
 from graftwork.grafting import NetworkFamily, Problem
 from graftwork.grafting.spaces import BATCH
 from graftwork.grafting.starts import with_pairs
@@ -17,7 +19,7 @@ from graftwork.grafting.stream import RandomOrder
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import independent_potentials
-from graftwork.penalties.blocks import pair_scales
+from graftwork.penalties.blocks import part_scales
 from graftwork.selection.refit import refit
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
@@ -64,7 +66,8 @@ def largest_score(problem: Problem) -> float:
     """
     point = problem.objective.at(_first_network(problem))
     largest, here = 0.0, cast(Any, point)
-    if not _weighed(problem) and problem.space.size <= MOST_PAIRS and hasattr(point, "tiles"):
+    plain = not _weighed(problem) and problem.objective.sample.scores is None
+    if plain and problem.space.size <= MOST_PAIRS and hasattr(point, "tiles"):
         tiles = here.tiles(problem.space.variables)
         if tiles is not None:
             roots = np.sqrt(problem.objective.sample.declared.astype(np.float64))
@@ -94,9 +97,17 @@ def noise_level(problem: Problem) -> float:
     if problem.space.size:  # the pseudo-likelihood has two conditionals for each pair
         point = problem.objective.at(independent_potentials(sample))
         times = len(point.pair_expectations(problem.space.pairs(np.zeros(1, np.int64))).given)
-    whole = None if _weighed(problem) else parts.count_all(problem.space.variables)
+    linear = None if problem.penalty.separable else sample.scores
+    whole = None
+    if not _weighed(problem) and linear is None:
+        whole = parts.count_all(problem.space.variables)
     for pairs in _batches(problem) if whole is None else ():
-        for kind, count in parts.count(pairs, _factors(problem, pairs)).items():
+        split = np.zeros(len(pairs), dtype=bool) if linear is None else linear.split(pairs)
+        factors = _factors(problem, pairs)
+        counted = [parts.count(pairs[~split], factors[~split])]
+        if linear is not None:
+            counted.append(_count_parts(sample, linear, pairs[split], factors[split]))
+        for kind, count in (item for found in counted for item in found.items()):
             kinds[kind] = kinds.get(kind, 0.0) + count
     kinds = kinds if whole is None else whole
     logs = STEP * np.array(list(kinds), dtype=np.float64).reshape(-1, 2)
@@ -229,6 +240,37 @@ class _Parts:
         }
 
 
+def _count_parts(
+    sample: EncodedRows, scores: Scores, pairs: Ints, factors: Floats
+) -> dict[tuple[int, int], float]:
+    """Return how many linear parts, and rests, of tables have each scale and degree."""
+    pieces = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
+    spreads = [np.diag(p) - np.outer(p, p) for p in pieces]
+    seen = sample.observed_weight / sample.total_weight
+    along = [
+        spread if not basis.shape[1] else basis.T @ spread @ basis
+        for spread, basis in zip(spreads, scores.bases, strict=True)
+    ]
+    # sums of eigenvalues and of their squares, of whole tables and of their linear parts
+    first, second = (
+        np.array([[np.trace(m), (m**2).sum()] for m in some]) for some in (spreads, along)
+    )
+    whole, line = (some[pairs].prod(axis=1) for some in (first, second))
+    rest = np.maximum(whole - line, 1e-300)
+    found: dict[tuple[int, int], float] = {}
+    scales = part_scales(scores, sample.declared, pairs)
+    for sums, own in zip((line, rest), scales, strict=True):
+        spread = sums[:, 1] / sums[:, 0] * seen[pairs].prod(axis=1)
+        with np.errstate(divide="ignore"):
+            kinds = np.stack([
+                _steps(spread / (own * factors) ** 2), _steps(sums[:, 0] ** 2 / sums[:, 1])
+            ], axis=1)  # fmt: skip
+        each, number = np.unique(kinds[factors > 0], axis=0, return_counts=True)
+        for (scale, degree), count in zip(each.tolist(), number.tolist(), strict=True):
+            found[scale, degree] = found.get((scale, degree), 0.0) + count
+    return found
+
+
 def _steps(values: Floats) -> Ints:
     """Return logarithms in units of ``STEP``, rounded."""
     return np.round(np.log(np.maximum(values, 1e-300)) / STEP).astype(np.int64)
@@ -254,8 +296,8 @@ def _factors(problem: Problem, pairs: Ints) -> Floats:
 
 def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) -> float:
     """Return the largest score of some pairs, given their gradients, divided by their factors."""
-    scale = pair_scales(problem.objective.sample.declared, pairs)
-    scores = problem.penalty.scores(gradients, offsets, scale)
+    keys = problem.space.keys(pairs)
+    scores = problem.family.scores(problem.space, problem.penalty, gradients, offsets, keys)
     factors = _factors(problem, pairs)
     scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
     return float(scores.max(initial=0.0))

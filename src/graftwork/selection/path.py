@@ -16,7 +16,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels
-from graftwork.selection.refit import refit
+from graftwork.selection.refit import Curved, bent, refit
 from graftwork.solvers import Memory, Solution
 
 STEPS = 5
@@ -382,11 +382,19 @@ class LambdaPath:
             raise PathEndedError
 
     def refit(
-        self, lam: float, start: Potentials, accuracy: float, before: Solution | None = None
+        self,
+        lam: float,
+        start: Potentials,
+        accuracy: float,
+        before: Solution | None = None,
+        curved: Curved | None = None,
     ) -> Solution:
-        """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda."""
+        """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
+
+        ``curved`` are the pairs of ordered variables whose tables are whole; None for all.
+        """
         try:
-            return refit(self.problem_at(lam), start, accuracy, before)
+            return refit(bent(self.problem_at(lam), curved), start, accuracy, before)
         except KeyboardInterrupt:
             self.interrupted = True
             raise PathEndedError from None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
-from graftwork.grafting import Budget, Problem
+from graftwork.grafting import Budget, NetworkFamily, Problem
 from graftwork.grafting.starts import strongest, with_pairs
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
@@ -19,6 +20,8 @@ from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.solution import never
 
+Curved = frozenset[tuple[int, int]]
+
 
 def normal_prior(sample: EncodedRows) -> float:
     """Return the ridge on the mean loss that a standard normal prior on every entry amounts to.
@@ -27,6 +30,11 @@ def normal_prior(sample: EncodedRows) -> float:
     of a column.
     """
     return 0.5 / sample.total_weight
+
+
+def bent(problem: Problem, curved: Curved | None) -> Problem:
+    """Return the problem with whole tables for some pairs of ordered variables alone."""
+    return replace(problem, family=replace(cast(NetworkFamily, problem.family), curved=curved))
 
 
 def unshrunk(problem: Problem) -> Problem:
@@ -65,6 +73,9 @@ def refit(
         sources, targets = shared_entries(old.layout, start.layout)
         memory = before.memory.move(sources, start.layout.size, targets)
     start = searchable(smooth.penalty, start)
+    parts = problem.family.parts(start.layout)
+    if parts is not None:  # of tables of ordered variables perhaps only the linear part
+        start = replace(start, weights=parts.project(start.weights))
     return ProximalQuasiNewton(max_evaluations).improve(
         problem.objective,
         smooth.penalty,

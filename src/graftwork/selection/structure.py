@@ -18,6 +18,7 @@ from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Ints, Potentials
+from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives.protocol import Objective
 from graftwork.selection.folds import Fold
@@ -32,12 +33,15 @@ from graftwork.selection.path import (
     PathPoint,
     path_values,
 )
+from graftwork.selection.refit import Curved, bent
 from graftwork.selection.screening import STAGES_AFTER, begin_with_some_rows, make_short_list
-from graftwork.selection.settling import settle
+from graftwork.selection.settling import Settled, settle
+from graftwork.selection.shapes import curved_pairs, examine_rests
 from graftwork.selection.tested_network import TestedNetwork
 from graftwork.selection.tested_refit import REFIT_ACCURACY, Refits
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import frequent_states
+from graftwork.testing.edge_tests import Findings
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.resampled import NOISE, DrawnFrom
 
@@ -45,6 +49,8 @@ from graftwork.testing.resampled import NOISE, DrawnFrom
 RESAMPLE_ACCURACY = 0.01
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
+# How often the search goes on with other tables of ordered variables whole.
+MOST_SHAPES = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,8 +133,11 @@ def learn_structure(
         levels = replace(levels, noise=NOISE * levels.noise)
         tolerance = max(tolerance, RESAMPLE_ACCURACY * levels.noise)
     own = problem_at(1.0)
-    problem = Problem(pseudo, own.penalty, own.family)
-    contrasts = frequent_states(pseudo.sample)
+    curved = None
+    if pseudo.sample.scores is not None:  # all pairs are straight until tests say otherwise
+        curved = frozenset() if drawn_from is None else drawn_from.curved
+    problem = bent(Problem(pseudo, own.penalty, own.family), curved)
+    contrasts = frequent_states(pseudo.sample, curved)
     refits = Refits(problem, start, drawn_from is not None)
     tester = PairTester(problem, fdr, contrasts, drawn_from, walk.check_time)
     search = _Search(walk, refits, tester, tolerance)
@@ -167,10 +176,31 @@ class _Search:
     def test(self, rounds: int | None = None) -> None:
         """Test, change, refit, until nothing changes; then measure what is kept exactly."""
         assert self._short_list is not None
-        walk, tester = self._walk, self._tester
+        walk = self._walk
         self._note("refitting the short list", 2)
-        walk.check_time()
-        network = TestedNetwork(self._refits, tester, self._short_list.potentials)
+        network = self._pruned(self._short_list.potentials, rounds)
+        if rounds is not None:
+            return
+        settled = settle(network, lambda: self._note("final tests", 0))
+        rests = None
+        if self._tester.contrasts.curved is not None and self._tester.drawn_from is None:
+            network, settled, rests = self._with_curves(network, settled)
+        tests = network.limit(settled.tests, walk.budget.max_edges)
+        tests = replace(tests, rests=rests)
+        self._found = _Found(network.fitted, tests, settled.n_changes)
+        lam, potentials = self._short_list.certificate.lam, network.fitted.point.potentials
+        if walk.problem_at(lam).objective is not self._refits.problem.objective:
+            own = walk.refit(lam, potentials, self._refits.enough, curved=self._curved)
+            self._found = replace(self._found, refitted=own)
+        if self._tester.drawn_from is not None:
+            edges = self._tester.drawn_from.edges
+            self._given = self._refit_edges(lam, edges, self._found.refitted)
+
+    def _pruned(self, start: Potentials, rounds: int | None) -> TestedNetwork:
+        """Return a network refitted, without the edges that fail, with the pairs that pass."""
+        tester = self._tester
+        self._walk.check_time()
+        network = TestedNetwork(self._refits, tester, start)
         self._network = network
         edges = network.prune()  # most noise goes before absent pairs are tested
         for turn in range(MOST_ROUNDS if rounds is None else rounds):
@@ -180,17 +210,34 @@ class _Search:
                 break
             network.enter(entering)
             edges = network.prune()  # what came in is an edge now, and tested as one
-        if rounds is not None:
-            return
-        settled = settle(network, lambda: self._note("final tests", 0))
-        tests = network.limit(settled.tests, walk.budget.max_edges)
-        self._found = _Found(network.fitted, tests, settled.n_changes)
-        lam = self._short_list.certificate.lam
-        if walk.problem_at(lam).objective is not self._refits.problem.objective:
-            own = walk.refit(lam, network.fitted.point.potentials, self._refits.enough)
-            self._found = replace(self._found, refitted=own)
-        if tester.drawn_from is not None:
-            self._given = self._refit_edges(lam, tester.drawn_from.edges, self._found.refitted)
+        return network
+
+    def _with_curves(
+        self, network: TestedNetwork, settled: Settled
+    ) -> tuple[TestedNetwork, Settled, Findings]:
+        """Test what tables of ordered variables have beside their linear parts.
+
+        Where it is there they are taken whole, and the search goes on.
+        """
+        for last in [False] * MOST_SHAPES + [True]:
+            self._note("testing the shape of relations", 0)
+            rests = examine_rests(network)
+            curved = curved_pairs(rests, self._tester.fdr)
+            if last or curved == self._curved:
+                break
+            self._refits = replace(self._refits, problem=bent(self._refits.problem, curved))
+            contrasts = self._tester.contrasts.bending(curved)
+            self._tester = replace(self._tester, problem=self._refits.problem, contrasts=contrasts)
+            start = network.fitted.point.potentials
+            pairs = np.array(sorted(curved), dtype=np.int64).reshape(-1, 2)
+            absent = pairs[find_edges(start.layout, pairs) < 0]
+            network = self._pruned(with_pairs(start, absent), None)
+            settled = settle(network, lambda: self._note("final tests", 0))
+        return network, settled, rests
+
+    @property
+    def _curved(self) -> Curved | None:
+        return self._tester.contrasts.curved
 
     def result(self, levels: Levels) -> StructureResult:
         """Return the best so far; where there is nothing yet, the interrupt goes on."""
@@ -240,7 +287,7 @@ class _Search:
         potentials = found.point.potentials
         alone = only(potentials, np.zeros(potentials.layout.n_edges, dtype=bool))
         start = self._refits.known(with_pairs(alone, edges))
-        return self._walk.refit(lam, start, REFIT_ACCURACY, found)
+        return self._walk.refit(lam, start, REFIT_ACCURACY, found, curved=self._curved)
 
     def _note(self, text: str, left: int) -> None:
         steps = len(self._walk.fits) + STAGES_AFTER

@@ -16,7 +16,7 @@ import numpy as np
 from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
 from graftwork.objectives.protocol import Loss
-from graftwork.penalties.blocks import Blocks, Bools
+from graftwork.penalties.blocks import Blocks, Bools, Parts
 from graftwork.penalties.protocol import Penalty
 
 
@@ -46,7 +46,7 @@ def choose_coordinates(objective: Loss, penalty: Penalty, blocks: Blocks) -> Coo
     if sample is None or not isinstance(layout, Layout) or penalty.unary_lam or penalty.unary_l2:
         return Plain(blocks)
     centred = penalty.centres and bool(blocks.free.all())
-    return Decoupled(layout, blocks.free, sample.frequencies, centred)
+    return Decoupled(layout, blocks.free, sample.frequencies, centred, blocks.parts)
 
 
 def searchable(penalty: Penalty, potentials: Potentials) -> Potentials:
@@ -93,7 +93,8 @@ class Plain:
 
     def project(self, vector: Floats) -> Floats:
         """Return the vector without what may not move."""
-        return np.where(self.blocks.free, vector, 0.0)
+        moved = np.where(self.blocks.free, vector, 0.0)
+        return moved if self.blocks.parts is None else self.blocks.parts.project(moved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,12 +102,14 @@ class Decoupled:
     """Unaries that follow their tables; for free unaries only.
 
     ``centred``: search double-centred tables only, where the optimum of a group penalty lies.
+    ``parts``: of tables of ordered variables perhaps only the linear part.
     """
 
     layout: Layout
     free: Bools
     frequencies: Floats
     centred: bool
+    parts: Parts | None = None
 
     def enter(self, weights: Floats) -> Floats:
         """Return the weights with their tables' averages in the unaries."""
@@ -127,11 +130,10 @@ class Decoupled:
 
     def project(self, vector: Floats) -> Floats:
         """Return the vector without what may not move, and double-centred if so searched."""
-        if not self.centred:
-            return np.where(self.free, vector, 0.0)
-        layout, result = self.layout, vector.copy()
-        centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
-        return result
+        layout, result = self.layout, np.where(self.free, vector, 0.0)
+        if self.centred:
+            centre_tables(result, layout.cards, layout.edges, layout.edge_offsets)
+        return result if self.parts is None else self.parts.project(result)
 
     def _shift(self, weights: Floats, sign: float) -> Floats:
         layout, result = self.layout, weights.copy()

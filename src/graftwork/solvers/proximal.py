@@ -128,7 +128,7 @@ class _Model:
         They are the centre itself where the model bends down and so tells nothing.
         """
         shrinkage = getattr(self.problem.penalty, "shrinkage", None)
-        if shrinkage is None:
+        if shrinkage is None or self.problem.blocks.parts is not None:
             return self.minimise_by(tolerance)
         blocks, coordinates = self.problem.blocks, self.problem.coordinates
         lam, l2 = shrinkage(blocks)
@@ -144,7 +144,8 @@ class _Model:
         return weights if up else self.centre
 
     def minimise_by(self, tolerance: float) -> Floats:
-        """Return the same by the penalty's own proximal step, for a penalty without `shrinkage`."""
+        """Return the same by the penalty's own proximal step, for a penalty without `shrinkage`
+        and for tables with two parts."""
         blocks, penalty = self.problem.blocks, self.problem.penalty
         metric = blocks.spread(self.curvature)
         scale, momentum, factor = 1.0, 1.0, 0.0

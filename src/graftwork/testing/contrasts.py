@@ -3,17 +3,19 @@
 A table acts only through its double-centred part, (s_i - 1)(s_j - 1) numbers. With an orthonormal
 basis K_i of the vectors over i's states that sum to zero, those are K_i' W K_j. Tests may use fewer
 directions: rare states are pooled, since a handful of counts follows no normal law, and of very
-many states only the frequent ones are distinguished.
+many states only the frequent ones are distinguished. Of an ordered variable the first columns are
+its scores (see ``data.scores``): the linear part of a table has those alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.scores import Scores
 from graftwork.inference.layout import Floats, Ints
 
 # States with fewer counts than this are pooled in tests.
@@ -21,6 +23,19 @@ LEAST_COUNT = 10
 # Of a variable with more states this many groups are distinguished in tests: the frequent states,
 # and all others together.
 MOST_GROUPS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """The bases of variables that have one shape, shape (variables, states, differences)."""
+
+    variables: Ints
+    bases: Floats
+
+    def some(self, variables: Ints) -> Floats:
+        """Return the bases of some of the variables."""
+        found: Floats = self.bases[np.searchsorted(self.variables, variables)]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +48,16 @@ class Contrasts:
         Which states are distinguished: the group of each.
     bases : tuple of (s_i, k_i) float64
         Orthonormal columns that sum to zero and are constant within groups.
+    linear : (n,) int64
+        How many of the columns belong to linear parts of tables: all, unless it is ordered.
+    curved : frozenset of pairs or None
+        The pairs of which the whole table counts; None for all.
     """
 
     groups: tuple[Ints, ...]
     bases: tuple[Floats, ...]
+    linear: Ints
+    curved: frozenset[tuple[int, int]] | None = None
 
     @cached_property
     def sizes(self) -> Ints:
@@ -49,9 +70,48 @@ class Contrasts:
         return [np.eye(int(group.max()) + 1)[group] for group in self.groups]
 
     @staticmethod
-    def of(groups: tuple[Ints, ...]) -> Contrasts:
-        """Return the contrasts between these groups of states."""
-        return Contrasts(groups, tuple(basis_of(group) for group in groups))
+    def of(
+        groups: tuple[Ints, ...],
+        scores: Scores | None = None,
+        curved: frozenset[tuple[int, int]] | None = None,
+    ) -> Contrasts:
+        """Return the contrasts between groups of states, scores of ordered variables first."""
+        bases = [basis_of(group) for group in groups]
+        linear = np.array([basis.shape[1] for basis in bases], dtype=np.int64)
+        if scores is not None:
+            bases = [
+                basis if not first.shape[1] else with_scores(first, basis)
+                for first, basis in zip(scores.bases, bases, strict=True)
+            ]
+            linear = np.where(scores.sizes > 0, scores.sizes, linear)
+        return Contrasts(groups, tuple(bases), linear, curved)
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """What shape each variable's basis has, as a number."""
+        shapes = np.array([basis.shape for basis in self.bases], dtype=np.int64).reshape(-1, 2)
+        return np.unique(shapes, axis=0, return_inverse=True)[1].ravel()
+
+    @cached_property
+    def stacks(self) -> dict[int, Stack]:
+        """The bases of one shape together, by its number."""
+        found = {}
+        for kind in np.unique(self.kinds).tolist():
+            own = np.flatnonzero(self.kinds == kind)
+            found[kind] = Stack(own, np.stack([self.bases[i] for i in own.tolist()]))
+        return found
+
+    def bending(self, curved: frozenset[tuple[int, int]] | None) -> Contrasts:
+        """Return the same contrasts, with other pairs of which the whole table counts."""
+        return replace(self, curved=curved)
+
+    def sides(self, pairs: Ints) -> Ints:
+        """Return how many columns of both variables count in the tables of pairs, shape (k, 2)."""
+        sides, linear = self.sizes[pairs], self.linear[pairs]
+        if self.curved is None or (sides == linear).all():
+            return sides
+        whole = np.array([(i, j) in self.curved for i, j in pairs.tolist()], dtype=bool)
+        return np.where(whole.reshape(-1, 1), sides, linear)
 
 
 def basis_of(group: Ints) -> Floats:
@@ -75,15 +135,33 @@ def basis_of(group: Ints) -> Floats:
     return basis
 
 
-def all_states(sample: EncodedRows) -> Contrasts:
+def with_scores(scores: Floats, basis: Floats) -> Floats:
+    """Return orthonormal columns: scores first, then what of a basis they do not hold.
+
+    Examples
+    --------
+    >>> straight = np.array([[-1.0], [0.0], [1.0]]) / np.sqrt(2)
+    >>> with_scores(straight, basis_of(np.array([0, 1, 2]))).round(2).T.tolist()
+    [[-0.71, 0.0, 0.71], [0.41, -0.82, 0.41]]
+    """
+    rest = basis - scores @ (scores.T @ basis)
+    left, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+    others = left[:, sizes > 1e-9]
+    others = others * np.where(others[0] < 0, -1.0, 1.0)
+    return np.ascontiguousarray(np.hstack([scores, others]))
+
+
+def all_states(sample: EncodedRows, curved: frozenset[tuple[int, int]] | None = None) -> Contrasts:
     """Return the contrasts of all states that occur."""
-    return Contrasts.of(tuple(np.arange(int(s)) for s in sample.cards))
+    return Contrasts.of(tuple(np.arange(int(s)) for s in sample.cards), sample.scores, curved)
 
 
-def frequent_states(sample: EncodedRows) -> Contrasts:
+def frequent_states(
+    sample: EncodedRows, curved: frozenset[tuple[int, int]] | None = None
+) -> Contrasts:
     """Return contrasts with rare states pooled, for tests."""
     counts = np.split(np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards))
-    return Contrasts.of(tuple(pool(part) for part in counts[:-1]))
+    return Contrasts.of(tuple(pool(part) for part in counts[:-1]), sample.scores, curved)
 
 
 def pool(counts: Floats) -> Ints:

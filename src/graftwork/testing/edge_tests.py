@@ -160,7 +160,7 @@ class EdgeTests:
             products = np.linalg.solve(left, right)
             for place, product in zip(places, products, strict=True):
                 k = unclear[place]
-                scales[k], degrees[k] = _moments(product)
+                scales[k], degrees[k] = satterthwaite(product)
         statistics = self.rises / scales
         return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
@@ -168,9 +168,12 @@ class EdgeTests:
 def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:
     """Return the parameters of some edges, K_i' W K_j."""
     layout, weights = rows.potentials.layout, rows.potentials.weights
-    bases = rows.contrasts.bases
-    pairs = zip(edges.tolist(), layout.edges[edges].tolist(), strict=True)
-    return [(bases[i].T @ layout.table(weights, e) @ bases[j]).ravel() for e, (i, j) in pairs]
+    bases, sides = rows.contrasts.bases, rows.contrasts.sides(layout.edges[edges])
+    listed = edges.tolist(), layout.edges[edges].tolist(), sides.tolist()
+    return [
+        (bases[i][:, :left].T @ layout.table(weights, e) @ bases[j][:, :right]).ravel()
+        for e, (i, j), (left, right) in zip(*listed, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,7 @@ def log_tail(statistics: Floats, degrees: Floats) -> Floats:
     return capped
 
 
-def _moments(product: Floats) -> tuple[float, float]:
+def satterthwaite(product: Floats) -> tuple[float, float]:
     """Return the Satterthwaite scale and the degrees of freedom of a statistic.
 
     It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the

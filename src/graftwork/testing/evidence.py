@@ -37,6 +37,8 @@ class Evidence:
     n_contested : int
         Of how many pairs the tests disagreed, so that the middle one of three counts (see
         ``verdicts``).
+    rests : Findings or None
+        Of pairs of ordered variables: whether their tables have more than a linear part.
     """
 
     edges: Findings
@@ -46,6 +48,7 @@ class Evidence:
     n_contested: int = 0
     n_moved: int | None = None
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
+    rests: Findings | None = None
 
     @cached_property
     def _log_q(self) -> Floats:
@@ -64,6 +67,21 @@ class Evidence:
             for k, (i, j) in enumerate(self.others.pairs.tolist()):
                 log_q[k] = max(log_q[k], self.rivals.get((i, j), -np.inf))
         return log_q
+
+    @cached_property
+    def rest_log_q(self) -> dict[tuple[int, int], tuple[float, float]]:
+        """Logarithms of p-value and q-value of each tested rest, by pair."""
+        if self.rests is None:
+            return {}
+        log_q = log_q_values(self.rests.log_p, len(self.rests.pairs))
+        columns = self.rests.pairs.tolist(), self.rests.log_p.tolist(), log_q.tolist()
+        return {(i, j): (p, q) for (i, j), p, q in zip(*columns, strict=True)}
+
+    @property
+    def curved(self) -> frozenset[tuple[int, int]]:
+        """The pairs of ordered variables whose tables have more than a linear part."""
+        limit = np.log(self.level)
+        return frozenset(pair for pair, (_, q) in self.rest_log_q.items() if q <= limit)
 
     def replaced(self, part: str, places: Ints, tests: Findings) -> Evidence:
         """Return the evidence with the middle tests of some edges, or of some other pairs.

@@ -40,9 +40,9 @@ class HalfEdges:
     ----------
     starts : (n + 1,) int64
         Where the half-edges of each variable start.
-    halves : (2 m, 4) int64
-        The other variable, where the table begins, and the strides of the own difference and of
-        the other's in it.
+    halves : (2 m, 6) int64
+        The other variable, where the table begins, the strides of the own difference and of the
+        other's in it, and how many of both the table has.
     at : (m, 2) int64
         Where each edge's table begins among the parameters of its first and its second variable.
     places : list of (p,) int64
@@ -87,9 +87,8 @@ class Parameters:
     @staticmethod
     def of(layout: Layout, contrasts: Contrasts) -> Parameters:
         """Return the parameters of a layout in these contrasts."""
-        sizes = contrasts.sizes
-        tables = sizes[layout.edges[:, 0]] * sizes[layout.edges[:, 1]]
-        return Parameters(layout, contrasts, offsets(np.concatenate([sizes, tables])))
+        sizes = np.concatenate([contrasts.sizes, contrasts.sides(layout.edges).prod(axis=1)])
+        return Parameters(layout, contrasts, offsets(sizes))
 
     @property
     def size(self) -> int:
@@ -120,25 +119,51 @@ class Parameters:
     @cached_property
     def _groups(self) -> list[_Group]:
         """Unaries and tables, those of one shape together; unaries are tables of one column."""
-        layout, one = self.layout, np.ones((1, 1))
-        sides = [(basis, one) for basis in self.contrasts.bases]
-        sides += [tuple(self.contrasts.bases[k] for k in pair) for pair in layout.edges.tolist()]
-        begins = np.concatenate([layout.unary_offsets[:-1], layout.edge_offsets[:-1]])
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for number, (left, right) in enumerate(sides):
-            alike.setdefault((*left.shape, *right.shape), []).append(number)
+        layout, stacks, one = self.layout, self.contrasts.stacks, np.ones((1, 1, 1))
         groups = []
-        for (rows, first, columns, second), numbers in alike.items():
-            left, right = (np.stack([sides[number][k] for number in numbers]) for k in (0, 1))
-            cells = begins[numbers, None, None] + np.arange(rows * columns).reshape(rows, columns)
-            inner = np.arange(first * second).reshape(first, second)
-            groups.append(_Group(cells, self.starts[numbers, None, None] + inner, left, right))
+        for stack in stacks.values():
+            parts = self._group(
+                stack.variables, layout.unary_offsets, stack.bases.shape[1:], (1, 1)
+            )
+            groups.append(_Group(*parts, stack.bases, np.broadcast_to(one, (len(parts[0]), 1, 1))))
+        if not layout.n_edges:
+            return groups
+        sides, kinds = self.contrasts.sides(layout.edges), self.contrasts.kinds[layout.edges]
+        shapes, which = np.unique(np.hstack([kinds, sides]), axis=0, return_inverse=True)
+        order, ends = np.argsort(which.ravel(), kind="stable"), np.bincount(which.ravel())
+        for (*both, left, right), own in zip(
+            shapes.tolist(), np.split(order, np.cumsum(ends)[:-1]), strict=True
+        ):
+            first, second = (
+                stacks[kind].some(layout.edges[own, end]) for end, kind in enumerate(both)
+            )
+            heights = (first.shape[1], left), (second.shape[1], right)
+            parts = self._group(own, layout.edge_offsets, *heights, layout.n_variables)
+            groups.append(_Group(*parts, first[:, :, :left], second[:, :, :right]))
         return groups
+
+    def _group(
+        self,
+        own: Ints,
+        offsets_: Ints,
+        first: tuple[int, ...],
+        second: tuple[int, ...],
+        before: int = 0,
+    ) -> tuple[Ints, Ints]:
+        """Return where the cells and the parameters of some tables of one shape are.
+
+        ``first`` and ``second`` are the numbers of states and of differences of both sides.
+        """
+        cells = np.arange(first[0] * second[0]).reshape(first[0], second[0])
+        inner = np.arange(first[1] * second[1]).reshape(first[1], second[1])
+        at, begin = offsets_[own, None, None], self.starts[before + own, None, None]
+        return at + cells, begin + inner
 
     @cached_property
     def half_edges(self) -> HalfEdges:
         """Where edges' tables stand among the parameters of each variable's conditional."""
-        n, edges, sizes = self.layout.n_variables, self.layout.edges, self.contrasts.sizes
+        n, edges = self.layout.n_variables, self.layout.edges
+        sides = self.contrasts.sides(edges)
         # A variable's own parameters come before its tables, which come in the order of the edges.
         owners = np.concatenate([np.arange(n), edges.ravel()])
         order = np.argsort(owners, kind="stable")
@@ -152,12 +177,14 @@ class Parameters:
         tables = order >= n
         half, own = order[tables] - n, owners[order[tables]]
         at = begins[:-1][tables] - firsts[own]
-        second = sizes[edges[half // 2, 1]]
+        second = sides[half // 2, 1]
         columns = [
             edges[:, ::-1].ravel()[half],
             at,
             np.where(half % 2, 1, second),
             np.where(half % 2, second, 1),
+            sides.ravel()[half],
+            sides[:, ::-1].ravel()[half],
         ]
         by_edge = np.empty(len(half), dtype=np.int64)
         by_edge[half] = at
@@ -294,8 +321,7 @@ def _block(rows: FittedRows, parameters: Parameters, seen: _Seen, i: int) -> Flo
         kernel.sum_hessian(
             lanes, contrasts.bases[i], rows.in_configurations(i, part),
             padded(int(sample.cards[i])), masses[part], sample.codes, places,
-            parameters.half_edges.of_variable(i), sample.extended, contrasts.sizes, seen.values,
-            seen.starts, found,
+            parameters.half_edges.of_variable(i), sample.extended, seen.values, seen.starts, found,
         )  # fmt: skip
         total = found if start == 0 else total + found
     return total

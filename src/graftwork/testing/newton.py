@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from graftwork.data.encoded import EncodedRows
-from graftwork.grafting import Problem
+from graftwork.grafting import NetworkFamily, Problem
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
@@ -63,7 +63,7 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     sample, layout = problem.objective.sample, solution.point.potentials.layout
     if not has_hessian(sample, layout):
         return solution
-    parameters = Parameters.of(layout, all_states(sample))
+    parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
     for _ in range(MOST_HESSIANS):
         if solution.residual <= tolerance:
             break
@@ -100,7 +100,7 @@ class Curvature:
         """Return the curvature at a solution."""
         sample, layout = problem.objective.sample, solution.point.potentials.layout
         if parameters is None:
-            parameters = Parameters.of(layout, all_states(sample))
+            parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
         rows = FittedRows.of(solution.point, parameters.contrasts)
         whole = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
         ridge = _ridge(problem, parameters)
@@ -163,6 +163,12 @@ def switch(
         edges = potentials.layout.edges
         near = np.union1d(pair, edges[np.isin(edges, pair).any(axis=1)])
     return newton(problem, solution, tolerance)
+
+
+def _curved(problem: Problem) -> frozenset[tuple[int, int]] | None:
+    """Return the pairs whose tables have more than a linear part; None for all."""
+    family = problem.family
+    return family.curved if isinstance(family, NetworkFamily) else None
 
 
 def _ridge(problem: Problem, parameters: Parameters) -> Floats:

@@ -125,9 +125,10 @@ class View:
     def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
         rows, axes, curvatures = tables.rows, [], []
-        for basis, totals in zip(rows.contrasts.bases, tables.totals(), strict=True):
-            size = basis.shape[1]
-            spread, moment = (total[unfold(size)] for total in totals)
+        columns = rows.contrasts.linear.tolist()
+        for whole, size, totals in zip(rows.contrasts.bases, columns, tables.totals(), strict=True):
+            basis, square = whole[:, :size], unfold(whole.shape[1])[:size, :size]
+            spread, moment = (total[square] for total in totals)
             spread[np.diag_indices(size)] += 1e-10 * np.trace(spread) + 1e-300
             values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
             axes.append(basis @ turn)
@@ -157,7 +158,7 @@ class View:
         what is needed.
         """
         statistics = tile.statistics(self.axes, self.curvatures)
-        first, second = (self.rows.contrasts.sizes[some] for some in (tile.first, tile.second))
+        first, second = (self.rows.contrasts.linear[some] for some in (tile.first, tile.second))
         degrees = np.arange(int(first.max(initial=0) * second.max(initial=0)) + 1)
         least = _needed(degrees, level)[first[:, None] * second]
         found = statistics >= share * least
@@ -170,7 +171,7 @@ class View:
     def needed(self, pairs: Ints, p_value: float) -> Floats:
         """Return the statistic each pair needs for a p-value; infinite where there is no test."""
         degrees, which = np.unique(
-            self.rows.contrasts.sizes[pairs].prod(axis=1), return_inverse=True
+            self.rows.contrasts.linear[pairs].prod(axis=1), return_inverse=True
         )
         return _needed(degrees, p_value)[which]
 
@@ -193,8 +194,12 @@ def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[In
         Numbers in matrices of their ``k_i k_j`` parameters, together.
     """
     cards, sizes = rows.sample.cards, rows.contrasts.sizes
-    _, kinds = np.unique(np.stack([cards, sizes]), axis=1, return_inverse=True)
-    _, group = np.unique(kinds.ravel()[pairs] @ [len(kinds), 1], return_inverse=True)
+    linear, sides = rows.contrasts.linear, rows.contrasts.sides(pairs)
+    groups = np.array([own.shape[1] for own in rows.contrasts.members])
+    _, kinds = np.unique(np.stack([cards, sizes, linear, groups]), axis=1, return_inverse=True)
+    keys = np.concatenate([kinds.ravel()[pairs], sides], axis=1)
+    _, group = np.unique(keys, axis=0, return_inverse=True)
+    group = group.ravel()
     order = np.argsort(group, kind="stable")
     for own in np.split(order, np.cumsum(np.bincount(group))[:-1]):
         if len(own):

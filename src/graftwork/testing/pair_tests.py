@@ -45,7 +45,7 @@ SMALL = 4
 STRIKING = float(np.log(pair_screen.STRIKING))
 
 
-def examine_pairs(rows: FittedRows, point: Point, pairs: Ints) -> Findings:
+def examine_pairs(rows: FittedRows, point: Point, pairs: Ints, *, rests: bool = False) -> Findings:
     """Return a test of each of these pairs, none of which is an edge.
 
     Parameters
@@ -54,9 +54,11 @@ def examine_pairs(rows: FittedRows, point: Point, pairs: Ints) -> Findings:
         The sample under the fitted network, whose mean conditionals are the data's frequencies.
     point : Point
         The loss evaluated there.
+    rests : bool
+        Test what tables of ordered variables have beside their linear part.
     """
     tables = MomentTables(rows, np.unique(pairs))
-    return _examine(tables, pairs, point.pair_expectations(pairs))
+    return _examine(tables, pairs, point.pair_expectations(pairs), rests)
 
 
 def examine_absent(
@@ -97,13 +99,15 @@ def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:
     ]
 
 
-def _examine(tables: MomentTables, pairs: Ints, expectations: Expectations) -> Findings:
+def _examine(
+    tables: MomentTables, pairs: Ints, expectations: Expectations, rests: bool = False
+) -> Findings:
     """Return the tests of some pairs, given how often their cells occur and should."""
     rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
-            tests.append(_test(rows, pairs, expectations, some, spread))
+            tests.append(_test(rows, pairs, expectations, some, spread, rests))
             places.append(some)
     return Findings.joined(tests).some(np.argsort(np.concatenate(places)))
 
@@ -127,7 +131,12 @@ def _batches(rows: FittedRows, pairs: Ints) -> Iterator[list[Ints]]:
 
 
 def _test(
-    rows: FittedRows, pairs: Ints, expectations: Expectations, places: Ints, spread: Floats
+    rows: FittedRows,
+    pairs: Ints,
+    expectations: Expectations,
+    places: Ints,
+    spread: Floats,
+    rests: bool,
 ) -> Findings:
     """Return the tests of those pairs that stand at some places and have one shape.
 
@@ -137,7 +146,8 @@ def _test(
     bases, total = rows.contrasts.bases, rows.sample.total_weight
     left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
     shape = len(pairs), left.shape[1], right.shape[1]
-    df = left.shape[2] * right.shape[2]
+    own = _columns(rows, pairs[0], rests)
+    df = len(own)
     degrees = np.full(len(pairs), float(df))
     if not df:
         return replace(Findings.none(len(pairs)), pairs=pairs, degrees=degrees)
@@ -145,19 +155,35 @@ def _test(
     model = total * expectations.model[:, cells].sum(axis=0).reshape(shape)
     data = total * expectations.data[cells].reshape(shape)
     slopes = len(expectations.given) * data - model
-    u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), df)
+    u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), -1)
+    if df < u.shape[1]:
+        u, spread = u[:, own], np.ascontiguousarray(spread[:, own[:, None], own])
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
     least = 0.5 * model.min(axis=(1, 2))  # groups of states have no rarer cells
     rare = least < max(SPARSE, SPARSE_IF_SMALL)
+    if df < left.shape[2] * right.shape[2] and not rests:
+        rare[:] = False  # a slope along scores rests on all cells
     striking = np.flatnonzero((log_p < STRIKING) & rare)
     if len(striking):
         members = [stacked(rows.contrasts.members, pairs[striking, k]) for k in (0, 1)]
         pooled = [_pooled(table[striking], *members) for table in (0.5 * model, data)]
         log_p[striking] = _soberly(log_p[striking], statistics[striking], df, *pooled)
     return Findings(pairs, statistics, degrees, log_p, statistics)
+
+
+def _columns(rows: FittedRows, pair: Ints, rests: bool) -> Ints:
+    """Return which products of differences of both variables a test is about."""
+    left, right = rows.contrasts.sizes[pair].tolist()
+    own = np.zeros((left, right), dtype=bool)
+    if rests:
+        first, second = rows.contrasts.linear[pair].tolist()
+    else:
+        first, second = rows.contrasts.sides(pair[None])[0].tolist()
+    own[:first, :second] = True
+    return np.flatnonzero(own.ravel() != rests)
 
 
 def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:

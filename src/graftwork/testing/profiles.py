@@ -314,9 +314,8 @@ def variations(
                 for one in centres[part]:
                     scores = np.empty((one.shares.shape[1], found.shape[1]))
                     fill_scores(
-                        places[one.centre], places[one.centre + 1], one.halves,
-                        rows.contrasts.sizes, places, start, block.indicators, block.residuals,
-                        scores,
+                        places[one.centre], places[one.centre + 1], one.halves, places, start,
+                        block.indicators, block.residuals, scores,
                     )  # fmt: skip
                     np.matmul(one.shares, scores, out=found[one.lines])
 

@@ -34,10 +34,13 @@ class DrawnFrom:
     known : dict
         Of each pair whose test says more than chance: statistic, degrees of freedom, and what of
         the statistic is real.
+    curved : frozenset of pairs
+        Ordered variables whose tables have more than a linear part in its network.
     """
 
     edges: Ints
     known: dict[tuple[int, int], tuple[float, float, float]]
+    curved: frozenset[tuple[int, int]] = frozenset()
 
     @staticmethod
     def of(evidence: Evidence, numbers: Ints) -> DrawnFrom:
@@ -57,7 +60,9 @@ class DrawnFrom:
             real = -np.expm1(log_q) * np.maximum(0.0, seen - degrees)
             for k, (i, j) in enumerate(np.sort(numbers[findings.pairs], axis=1).tolist()):
                 known[i, j] = float(seen[k]), float(degrees[k]), float(real[k])
-        return DrawnFrom(np.sort(numbers[evidence.edges.pairs], axis=1), known)
+        pairs = np.array(sorted(evidence.curved), dtype=np.int64).reshape(-1, 2)
+        curved = frozenset((i, j) for i, j in np.sort(numbers[pairs], axis=1).tolist())
+        return DrawnFrom(np.sort(numbers[evidence.edges.pairs], axis=1), known, curved)
 
     def fresh(self, findings: Findings) -> Findings:
         """Return tests of a resample as they would be of fresh rows."""

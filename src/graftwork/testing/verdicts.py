@@ -16,6 +16,7 @@ import numpy as np
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
+from graftwork.testing.contrasts import all_states
 from graftwork.testing.edge_tests import EdgeTests, Findings, log_tail
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
@@ -158,5 +159,5 @@ def _ratio_test(wald: Findings, gain: float, more: int) -> Findings:
 
 def _pooled_away(rows: FittedRows, pair: Ints) -> int:
     """Return how many parameters of a pair's table its tests do not tell apart."""
-    free = int((rows.sample.cards[pair] - 1).prod())
-    return free - int(rows.contrasts.sizes[pair].prod())
+    whole = all_states(rows.sample, rows.contrasts.curved).sides(pair[None])
+    return int(whole.prod() - rows.contrasts.sides(pair[None]).prod())

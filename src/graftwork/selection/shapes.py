@@ -1,0 +1,58 @@
+"""Pairs of ordered variables whose tables have more than their linear part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from graftwork.grafting import Problem
+from graftwork.inference.layout import Ints
+from graftwork.selection.pair_tester import FINAL_ROWS
+from graftwork.selection.refit import Curved, bent
+from graftwork.selection.tested_network import TestedNetwork
+from graftwork.testing.edge_tests import Findings
+from graftwork.testing.evidence import log_q_values
+from graftwork.testing.pair_tests import examine_pairs
+from graftwork.testing.rests import rests_of_edges
+from graftwork.testing.rows import FittedRows
+
+# Pairs looked at together.
+BATCH = 2**14
+
+
+def examine_rests(network: TestedNetwork) -> Findings:
+    """Return a test of what each pair of ordered variables has beside its linear part.
+
+    Edges are fitted with whole tables for that.
+    """
+    tester, fitted = network.tester, network.fitted
+    layout, scores = network.layout, tester.problem.objective.sample.scores
+    straight = tester.contrasts.bending(frozenset())
+    rows, found = FittedRows.of(fitted.point, straight), [Findings.none(0)]
+    for pairs in _absent(tester.problem, layout.edges[scores.split(layout.edges)]):
+        found.append(examine_pairs(rows, fitted.point, pairs, rests=True))
+    if scores.split(layout.edges).any():
+        refits = replace(network.refits, problem=bent(network.refits.problem, None))
+        whole = refits.finish(refits.fit(fitted.point.potentials, fitted))
+        bending = tester.contrasts.bending(None)
+        edges = rests_of_edges(FittedRows.of(whole.point, bending))
+        found.append(edges.findings(FINAL_ROWS))
+    return Findings.joined(found)
+
+
+def curved_pairs(rests: Findings, fdr: float) -> Curved:
+    """Return the pairs whose rest is there at a false discovery rate."""
+    log_q = log_q_values(rests.log_p, len(rests.pairs))
+    return frozenset((i, j) for i, j in rests.pairs[log_q <= np.log(fdr)].tolist())
+
+
+def _absent(problem: Problem, edges: Ints) -> list[Ints]:
+    """Return the pairs of ordered variables that may be edges and are none, in batches."""
+    space, scores = problem.space, problem.objective.sample.scores
+    taken, batches = np.sort(space.keys(edges)), []
+    for start in range(0, space.size, BATCH):
+        keys = np.setdiff1d(np.arange(start, min(start + BATCH, space.size)), taken)
+        pairs = space.pairs(keys)
+        batches.append(pairs[scores.split(pairs)])
+    return [pairs for pairs in batches if len(pairs)]

@@ -1,0 +1,134 @@
+"""Ordered columns: what is ordered, and that fits are optimal by an independent sum."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import graftwork as gw
+from graftwork.data import as_table
+from graftwork.errors import ParameterError
+from graftwork.estimators.ordering import ordered_table
+
+
+def items(n=5, rows=400, seed=0, theta=0.5):
+    """Return five-point answers along a chain."""
+    rng = np.random.default_rng(seed)
+    scores = np.arange(5) - 2.0
+    x = np.zeros((rows, n), dtype=int)
+    x[:, 0] = rng.integers(5, size=rows)
+    for j in range(1, n):
+        odds = np.exp(theta * scores[x[:, j - 1]][:, None] * scores[None])
+        odds /= odds.sum(axis=1, keepdims=True)
+        x[:, j] = (rng.random(rows)[:, None] > odds.cumsum(axis=1)).sum(axis=1)
+    return x
+
+
+def scores_of(data, ordinal, degree=1, declared=()):
+    ordered = ordered_table(as_table(data), ordinal, degree, declared).ordered
+    return None if ordered is None else ordered.scores
+
+
+def test_numbers_are_their_own_scores():
+    assert scores_of({"a": [1, 2, 5], "b": ["x", "y", "z"]}, ["a"]) == {"a": {1: 1, 2: 2, 5: 5}}
+
+
+def test_ordered_categoricals_are_found_and_can_be_left_out():
+    column = pd.Categorical(["lo", "hi", "mid"], ["lo", "mid", "hi"], ordered=True)
+    frame = pd.DataFrame({"a": column, "b": column.as_unordered()})
+    assert scores_of(frame, None) == {"a": {"lo": 0, "mid": 1, "hi": 2}}
+    assert scores_of(frame, False) is None
+    assert set(scores_of(frame, {"b": ["hi", "mid", "lo"], "a": None})) == {"a", "b"}
+
+
+def test_declared_states_have_an_order():
+    data = {"a": ["lo", "hi", "mid"]}
+    with pytest.raises(ParameterError, match="whose order is not known"):
+        scores_of(data, ["a"])
+    assert scores_of(data, ["a"], declared=["a"]) == {"a": {"hi": 0, "lo": 1, "mid": 2}}
+
+
+@pytest.mark.parametrize(
+    ("ordinal", "words"),
+    [
+        (["c"], "not a column"),
+        ("a", "a list of column names"),
+        (3, "a list of column names"),
+        ({"a": "low"}, "its states in order"),
+        ({"a": [1, 2]}, "no place or score is given for 5"),
+        ({"a": {1: 0, 2: 0, 5: 1}}, "the same score"),
+        ({"a": {1: "x", 2: 0, 5: 1}}, "must be numbers"),
+        (True, "whose order is not known"),
+    ],
+)
+def test_what_says_nothing_is_refused(ordinal, words):
+    with pytest.raises(ParameterError, match=words):
+        scores_of({"a": [1, 2, 5], "b": ["x", "y", "z"]}, ordinal)
+
+
+def test_single_entries_have_no_order():
+    with pytest.raises(ParameterError, match="ordinal goes with penalty='group-l1'"):
+        gw.MarkovNetwork(ordinal=True, penalty="l1", lam=0.1).fit(items())
+
+
+def negative_log_pseudolikelihood(x, unaries, tables):
+    total = 0.0
+    for i in range(x.shape[1]):
+        energy = np.tile(unaries[i], (len(x), 1))
+        for (a, b), table in tables.items():
+            if a == i:
+                energy += table[:, x[:, b]].T
+            elif b == i:
+                energy += table[x[:, a]]
+        energy -= energy.max(axis=1, keepdims=True)
+        energy -= np.log(np.exp(energy).sum(axis=1, keepdims=True))
+        total -= energy[np.arange(len(x)), x[:, i]].mean()
+    return total
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_no_direction_goes_down_from_a_fit(degree):
+    x, lam, s = items(), 0.04, 5
+    net = gw.MarkovNetwork(lam=lam, ordinal=True, degree=degree, tol=1e-9).fit(x)
+    assert net.certificate_.converged
+    a = np.arange(s) - 2.0
+    columns = np.stack([a, a**2 - 2.0], axis=1)[:, :degree]
+    basis = columns / np.linalg.norm(columns, axis=0)
+    projector, centre = basis @ basis.T, np.eye(s) - 1 / s
+
+    def objective(unaries, tables):
+        value = negative_log_pseudolikelihood(x, unaries, tables)
+        for table in tables.values():
+            centred = centre @ table @ centre
+            line = projector @ centred @ projector
+            share = degree**2 / 16
+            value += lam * 5 * np.sqrt(share) * np.linalg.norm(line)
+            value += lam * 5 * np.sqrt(1 - share) * np.linalg.norm(centred - line)
+        return value
+
+    names = list(net.names_)
+    unaries = [np.array(net.model_.unary(name)) for name in names]
+    tables = {(i, j): np.zeros((s, s)) for i in range(5) for j in range(i + 1, 5)}
+    for u, v in net.graph_.edges:
+        i, j = sorted((names.index(u), names.index(v)))
+        tables[i, j] = np.array(net.model_.table(names[i], names[j]))
+    here = objective(unaries, tables)
+    assert abs(here - net.objective_) < 1e-9
+    rng = np.random.default_rng(0)
+    for pair in tables:
+        noise = centre @ rng.normal(size=(s, s)) @ centre
+        for step in (projector @ noise @ projector, noise - projector @ noise @ projector):
+            for sign in (1e-4, -1e-4):
+                moved = {**tables, pair: tables[pair] + sign * step}
+                assert objective(unaries, moved) >= here - 1e-9
+
+
+def test_a_straight_relation_has_a_straight_table():
+    net = gw.MarkovNetwork(lam=0.05, ordinal=True).fit(items())
+    table = np.array(net.model_.table("x0", "x1"))
+    scores = np.arange(5) - 2.0
+    slope = (scores @ table @ scores) / 100.0
+    assert np.allclose(
+        table - table.mean(1, keepdims=True) - table.mean(0) + table.mean(),
+        slope * np.outer(scores, scores),
+        atol=1e-9,
+    )
