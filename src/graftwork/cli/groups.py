@@ -1,0 +1,48 @@
+"""Groups of variables from a file: a name and its group a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graftwork.cli.matching import find_variable, match_text
+from graftwork.errors import DataError
+
+
+def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
+    """Return the group of each variable that a file names.
+
+    The first two cells of each line are a variable and its group; a first line whose first cell is
+    no variable is a header. A variable with an empty group is a group by itself. The
+    communities.csv that learning writes is one of these.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, names a variable there is not, or a line has no group.
+    """
+    from graftwork.data.text import guess_separator
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{path.name}: cannot be read as text; give a CSV of a variable and its group a line."
+        ) from error
+    reader = csv.reader(lines, delimiter=guess_separator(lines[:20], path.suffix))
+    out: dict[Any, str | None] = {}
+    for cells in reader:
+        row = [cell.strip() for cell in cells]
+        if not any(row) or (reader.line_num == 1 and match_text(row[0], names) is None):
+            continue
+        if len(row) < 2:
+            raise DataError(
+                f"{path.name}: line {reader.line_num} has no group after the name of the variable."
+            )
+        try:
+            out[find_variable(names, row[0])] = row[1] or None
+        except DataError as error:
+            raise DataError(f"{path.name}: line {reader.line_num}: {error}") from error
+    return out

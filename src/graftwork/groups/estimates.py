@@ -1,0 +1,349 @@
+"""The edges of the union fitted to one group, with the precision of what is found.
+
+With w an edge's parameters and H the Hessian of the pseudo-likelihood with its prior, the inverse
+of ``[(H^-1)_ee]^-1`` is the covariance of w if the conditionals were independent of each other;
+``H^-1 V H^-1``, with V the variation of the slopes over the rows, is its robust (sandwich)
+covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from graftwork.data import Table
+from graftwork.data.encoded import EncodedRows, prepare
+from graftwork.estimators.imputing import DRAWS, completed
+from graftwork.estimators.missing import read_rows
+from graftwork.estimators.spec import FitSpec
+from graftwork.estimators.starts import carry_over
+from graftwork.grafting import Problem
+from graftwork.grafting.starts import with_pairs
+from graftwork.groups.shared_states import SharedStates
+from graftwork.inference.incomplete import impute
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
+from graftwork.kernels.threads import one_blas_thread
+from graftwork.models import PairwiseMRF
+from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.penalties import GroupL1
+from graftwork.selection.refit import carry, refit, unshrunk
+from graftwork.solvers import Solution
+from graftwork.testing.contrasts import MOST_GROUPS, Contrasts
+from graftwork.testing.edge_tests import EdgeTests
+from graftwork.testing.hessian import Parameters
+from graftwork.testing.newton import Curvature, newton
+from graftwork.testing.profiles import variations
+from graftwork.testing.rows import FittedRows
+
+#: Refits are solved to this; where Newton steps cannot be had, to the second.
+ACCURACY, LEAST_ACCURACY = 1e-8, 1e-5
+#: Proximal steps before those of Newton take over, and at most where those do not get there.
+FIRST_EVALUATIONS, MOST_EVALUATIONS = 30, 300
+#: Robust covariances are estimated from about this many rows.
+MOST_ROWS = 20_000
+#: With a share h of as many parameters as rows, covariances are too small by (1 - h) to this power:
+#: 2 as in jackknife (HC3) covariances, one more because estimates are too large by as much.
+POWER, MOST_SHARE = 3, 0.5
+#: So many draws of missing cells are kept.
+KEPT = 6
+#: The largest share of information that may be missing.
+MOST_LOST = 0.8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupFit:
+    """The edges of the union, fitted to the rows of one group.
+
+    Attributes
+    ----------
+    table : Table
+        Names and states.
+    sample : EncodedRows
+        The rows.
+    problem : Problem
+        The pseudo-likelihood with the refit's prior.
+    solution : Solution
+    """
+
+    table: Table
+    sample: EncodedRows
+    problem: Problem
+    solution: Solution
+
+    @property
+    def potentials(self) -> Potentials:
+        """The fitted weights."""
+        found: Potentials = self.solution.point.potentials
+        return found
+
+
+def fit_edges(
+    spec: FitSpec,
+    rows: Table,
+    pairs: Ints,
+    near: PairwiseMRF,
+    rng: np.random.Generator,
+    accuracy: float = ACCURACY,
+) -> list[GroupFit]:
+    """Return given edges fitted to some rows, without the sparsity penalty.
+
+    Edges at variables that do not vary in these rows are left out. Missing cells that are to be
+    drawn are drawn from this network, in turns with its weights: then there are several fits, each
+    to other draws. Otherwise there is one.
+
+    Parameters
+    ----------
+    spec : FitSpec
+        What it says of missing cells counts.
+    near : PairwiseMRF
+        A network of these or other rows with some of the edges, where to begin.
+    """
+    table, _ = read_rows(spec, rows, None)
+    drawn = spec.missing in ("available-case", "impute")
+    sample = prepare(table, missing=drawn, n_jobs=spec.n_jobs)
+    start = _start(carry_over(near, table, sample), sample, pairs)
+    if sample.complete:
+        return [_fitted(spec, table, sample, start, accuracy)]
+    fits = []
+    for _ in range(DRAWS + KEPT):
+        cells = impute(start, sample.counts.codes, rng)
+        own = sample.with_drawn(cells)
+        names = table
+        if spec.missing == "impute":
+            names = completed(table, own)
+            own = prepare(names, n_jobs=spec.n_jobs)
+        fits.append(_fitted(spec, names, own, start, accuracy))
+        start = fits[-1].potentials
+    return fits[DRAWS:]
+
+
+def _start(near: Potentials, sample: EncodedRows, pairs: Ints) -> Potentials:
+    """Return the network of these pairs, with the weights that another has for them."""
+    varying = pairs[(sample.cards[pairs] > 1).all(axis=1)]
+    return carry(near, with_pairs(independent_potentials(sample), varying))
+
+
+def _fitted(
+    spec: FitSpec, table: Table, sample: EncodedRows, start: Potentials, accuracy: float
+) -> GroupFit:
+    problem = Problem(PseudoLikelihood(sample, spec.n_jobs), GroupL1(0.0))
+    smooth = unshrunk(problem)
+    with one_blas_thread():
+        found = refit(problem, start, accuracy, max_evaluations=FIRST_EVALUATIONS)
+        found = newton(smooth, found, accuracy)
+        if found.residual > max(accuracy, LEAST_ACCURACY):
+            again = found.point.potentials
+            found = refit(problem, again, LEAST_ACCURACY, max_evaluations=MOST_EVALUATIONS)
+    return GroupFit(table, sample, smooth, found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """What one group says of some pairs, in differences between states that all groups have.
+
+    Attributes
+    ----------
+    values : list of (df,) float64
+        The parameters of each pair.
+    spreads : list of (df, df) float64
+        Their covariance, as the curvature has it.
+    robust : list of (df, df) float64
+        Their robust covariance; as ``spreads`` where it was not asked for.
+    added : (pairs,) float64
+        What draws of missing cells have added to the covariances, as a share.
+    """
+
+    values: list[Floats]
+    spreads: list[Floats]
+    robust: list[Floats]
+    added: Floats
+
+    @staticmethod
+    def of(
+        fits: list[GroupFit], pairs: Ints, shared: SharedStates, *, robust: bool = True
+    ) -> Estimates:
+        """Return the estimates of pairs that are edges of a fit, or of several to other draws.
+
+        Parameters
+        ----------
+        robust : bool
+            Whether robust covariances are wanted.
+        """
+        found = [Estimates._of(fit, pairs, shared, robust=robust) for fit in fits]
+        return found[0] if len(found) == 1 else Estimates.joined(found)
+
+    @staticmethod
+    def joined(draws: list[Estimates]) -> Estimates:
+        """Return estimates from several draws of missing cells as one, by Rubin's rules.
+
+        What draws differ by, as a share of the covariances, is the share of information that is
+        missing: half of the pair's own (from few draws it is rough), half of the mean of all pairs.
+        The draws take the weights for known, so that this share lacks from the precision.
+
+        References
+        ----------
+        Li, Raghunathan and Rubin (1991), Large-sample significance levels from multiply imputed
+        data, Journal of the American Statistical Association.
+        """
+        count, n_pairs = len(draws), len(draws[0].values)
+        values, shares = [], np.zeros(n_pairs)
+        means = [
+            [np.mean([getattr(each, name)[k] for each in draws], axis=0) for k in range(n_pairs)]
+            for name in ("spreads", "robust")
+        ]
+        for k in range(n_pairs):
+            own = np.array([each.values[k] for each in draws])
+            values.append(own.mean(axis=0))
+            away = own - values[-1]
+            between = away.T @ away / (count - 1)
+            product = np.linalg.solve(means[0][k], between)
+            shares[k] = float(np.trace(product)) / len(product)
+        lost = np.minimum(0.5 * (shares + shares.mean()) if n_pairs else shares, MOST_LOST)
+        shares = lost / (1.0 - lost) + lost / count
+        spreads, robust = (
+            [(1.0 + share) * each for share, each in zip(shares.tolist(), some, strict=True)]
+            for some in means
+        )
+        return Estimates(values, spreads, robust, shares)
+
+    @staticmethod
+    def _of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool) -> Estimates:
+        contrasts = _contrasts(fit.sample, shared)
+        rows = FittedRows.of(fit.solution.point, contrasts)
+        edges = find_edges(fit.potentials.layout, pairs)
+        with one_blas_thread():
+            tests = EdgeTests.of(rows)
+            inverses = {e: np.linalg.inv(each.precision) for e, each in tests.profiles.items()}
+            slopes: dict[int, Floats] = {}
+            if robust and len(edges):
+                some = rows.some(MOST_ROWS)
+                found = variations(some, tests.parameters, tests.profiles, tests.edges)
+                shares = (each / some.share for each in found)
+                slopes = dict(zip(tests.edges.tolist(), shares, strict=True))
+        spreads, robusts = [], []
+        factors = small_sample_factors(fit)
+        for e, pair in zip(edges.tolist(), pairs.tolist(), strict=True):
+            read = reading(contrasts, fit.sample, shared, pair)
+            half, factor = read @ inverses[e], float(factors[pair].max())
+            spreads.append(factor * (half @ read.T))
+            robusts.append(factor * (half @ slopes[e] @ half.T) if e in slopes else spreads[-1])
+        values = read_values(fit, pairs, shared)
+        return Estimates(values, spreads, robusts, np.zeros(len(pairs)))
+
+
+def small_sample_factors(fit: GroupFit) -> Floats:
+    """Return by how much covariances at each variable are too small for few rows, shape (n,)."""
+    layout, sample = fit.potentials.layout, fit.sample
+    parameters = np.ones(layout.n_variables)
+    for side in (0, 1):
+        others = sample.cards[layout.edges[:, 1 - side]] - 1
+        np.add.at(parameters, layout.edges[:, side], others)
+    shares = np.minimum(parameters / sample.observed_weight, MOST_SHARE)
+    return np.asarray((1.0 - shares) ** -POWER)
+
+
+def reading(
+    contrasts: Contrasts, sample: EncodedRows, shared: SharedStates, pair: list[int]
+) -> Floats:
+    """Return the matrix that makes a pair's shared parameters of those of its group's fit."""
+    sides = [shared.contrasts[i][:, sample.kept[i]] @ contrasts.bases[i] for i in pair]
+    return np.asarray(np.kron(*sides), dtype=np.float64)
+
+
+def read_values(fit: GroupFit, pairs: Ints, shared: SharedStates) -> list[Floats]:
+    """Return the parameters of pairs that are edges of a fit, in shared differences."""
+    layout, weights = fit.potentials.layout, fit.potentials.weights
+    contrasts, out = _contrasts(fit.sample, shared), []
+    for e, pair in zip(find_edges(layout, pairs).tolist(), pairs.tolist(), strict=True):
+        first, second = (contrasts.bases[i] for i in pair)
+        own = (first.T @ layout.table(weights, e) @ second).ravel()
+        out.append(reading(contrasts, fit.sample, shared, pair) @ own)
+    return out
+
+
+def _contrasts(sample: EncodedRows, shared: SharedStates) -> Contrasts:
+    """Return the contrasts of all states; of very many only those that are compared."""
+    groups = []
+    for i, kept in enumerate(sample.kept):
+        states = np.arange(len(kept))
+        if len(kept) > MOST_GROUPS and shared.members[i]:
+            states = np.full(len(kept), len(shared.members[i]))
+            for number, members in enumerate(shared.members[i]):
+                states[np.isin(kept, members)] = number
+        groups.append(np.unique(states, return_inverse=True)[1])
+    return Contrasts.of(tuple(groups))
+
+
+def spread_of_sum(
+    fit: GroupFit, pairs: Ints, shared: SharedStates, directions: list[Floats]
+) -> float:
+    """Return the robust variance of a sum over pairs of products of directions and parameters.
+
+    Estimates of different edges depend on each other, so that variances cannot be added: each row's
+    influence on the sum is.
+
+    Parameters
+    ----------
+    directions : list of (df,) float64
+        Of each pair, in its shared parameters.
+    """
+    if not len(pairs):
+        return 0.0
+    contrasts = _contrasts(fit.sample, shared)
+    rows = FittedRows.of(fit.solution.point, contrasts)
+    with one_blas_thread():
+        curvature = Curvature.of(fit.problem, fit.solution, _parameters(fit, contrasts))
+        parameters = curvature.parameters
+        wanted = np.zeros(parameters.size)
+        edges = find_edges(fit.potentials.layout, pairs).tolist()
+        for e, pair, direction in zip(edges, pairs.tolist(), directions, strict=True):
+            own = reading(contrasts, fit.sample, shared, pair)
+            wanted[parameters.of_edge(e)] += own.T @ direction
+        follow = _solve(curvature, wanted) / fit.sample.total_weight
+        some = rows.some(MOST_ROWS)
+        total = 0.0
+        for block in some.blocks():
+            influences = _influences(some, parameters, follow, block.indicators, block.residuals)
+            total += float(block.weights @ influences**2)
+    return float(small_sample_factors(fit).mean()) * total / some.share
+
+
+def norms_of(values: list[Floats]) -> Floats:
+    """Return the norms of some vectors."""
+    return np.array([float(np.linalg.norm(w)) for w in values])
+
+
+def _parameters(fit: GroupFit, contrasts: Contrasts) -> Parameters:
+    return Parameters.of(fit.potentials.layout, contrasts)
+
+
+def _solve(curvature: Curvature, wanted: Floats) -> Floats:
+    """Return a vector divided by the curvature (of the mean loss)."""
+    times, size = curvature.hessian.multiplier(), len(wanted)
+
+    def multiply(vector: Floats) -> Floats:
+        return times(vector) + curvature.ridge * vector
+
+    whole = LinearOperator((size, size), matvec=multiply, dtype=np.float64)
+    nearly = LinearOperator((size, size), curvature.inverses.multiplier(), dtype=np.float64)
+    found, _ = cg(whole, wanted, rtol=1e-6, atol=0.0, M=nearly, maxiter=500)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _influences(
+    rows: FittedRows, parameters: Parameters, follow: Floats, seen: Floats, residuals: Floats
+) -> Floats:
+    """Return the slope of each row's log pseudo-likelihood along a direction, shape (rows,)."""
+    places, layout = rows.places, parameters.layout
+    sizes = parameters.contrasts.sizes
+    total = follow[: parameters.starts[layout.n_variables]] @ residuals
+    for e, (i, j) in enumerate(layout.edges.tolist()):
+        table = follow[parameters.of_edge(e)].reshape(sizes[i], sizes[j])
+        first, second = (slice(places[k], places[k + 1]) for k in (i, j))
+        total += np.einsum("ab,ar,br->r", table, residuals[first], seen[second], optimize=True)
+        total += np.einsum("ab,ar,br->r", table, seen[first], residuals[second], optimize=True)
+    return np.asarray(total, dtype=np.float64)

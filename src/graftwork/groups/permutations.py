@@ -1,0 +1,211 @@
+"""Group labels dealt out anew: what the tests of difference give where groups are equal.
+
+The pairs stay as they are; each group of a permutation has as many rows as before, and the edges
+are fitted to it again, beginning at the weights of all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graftwork.data import Table
+from graftwork.estimators.pool import run_pool
+from graftwork.estimators.resampling import Units, seeds_for
+from graftwork.estimators.spec import FitSpec
+from graftwork.grafting.trace import Observer, Silence
+from graftwork.groups.differences import rises_of
+from graftwork.groups.estimates import Estimates, fit_edges, norms_of
+from graftwork.groups.shared_states import SharedStates
+from graftwork.inference.layout import Floats, Ints
+from graftwork.models import PairwiseMRF
+from graftwork.testing.edge_tests import Findings, log_tail
+
+#: Fits of permutations are solved to this.
+ACCURACY = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutations:
+    """What permutations of the group labels say.
+
+    Attributes
+    ----------
+    n_done, n_asked : int
+    p_values : (pairs,) float64
+        The share of permutations in which the pair differs as much (the observed one included).
+    familywise : (pairs,) float64
+        The share in which some edge of the network of all rows differs as much; NaN for pairs that
+        are none of those.
+    invariance : float
+        p-value of the largest difference of all those edges; NaN if there is none.
+    strength : float
+        p-value of the difference of global strengths.
+    """
+
+    n_done: int
+    n_asked: int
+    p_values: Floats
+    familywise: Floats
+    invariance: float
+    strength: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permuting:
+    """What permutations are fitted with; ``learn`` does one of them, by number.
+
+    Attributes
+    ----------
+    spec : FitSpec
+    units : Units
+        The rows of all groups.
+    sizes : tuple of int
+        How many of them each group has.
+    pairs : (k, 2) int64
+        The pairs that are tested.
+    edges : (l, 2) int64
+        All edges that are fitted.
+    near : PairwiseMRF
+        Those fitted to all rows.
+    seeds : list of SeedSequence
+    """
+
+    spec: FitSpec
+    units: Units
+    sizes: tuple[int, ...]
+    pairs: Ints
+    edges: Ints
+    near: PairwiseMRF
+    seeds: list[np.random.SeedSequence]
+
+    def learn(self, number: int, observer: Observer) -> tuple[Floats, Floats, float]:
+        """Return the statistics of the pairs, their numbers of parameters, and the strengths'.
+
+        A pair that cannot be compared in a permutation has the statistic 0.
+        """
+        rng = np.random.default_rng(self.seeds[number])
+        spec = replace(self.spec, n_jobs=1, observer=observer)
+        fits = []
+        for copies in self.units.deal(self.sizes, rng):
+            observer.on_stage("permutation", number, len(self.seeds))
+            rows = self.units.with_copies(copies)
+            fits.append(fit_edges(spec, rows, self.edges, self.near, rng, ACCURACY))
+        shared = SharedStates.of([each[-1].sample for each in fits])
+        there = np.flatnonzero(shared.varying[self.pairs].all(axis=1))
+        pairs = self.pairs[there]
+        groups = [Estimates.of(each, pairs, shared, robust=False) for each in fits]
+        rises, sizes = np.zeros(len(self.pairs)), np.ones(len(self.pairs))
+        rises[there] = rises_of(groups, len(pairs))
+        sizes[there] = [len(values) for values in groups[0].values]
+        return rises, sizes, spread_of_strengths(groups)
+
+
+def spread_of_strengths(groups: list[Estimates]) -> float:
+    """Return the largest difference between groups of the sum of the norms of all pairs' tables.
+
+    What noise adds to norms stays in them: permutations have as much of it.
+    """
+    sums = [float(norms_of(each.values).sum()) for each in groups]
+    return max(sums) - min(sums)
+
+
+def permute(
+    permuting: Permuting,
+    tests: Findings,
+    sizes: Floats,
+    known: NDArray[np.bool_],
+    strength: float,
+    jobs: int,
+    observer: Observer,
+) -> tuple[Permutations, bool]:
+    """Return what permutations say of tests, and whether it was interrupted.
+
+    Parameters
+    ----------
+    tests : Findings
+        The observed ones. Statistics of permutations are scaled like these, so that pairs with
+        different numbers of parameters can be compared.
+    sizes : (pairs,) float64
+        Numbers of parameters of the pairs.
+    known : (pairs,) bool
+        Which are edges of the network of all rows.
+    strength : float
+        The observed difference of the sums of norms.
+    """
+    asked = len(permuting.seeds)
+    watched = replace(permuting, spec=replace(permuting.spec, observer=Silence()))
+    done, _, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations")
+    kept = [done[k] for k in sorted(done)]
+    scales = np.divide(tests.rises, tests.statistics, out=np.ones(len(sizes)),
+                       where=tests.statistics > 0)  # fmt: skip
+    drawn = np.array(
+        [
+            log_tail(rises / scales, tests.degrees * own / np.maximum(sizes, 1.0))
+            for rises, own, _ in kept
+        ]
+    ).reshape(len(kept), len(sizes))
+    familywise, invariance = np.full(len(sizes), np.nan), float("nan")
+    if known.any():
+        least = drawn[:, known].min(axis=1)
+        familywise[known] = _shares(least[:, None], tests.log_p[known])
+        invariance = float(familywise[known].min())
+    found = Permutations(
+        n_done=len(kept),
+        n_asked=asked,
+        p_values=_shares(drawn, tests.log_p),
+        familywise=familywise,
+        invariance=invariance,
+        strength=float(_shares(-np.array([[one[2]] for one in kept]), np.array([-strength]))[0])
+        if kept
+        else float("nan"),
+    )
+    return found, interrupted
+
+
+def _shares(drawn: Floats, observed: Floats) -> Floats:
+    """Return the share of draws that are as small as what was observed, which counts as one too.
+
+    Examples
+    --------
+    >>> _shares(np.array([[-1.0], [-3.0], [0.0]]), np.array([-2.0]))
+    array([0.5])
+    """
+    if not len(drawn):
+        return np.full(len(observed), np.nan)
+    smaller = (drawn <= observed + 1e-9).sum(axis=0)
+    shares: Floats = (1.0 + smaller) / (1.0 + len(drawn))
+    return shares
+
+
+def make_permuting(
+    spec: FitSpec,
+    rows: Table,
+    sizes: tuple[int, ...],
+    pairs: Ints,
+    edges: Ints,
+    near: PairwiseMRF,
+    count: int,
+    seed: Any,
+) -> Permuting:
+    """Return what a number of permutations are fitted with.
+
+    Parameters
+    ----------
+    rows : Table
+        All rows, in the order of their groups.
+    sizes : tuple of int
+        How many rows each group has. Rows of whole weights count as repeated ones.
+    """
+    units = Units.of(rows)
+    if units.weights is None:
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        ends = np.cumsum(sizes)
+        sizes = tuple(
+            round(float(weights[end - size : end].sum()))
+            for size, end in zip(sizes, ends.tolist(), strict=True)
+        )
+    return Permuting(spec, units, sizes, pairs, edges, near, seeds_for(seed, count)[0])

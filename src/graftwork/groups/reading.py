@@ -1,0 +1,130 @@
+"""The rows of a table by group, or the reason why they cannot be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graftwork.data import Table
+from graftwork.data.missing import MISSING_STATE
+from graftwork.data.values import listing
+from graftwork.errors import DataError
+from graftwork.estimators.missing import read_rows_to_draw
+from graftwork.estimators.spec import FitSpec
+from graftwork.inference.layout import Floats
+from graftwork.testing.contrasts import LEAST_COUNT, MOST_GROUPS
+
+#: A group of fewer rows is refused: no test of an edge means anything there.
+LEAST_ROWS = 30
+#: A column of more values is no grouping.
+MOST_VALUES = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedRows:
+    """Rows by group.
+
+    Attributes
+    ----------
+    by : hashable
+        The column of the groups.
+    groups : tuple
+        Its values.
+    tables : tuple of Table
+        The rows of each group, without that column. All have the same states.
+    whole : Table
+        All rows, with it.
+    """
+
+    by: Any
+    groups: tuple[Any, ...]
+    tables: tuple[Table, ...]
+    whole: Table
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The variables compared."""
+        return self.tables[0].names
+
+    @property
+    def sizes(self) -> Floats:
+        """Weight of the rows of each group; their number where there are no weights."""
+        return np.array([table.total_weight for table in self.tables])
+
+
+def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
+    """Return the rows of each group; a column that makes no groups is refused.
+
+    Missing cells are in a state of their own; rows to drop are dropped, with a warning.
+    """
+    whole = read_rows_to_draw(spec, X, weights, warn=True)
+    if whole.weights is not None and not (whole.weights > 0).all():
+        whole = whole.take_rows(whole.weights > 0)
+    place = whole.index(by)
+    codes, states = whole.codes[place], whole.states[place]
+    found = np.unique(codes)
+    groups = tuple(states[code] for code in found.tolist())
+    if MISSING_STATE in groups:
+        lacking = int(np.count_nonzero(codes == states.index(MISSING_STATE)))
+        raise DataError(
+            f"{lacking:,} row{'s'[: lacking != 1]} have no group: {by!r} is missing there. Leave "
+            "those rows out, or give them a group."
+        )
+    _check_column(by, groups)
+    others = [name for name in whole.names if name != by]
+    if len(others) < 2:
+        raise DataError(
+            f"without {by!r} the table has {len(others)} column{'s'[: len(others) != 1]}; networks "
+            "to compare need two variables at least."
+        )
+    rest = whole.take_columns(others)
+    tables = tuple(rest.take_rows(codes == code) for code in found.tolist())
+    grouped = GroupedRows(by, groups, tables, whole)
+    _check_sizes(grouped)
+    return grouped
+
+
+def _check_column(by: Any, groups: tuple[Any, ...]) -> None:
+    """Refuse a column that is constant or has too many values."""
+    if len(groups) < 2:
+        raise DataError(
+            f"all rows have {by!r} = {groups[0]!r}; a comparison needs a column with two values at "
+            "least."
+        )
+    if len(groups) > MOST_VALUES:
+        raise DataError(
+            f"{by!r} has {len(groups):,} values ({listing(groups, 3)}), which looks like an "
+            f"identifier or a measurement; groups are told by a column of 2 to {MOST_VALUES} "
+            "values. Group its values first, or name another column."
+        )
+
+
+def _check_sizes(rows: GroupedRows) -> None:
+    """Refuse groups of a handful of rows."""
+    sizes = rows.sizes
+    small = int(np.argmin(sizes))
+    if sizes[small] < LEAST_ROWS:
+        size = int(sizes[small])
+        raise DataError(
+            f"the group {rows.groups[small]!r} of {rows.by!r} has {size:,} row{'s'[: size != 1]}; "
+            f"{LEAST_ROWS} is the least that can be tested, and about "
+            f"{rows_wanted(rows.whole.take_columns(rows.names)):,} are wanted for variables of so "
+            "many states. Leave the group out, join it with another, or collect more rows."
+        )
+
+
+def rows_wanted(table: Table) -> int:
+    """Return how many rows a group should have, from the numbers of states.
+
+    So many that the cells of a typical pair's table have about ten rows each.
+
+    Examples
+    --------
+    >>> rows_wanted(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [0, 1]]))
+    40
+    """
+    used = [min(int(np.count_nonzero(counts)), MOST_GROUPS) for counts in table.observed()]
+    typical = float(np.median(used))
+    return int(LEAST_COUNT * typical**2)

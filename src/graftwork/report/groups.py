@@ -1,0 +1,274 @@
+"""A comparison of groups as text and files."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graftwork.groups import GroupComparison
+from graftwork.report.trace import plain, write_records, write_text
+from graftwork.text import Column, aligned, count, decimals, names, probability, section, verb
+
+#: p-values of fewer permutations than this are rough.
+_FEW_PERMUTATIONS = 500
+#: Where the largest group has so many times the rows of the smallest, that is said.
+_UNEQUAL = 2.0
+#: Between the ends of an edge: lines are not broken there.
+_TIED = "\u00a0-\u00a0"
+_NAMED = 12
+
+
+def groups_text(found: GroupComparison) -> str:
+    """Return what was found, in plain sentences."""
+    parts = [*_groups(found), *_invariance(found), *_strength(found), *_edges(found)]
+    return " ".join([*parts, *_remarks(found)]).replace("\u00a0", " ")
+
+
+def groups_summary(found: GroupComparison, top: int = 20) -> str:
+    """Return text and a table of a comparison of groups.
+
+    Parameters
+    ----------
+    top : int
+        How many pairs to list.
+    """
+    parts = [
+        section("Groups", " ".join(_groups(found))),
+        section("Network invariance", " ".join(_invariance(found))),
+        section("Global strength invariance", " ".join(_strength(found))),
+        section("Edge invariance", " ".join(_edges(found))),
+    ]
+    records = [
+        record | {"pair": f"{record['first']} - {record['second']}", "mark": _mark(record)}
+        for record in found.edges()[: max(top, 0)]
+    ]
+    if records:
+        title = "Pairs tested, the surest differences first (* differs)"
+        parts.append(f"{title}\n{aligned(records, _columns(found))}")
+    parts.append(section("What to bear in mind", " ".join(_remarks(found))))
+    return "\n\n".join(parts) + "\n"
+
+
+def _mark(record: dict[str, Any]) -> str:
+    return "*" if record["differs"] else ""
+
+
+def _columns(found: GroupComparison) -> list[Column]:
+    """Return the columns of the table of pairs."""
+    columns: list[Column] = [("pair", "pair", str), ("mark", "", str)]
+    columns += [(f"strength_{g}", f"strength {g}", decimals(2)) for g in found.groups]
+    columns += [(name, title, decimals(2)) for name, title in
+                (("difference", "difference"), ("low", "from"), ("high", "to"))]  # fmt: skip
+    columns += [(name, title, _p) for name, title in
+                (("p_value", "p"), ("q_value", "q"), ("p_permutation", "p perm."))]  # fmt: skip
+    return columns
+
+
+def _p(value: float) -> str:
+    return "-" if value != value else probability(value)
+
+
+def _size(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+
+
+def _groups(found: GroupComparison) -> list[str]:
+    """Return what was compared."""
+    listed = [
+        f"{group} ({_size(size)} rows, {count(net.model_.n_edges, 'edge')})"
+        for group, size, net in zip(found.groups, found.sizes, found.networks.values(), strict=True)
+    ]
+    inside = np.array([found.has_edge(g) for g in range(len(found.groups))])
+    every = int(inside.all(axis=0).sum()) if inside.size else 0
+    return [
+        f"{count(len(found.groups), 'group')} by {found.by}: {', '.join(listed)}.",
+        f"{count(len(found.names), 'variable')}; {count(every, 'edge')} in all groups.",
+    ]
+
+
+def _invariance(found: GroupComparison) -> list[str]:
+    """Return whether the networks are equal."""
+    if not len(found.pairs):
+        return ["No group has an edge, so there is nothing to compare."]
+    p = found.invariance
+    text = (
+        f"The networks differ (p = {probability(p)}, Simes' test of all pairs together)."
+        if p <= found.fdr
+        else f"No difference between the networks was found (p = {probability(p)}, Simes' test of "
+        "all pairs together); that does not show that they are equal."
+    )
+    done = found.permutations
+    if done is None or not done.n_done or np.isnan(done.invariance):
+        return [text]
+    return [
+        text,
+        "By permutation of the group labels, the largest difference among the edges of the network "
+        f"of all rows: p = {probability(done.invariance)}.",
+    ]
+
+
+def _strength(found: GroupComparison) -> list[str]:
+    """Return whether the sums of strengths are equal."""
+    own = found.strength
+    listed = [
+        f"{total:.2f} in {group} (standard error {error:.2f})"
+        for group, total, error in zip(found.groups, own.sums, own.errors, strict=True)
+    ]
+    verdict = "differ" if own.p_value <= 0.05 else "do not differ significantly"
+    out = [
+        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. They {verdict} "
+        f"(p = {probability(own.p_value)})."
+    ]
+    done = found.permutations
+    if done is not None and done.n_done:
+        out.append(f"By permutation: p = {probability(done.strength)}.")
+    return out
+
+
+def _edges(found: GroupComparison) -> list[str]:
+    """Return which pairs differ."""
+    if not len(found.pairs):
+        return ["No pair was tested."]
+    sure = [each for each in found.edges() if each["differs"]]
+    tested = f"{len(found.pairs):,} pairs tested" if len(found.pairs) != 1 else "the pair tested"
+    rate = f"at a false discovery rate of {found.fdr:.3g}"
+    if not sure:
+        return [f"None of the {tested} differs {rate}." if len(found.pairs) != 1
+                else f"The pair tested does not differ {rate}."]  # fmt: skip
+    listed = names([f"{each['first']}{_TIED}{each['second']}" for each in sure], _NAMED)
+    return [f"{len(sure):,} of {tested} {verb(len(sure), 'differs', 'differ')} {rate}: {listed}."]
+
+
+def _remarks(found: GroupComparison) -> list[str]:
+    """Return what is approximate or assumed, and what there are too few rows for."""
+    out = [
+        "The tests are approximate, for many independent rows, and take the pairs tested for all "
+        "edges there are."
+    ]
+    small = [
+        f"{group} ({_size(size)})"
+        for group, size in zip(found.groups, found.sizes, strict=True)
+        if size < found.wanted
+    ]
+    if small:
+        out.append(
+            f"Too few rows for tables of so many states in {', '.join(small)}: about "
+            f"{found.wanted:,} rows a group give a cell ten. Differences that were found may be "
+            "relied on; weaker ones are missed"
+            + (", and permutations are the safer test." if found.permutations is None else ".")
+        )
+    if max(found.sizes) > _UNEQUAL * min(found.sizes):
+        out.append(
+            "The groups differ much in size: networks of smaller ones miss weak edges, which the "
+            "tests of difference take into account. The test of global strength is rough then: "
+            + ("ask for permutations." if found.permutations is None else "trust permutations.")
+        )
+    if any(each.added.any() for each in found.estimates):
+        out.append(
+            "Missing cells were drawn several times, and what the draws differ by is part of the "
+            "errors; p-values are still somewhat too small where many cells are missing: "
+            + ("ask for permutations." if found.permutations is None else "trust permutations.")
+        )
+    alone = int((~found.known).sum())
+    if alone:
+        out.append(
+            f"{count(alone, 'pair')} {verb(alone)} no edge of the network of all rows and "
+            f"{verb(alone, 'was', 'were')} tested because a group has the edge, which is half of a "
+            "difference already: the q-value counts all pairs it was chosen from."
+        )
+    if found.untested:
+        listed = names([f"{a}{_TIED}{b}" for a, b in found.untested], _NAMED)
+        out.append(
+            f"Not tested, because a variable hardly varies in one of the groups, or groups share "
+            f"fewer than two of its states: {listed}."
+        )
+    rare = [found.names[i] for i in np.flatnonzero(found.shared.rare).tolist()]
+    if rare:
+        out.append(f"Fewer than ten rows of a group tell about a state of {names(rare, _NAMED)}.")
+    return out + _permutation_remarks(found)
+
+
+def _permutation_remarks(found: GroupComparison) -> list[str]:
+    done = found.permutations
+    if done is None:
+        return []
+    out = [
+        f"{count(done.n_done, 'permutation')} of the group labels"
+        + (f" ({done.n_asked:,} were asked for: interrupted)" if found.interrupted else "")
+        + ", which assume that equal groups have equal distributions, and the pairs as they are."
+    ]
+    if done.n_done < _FEW_PERMUTATIONS:
+        out.append(f"p-values of fewer than {_FEW_PERMUTATIONS} permutations are rough.")
+    return out
+
+
+def groups_dict(found: GroupComparison) -> dict[str, Any]:
+    """Return a comparison as values JSON can hold; what is unknown is None."""
+    own, done = found.strength, found.permutations
+    values: dict[str, Any] = plain(
+        {
+            "by": found.by,
+            "groups": [
+                {"group": group, "rows": size, "edges": net.model_.n_edges,
+                 "global_strength": total, "error": error}
+                for group, size, net, total, error in zip(
+                    found.groups, found.sizes, found.networks.values(), own.sums, own.errors,
+                    strict=True,
+                )
+            ],
+            "fdr": found.fdr,
+            "words": groups_text(found),
+            "network_invariance": {"p_value": found.invariance},
+            "global_strength_invariance": {
+                "statistic": own.statistic, "df": own.df, "p_value": own.p_value,
+            },
+            "permutations": None if done is None else {
+                "done": done.n_done, "asked": done.n_asked, "network_invariance": done.invariance,
+                "global_strength_invariance": done.strength,
+            },
+            "interrupted": found.interrupted,
+            "edges": found.edges(),
+            "differences": found.differences(),
+            "untested": [list(pair) for pair in found.untested],
+        }
+    )  # fmt: skip
+    return values
+
+
+def write_groups(
+    found: GroupComparison, folder: str | PathLike[str], *, plot: bool = True
+) -> list[str]:
+    """Write a comparison's files to a folder, and return their names; each appears whole or not.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made where there is none.
+    plot : bool
+        Whether to draw the figure, which needs matplotlib.
+    """
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "groups.png").unlink(missing_ok=True)  # of another run: it would not fit this
+    edges = found.edges()
+    write_records(out / "differences.csv", edges, tuple(edges[0]) if edges else _NO_PAIRS)
+    apart = found.differences()
+    write_records(out / "groups.csv", apart, tuple(apart[0]) if apart else _NO_PAIRS)
+    write_text(out / "groups.txt", groups_summary(found))
+    text = json.dumps(groups_dict(found), indent=2, allow_nan=False, ensure_ascii=False)
+    write_text(out / "groups.json", text + "\n")
+    written = ["differences.csv", "groups.csv", "groups.txt", "groups.json"]
+    for place, net in enumerate(found.networks.values(), 1):
+        net.save(out / f"model-{place}.gw")
+        written.append(f"model-{place}.gw")
+    if plot:
+        found.plot(out / "groups.png")
+        written.append("groups.png")
+    return written
+
+
+_NO_PAIRS = ("first", "second")
