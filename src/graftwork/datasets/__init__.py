@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from graftwork.data import Table
+from graftwork.datasets.adhd import ADHD_DOMAINS, load_adhd
+from graftwork.datasets.boredom import load_boredom
 from graftwork.datasets.conll2000 import Corpus, LabelledSentences, load_conll2000
 from graftwork.datasets.debd import DEBD_NAMES, load_debd
 from graftwork.datasets.drawing import Drawn, draw
@@ -38,6 +40,7 @@ DATASETS: dict[str, Dataset]
 EMBEDDED: dict[str, Callable[[], Table]]
 
 __all__ = [
+    "ADHD_DOMAINS",
     "DATASETS",
     "DEBD_NAMES",
     "EMBEDDED",
@@ -56,6 +59,8 @@ __all__ = [
     "draw",
     "effective_size",
     "labelled_chains",
+    "load_adhd",
+    "load_boredom",
     "load_conll2000",
     "load_debd",
     "load_hapmap",

@@ -78,7 +78,7 @@ def discover() -> dict[str, Dataset]:
     Examples
     --------
     >>> list(discover())
-    ['conll2000', 'debd', 'hapmap', 'jester', 'mnist', 'mushroom', 'ocr_letters', 'yummly']
+    ['adhd', 'boredom', 'conll2000', 'debd', 'hapmap', 'jester', 'mnist', 'mushroom', ...]
     """
     found = []
     for module in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__):
