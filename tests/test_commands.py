@@ -35,7 +35,11 @@ PROGRAMS = ("graftwork", "make", "python", ".venv/bin/python")
 #: Scripts that are quick with tiny data sets; of the others only the arguments are checked.
 QUICK_SCRIPTS = ("standard_splits", "tying", "chains")
 #: What makes a command shorter; of an option given twice the last counts.
-SHORTER = {"bootstrap": ("--n", "3"), "compare": ("--no-plot",)}
+SHORTER = {
+    "bootstrap": ("--n", "3"),
+    "compare": ("--no-plot",),
+    "compare-groups": ("--permutations", "2"),
+}
 
 
 @dataclass(frozen=True)

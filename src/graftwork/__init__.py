@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from graftwork.estimators.bootstrap import Bootstrap as Bootstrap
     from graftwork.estimators.estimate import CostEstimate as CostEstimate
     from graftwork.estimators.knowledge import PriorKnowledge as PriorKnowledge
+    from graftwork.estimators.predictability import Predictability as Predictability
     from graftwork.estimators.presets import PRESETS as PRESETS
     from graftwork.estimators.presets import preset as preset
+    from graftwork.groups import GroupComparison as GroupComparison
+    from graftwork.groups.compare import compare_groups as compare_groups
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
     from graftwork.models import load as load
@@ -62,10 +65,12 @@ _HOMES = {
     "DataMissingError": "graftwork.errors",
     "DataWarning": "graftwork.errors",
     "GraftworkError": "graftwork.errors",
+    "GroupComparison": "graftwork.groups",
     "MarkovNetwork": "graftwork.estimators",
     "ModelFileError": "graftwork.errors",
     "PairwiseMRF": "graftwork.models",
     "ParameterError": "graftwork.errors",
+    "Predictability": "graftwork.estimators.predictability",
     "PriorKnowledge": "graftwork.estimators.knowledge",
     "Scores": "graftwork.report",
     "Table": "graftwork.data",
@@ -76,6 +81,7 @@ _HOMES = {
     "compare": "graftwork.comparing.networks",
     "compare_chains": "graftwork.comparing.chains",
     "compare_edges": "graftwork.report",
+    "compare_groups": "graftwork.groups.compare",
     "describe": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
@@ -99,10 +105,12 @@ __all__ = [
     "DataMissingError",
     "DataWarning",
     "GraftworkError",
+    "GroupComparison",
     "MarkovNetwork",
     "ModelFileError",
     "PairwiseMRF",
     "ParameterError",
+    "Predictability",
     "PriorKnowledge",
     "Scores",
     "Table",
@@ -114,6 +122,7 @@ __all__ = [
     "compare",
     "compare_chains",
     "compare_edges",
+    "compare_groups",
     "datasets",
     "describe",
     "evaluate",

@@ -18,7 +18,8 @@ def test_learn_writes_everything(graftwork, chain_csv, tmp_path):
     result = graftwork("learn", chain_csv, "--out", out, *FAST)
     assert result.code == 0, result.err
     assert {p.name for p in out.iterdir()} == {
-        "model.gw", "summary.txt", "edges.csv", "trace.jsonl", "network.png",
+        "model.gw", "summary.txt", "edges.csv", "trace.jsonl", "predictability.csv",
+        "centrality.csv", "network.png",
     }  # fmt: skip
     summary = (out / "summary.txt").read_text()
     assert summary in result.out

@@ -13,7 +13,7 @@ from graftwork.data.encoded import prepare
 from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
-from graftwork.estimators import MarkovNetwork, replicas
+from graftwork.estimators import MarkovNetwork, pool
 from graftwork.estimators.bootstrap import (
     Bootstrap,
     correlations_with,
@@ -111,7 +111,7 @@ def test_results_do_not_depend_on_threads(lam):
 def test_results_do_not_depend_on_processes(monkeypatch):
     table, net = random_table(0, n=5, rows=120), network(lam="auto")
     alone = net.bootstrap(table, 6, random_state=3, n_jobs=1)
-    monkeypatch.setattr(replicas, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(pool, "WORTH_PROCESSES", 0.0)
     assert same(alone, net.bootstrap(table, 6, random_state=3, n_jobs=2))
 
 

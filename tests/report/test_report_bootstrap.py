@@ -11,8 +11,8 @@ from graftwork.estimators import MarkovNetwork
 from graftwork.report import describe
 
 FILES = [
-    "bootstrap.csv", "centrality.csv", "stability.csv", "bootstrap.txt", "bootstrap.json",
-    "bootstrap.png",
+    "bootstrap.csv", "centrality.csv", "stability.csv", "communities.csv", "comembership.csv",
+    "bootstrap.txt", "bootstrap.json", "bootstrap.png",
 ]  # fmt: skip
 
 
@@ -30,6 +30,8 @@ def test_files_hold_the_tables(boot, tmp_path):
         ("bootstrap", boot.edges()),
         ("centrality", boot.centralities()),
         ("stability", boot.stability()),
+        ("communities", boot.communities()),
+        ("comembership", boot.comembers()),
     ):
         with (tmp_path / "new" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))

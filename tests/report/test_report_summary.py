@@ -41,8 +41,8 @@ Prediction
   There were too few rows.
 
 The only edge
-  smokes - coughs  strength 0.99: smokes = yes goes with coughs = often; smokes = yes
-    avoids coughs = n
+  smokes - coughs  strength 0.99, weight +1.99: smokes = yes goes with coughs = often;
+    smokes = yes avoids coughs = n
 
 Certificate
   Optimal within 1e-06. No pair was left out. The active edge is stationary to 0.0e-07.

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli import ask, bootstrap, compare, compare_chains, crf, learn, path, tag
+from graftwork.cli import (
+    ask,
+    bootstrap,
+    compare,
+    compare_chains,
+    compare_groups,
+    crf,
+    learn,
+    path,
+    tag,
+)
 from graftwork.cli.failures import plain_warnings, report_failure
 from graftwork.cli.interrupts import Aborted
 from graftwork.version import __version__
@@ -27,6 +37,7 @@ graftwork path data.csv --goal prediction
 graftwork bootstrap data.csv --n 500
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
+graftwork compare-groups data.csv --by language
 graftwork show run/model.gw --plot network.pdf
 graftwork query run/model.gw odor --given class=p
 graftwork score run/model.gw new.csv --per-row scores.csv
@@ -50,6 +61,7 @@ app.command("path", epilog=path.EXAMPLES)(path.path)
 app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
+app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)

@@ -30,6 +30,7 @@ SCORE_EXAMPLES = """Examples:
 graftwork score out/model.gw new.csv
 graftwork score out/model.gw new.csv --log-likelihood --per-row rows.csv
 graftwork score out/model.gw gaps.csv --missing available-case
+graftwork score out/model.gw new.csv --predictability predictability.csv
 graftwork score out/model.gw new.csv --all --truth true-edges.csv --out scores.json"""
 
 QUERY_EXAMPLES = """Examples:
@@ -45,9 +46,12 @@ graftwork sample out/model.gw 1000 --given class=p --seed 1 --out poisonous.csv"
 SHOW_EXAMPLES = """Examples:
 graftwork show out/model.gw
 graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv
+graftwork show out/model.gw --centrality --groups groups.csv
+graftwork show out/model.gw --communities --plot network.png
 graftwork show chunker/model.gw --top 5
 
-The model is a network (of learn) or a chain (of crf); --plot and --edges are for networks."""
+The model is a network (of learn) or a chain (of crf); --plot and --edges are for networks, and so
+are --centrality, --groups and --communities."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 AskInference = Annotated[
@@ -84,6 +88,14 @@ def score(
     per_row: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one line a row here, as CSV.")
     ] = None,
+    predictability: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write here, as CSV, how well each variable is told from all others; marginals "
+            "are those of these rows.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the scores here, as JSON.")
     ] = None,
@@ -102,8 +114,10 @@ def score(
     import numpy as np
 
     from graftwork.cli.truth import read_truth
+    from graftwork.estimators.predictability import predict_each
     from graftwork.models import load_network, read_info
     from graftwork.report.edges import compare_edges
+    from graftwork.report.predictability import write_predictability
     from graftwork.report.scores import score_rows, summarise
     from graftwork.report.trace import plain, write_rows, write_text
 
@@ -132,6 +146,8 @@ def score(
     typer.echo(written if as_json else render.scores_text(scores))
     if out is not None:
         write_text(out, written + "\n")
+    if predictability is not None:
+        write_predictability(predictability, predict_each(network, given))
     if per_row is not None:
         columns = rows.columns()
         values = zip(*(column.tolist() for column in columns.values()), strict=True)
@@ -223,19 +239,36 @@ def show(
     edges: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a network's edges as CSV.")
     ] = None,
+    centrality: Annotated[
+        bool, typer.Option("--centrality", help="How central each variable is.")
+    ] = False,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --centrality: a CSV of a variable and its group a line, for bridge "
+            "centralities.",
+        ),
+    ] = None,
+    communities: opt.Communities = False,
 ) -> None:
     """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
+    from graftwork.cli.groups import read_groups
+    from graftwork.estimators.centrality import communities_of
     from graftwork.models import PairwiseMRF, load, read_info
     from graftwork.report import describe_network, plot_network, write_edges
-    from graftwork.report.edges import saved_tests
+    from graftwork.report.centrality import centrality_text
+    from graftwork.report.communities import community_text
+    from graftwork.report.edges import saved_edges, saved_tests
+    from graftwork.text import section
 
     network = load(model)
     info = read_info(model)
     if not isinstance(network, PairwiseMRF):
-        if plot is not None or edges is not None:
+        if any((plot, edges, centrality, groups, communities)):
             raise ModelFileError(
                 f"{str(model)!r} is a chain, and only networks have edges to draw or write; leave "
-                "out --plot and --edges."
+                "out --plot, --edges, --centrality, --groups and --communities."
             )
         typer.echo(chain_text(network, info, top))
         return
@@ -245,10 +278,16 @@ def show(
     )
     parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
     typer.echo("\n\n".join(part for part in parts if part))
+    if centrality or groups is not None:
+        given = None if groups is None else read_groups(network.names, groups)
+        typer.echo(f"\n{centrality_text(network, given)}")
+    if communities:
+        found = communities_of(network)
+        typer.echo(f"\n{section('Communities', community_text(network, found))}")
     if edges is not None:
-        write_edges(edges, network, unseen=unseen, tests=tests)
+        write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:
-        plot_network(network, plot)
+        plot_network(network, plot, communities=communities)
 
 
 def _meanings(model: Path) -> dict[str, dict[str, str]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, as_options, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learner import learner_settings, with_files
+from graftwork.cli.learner import as_learned, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
 from graftwork.cli.measure import measure
 from graftwork.cli.progress import Progress, progress_for
@@ -24,6 +24,7 @@ from graftwork.errors import DataError
 if TYPE_CHECKING:
     from graftwork.data import Table
     from graftwork.estimators import MarkovNetwork
+    from graftwork.estimators.predictability import Predictability
     from graftwork.report import HeldOut
 
     Measured = tuple[HeldOut | None, str]
@@ -44,6 +45,7 @@ graftwork learn data.csv --method forced-pruning:exchange=5:delete=greedy --edge
 graftwork learn data.csv --start out/model.gw --lam 0.01
 graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
 graftwork learn data.csv --tie 10
+graftwork learn survey.csv --communities
 graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
 
@@ -71,6 +73,7 @@ class Plan:
     seed: int
     plot: bool
     quiet: bool
+    communities: bool = False
 
 
 @opt.takes(
@@ -93,6 +96,7 @@ def learn(
         ),
     ] = 0.1,
     seed: opt.Seed = 0,
+    communities: opt.Communities = False,
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
     dry_run: opt.DryRun = False,
@@ -100,9 +104,10 @@ def learn(
     """Learn a network from all rows of a table; write model, edges, picture and summary.
 
     Then a second one is learned without a tenth of the rows, to measure how well such networks
-    predict rows they have not seen. Limits are for each of the two.
+    predict rows they have not seen. Limits are for each of the two. Further files:
+    predictability.csv (how well each variable is told from all others), centrality.csv.
     """
-    plan = Plan(data, out, reading, holdout, seed, plot=not no_plot, quiet=quiet)
+    plan = Plan(data, out, reading, holdout, seed, not no_plot, quiet, communities)
     try:
         code = say_cost(plan, settings) if dry_run else run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -196,17 +201,21 @@ def conclude(
     from graftwork.report import summary
 
     score, why_not = measured
+    net.predictability(as_learned(net.missing, source.table))
+    parts = net.communities() if plan.communities else None
     text = summary(
         net,
         held_out=score,
         no_held_out=why_not,
         meanings=source.meanings,
         remarks=[as_options(remark) for remark in net.data_.remarks],
+        communities=parts,
     )
     if stopped:
         text = f"Interrupted: this is the best network so far.\n\n{text}"
     info = facts(source, net, settings, score, plan.reading.missing)
-    return text, write_files(plan, net, text, info)
+    held = None if score is None else score.predictability
+    return text, write_files(plan, net, text, info, held, parts)
 
 
 def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
@@ -384,26 +393,48 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str | list | None) else repr(value)
 
 
-def write_files(plan: Plan, net: Any, text: str, info: dict[str, Any]) -> Sequence[str]:
+def write_files(
+    plan: Plan,
+    net: Any,
+    text: str,
+    info: dict[str, Any],
+    held: Predictability | None,
+    communities: Mapping[Any, int | None] | None,
+) -> Sequence[str]:
     """Write everything under the directory asked for, and return the names of the files."""
     from graftwork.report import plot_network, write_edges, write_path, write_trace
-    from graftwork.report.edges import tests_of
+    from graftwork.report.centrality import write_centrality
+    from graftwork.report.communities import write_communities
+    from graftwork.report.edges import edges_of
+    from graftwork.report.predictability import preferred, write_predictability
     from graftwork.report.trace import write_text
 
-    out = plan.out
-    for earlier in ("path.csv", "network.png"):  # of another run: it would not fit this model
+    out, inside = plan.out, net.predictability_
+    for earlier in (
+        "path.csv",
+        "communities.csv",
+        "network.png",
+    ):  # of another run: it would not fit this model
         (out / earlier).unlink(missing_ok=True)
     net.model_.save(out / "model.gw", info=info)
     write_text(out / "summary.txt", text)
-    write_edges(out / "edges.csv", net.model_, unseen=net.data_.unseen(), tests=tests_of(net))
+    write_edges(out / "edges.csv", edges_of(net))
     write_trace(out / "trace.jsonl", net.trace_)
+    write_predictability(out / "predictability.csv", inside, held)
+    write_centrality(out / "centrality.csv", net.model_)
     written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
+    written += ["predictability.csv", "centrality.csv"]
+    if communities is not None:
+        write_communities(out / "communities.csv", communities)
+        written.append("communities.csv")
     if net.path_:
         write_path(out / "path.csv", net.path_)
         written.append("path.csv")
     if plan.plot:
         try:
-            plot_network(net.model_, out / "network.png")
+            shown = preferred(inside, held)
+            picture = out / "network.png"
+            plot_network(net.model_, picture, predictability=shown, communities=plan.communities)
             written.append("network.png")
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")

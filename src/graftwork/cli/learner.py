@@ -33,6 +33,7 @@ _SAME = (
     "max_seconds",
     "tol",
     "tie",
+    "degree",
     "missing",
 )
 
@@ -59,11 +60,36 @@ def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         "criterion": criterion,
         "criterion_options": options,
         "knowledge": _knowledge(given),
+        "ordinal": parse_ordinal(given.get("ordinal") or ()),
         "random_state": given["seed"],
         "n_jobs": given.get("n_jobs"),
         "method_options": run,
     }
     return {name: value for name, value in found.items() if value not in (None, {})}
+
+
+def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | None:
+    """Return which columns are ordered: names alone, or with their states in order.
+
+    Examples
+    --------
+    >>> parse_ordinal(["age,income", "mood:low,medium,high"])
+    {'age': None, 'income': None, 'mood': ['low', 'medium', 'high']}
+    >>> parse_ordinal(["all"]), parse_ordinal([])
+    (True, None)
+    """
+    if not texts:
+        return None
+    if list(texts) == ["all"]:
+        return True
+    found: dict[str, list[str] | None] = {}
+    for text in texts:
+        name, mark, states = text.partition(":")
+        if mark:
+            found[name.strip()] = [state.strip() for state in states.split(",")]
+        else:
+            found.update({each.strip(): None for each in text.split(",")})
+    return found
 
 
 def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, Any]:

@@ -139,7 +139,8 @@ def _option(parameter: Parameter) -> Any:
         limits = {"min": check.low if check.above is None else check.above}
     else:
         kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
-    if parameter.within == "knowledge" and parameter.name != "penalty_weights":
+    listed = parameter.within == "knowledge" and parameter.name != "penalty_weights"
+    if listed or parameter.name == "ordinal":
         kind = list[str]
     if parameter.default is None:
         kind = kind | None
@@ -235,7 +236,7 @@ Data = Annotated[
     str,
     typer.Argument(
         help="A CSV, TSV or Parquet file (- for standard input), or the name of a data set: "
-        "mushroom."
+        "adhd, boredom, mushroom."
     ),
 ]
 Rows = Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")]
@@ -338,6 +339,12 @@ ChainTol = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")]
+Communities = Annotated[
+    bool,
+    typer.Option(
+        "--communities", help="Communities of variables (Louvain): in words, and in the picture."
+    ),
+]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")]
 Jobs = Annotated[

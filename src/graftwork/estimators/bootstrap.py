@@ -1,4 +1,4 @@
-"""Bootstrap: what resampling the rows says about edges and centralities, as a value."""
+"""Bootstrap: what resampling says about edges, centralities and communities, as a value."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from graftwork.errors import DataError
 from graftwork.estimators.edges import as_frame
 from graftwork.inference.layout import Floats, Ints
+from graftwork.models.communities import shared_community
 from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
@@ -34,7 +35,7 @@ CERTAINTY = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bootstrap:
-    """How far edges and centralities of a network stay when its rows are drawn anew.
+    """How far edges, centralities and communities stay when the rows are drawn anew.
 
     `MarkovNetwork.bootstrap` makes one. Methods give tables, a summary, files and a picture; the
     attributes are what they are made from.
@@ -67,6 +68,12 @@ class Bootstrap:
         Fits that did not reach the accuracy asked for.
     tested : bool
         Whether tests chose the edges of each resample (goal="structure").
+    membership : (variables,) int64
+        The communities of the reference network (see `find_communities`), from 0 on; -1 for
+        variables without an edge.
+    membership_draws : (resamples, variables) int64
+        Those of the resamples, with the numbers of those of the reference network that they share
+        most variables with.
     """
 
     names: tuple[Any, ...]
@@ -82,6 +89,8 @@ class Bootstrap:
     n_asked: int
     unconverged: int = 0
     tested: bool = False
+    membership: Ints | None = None
+    membership_draws: Ints | None = None
 
     def __repr__(self) -> str:
         return (
@@ -233,6 +242,66 @@ class Bootstrap:
             out[measure] = stability_coefficient(self.dropped, found[:, m]) if told else None
         return out
 
+    def communities(self) -> list[Record]:
+        """Return a record for each variable: its community, and how often it is in it.
+
+        Returns
+        -------
+        list of dict
+            ``variable``; ``community`` in the reference network, from 1 on, None without an edge;
+            ``stability``, the share of resamples in which it is in that community, after each
+            resample's communities were matched with those of the reference network.
+        """
+        if self.membership is None or self.membership_draws is None:
+            return []
+        kept = self.membership_draws == self.membership
+        stability = kept.mean(axis=0) if len(kept) else np.full(len(self.names), np.nan)
+        return [
+            {
+                "variable": name,
+                "community": None if number < 0 else number + 1,
+                "stability": float(share),
+            }
+            for name, number, share in zip(
+                self.names, self.membership.tolist(), stability, strict=True
+            )
+        ]
+
+    @property
+    def comembership(self) -> Floats:
+        """How often two variables are in one community, shape (variables, variables).
+
+        Shares of the resamples; on the diagonal how often a variable has an edge at all.
+        """
+        if self.membership_draws is None:
+            return np.full((len(self.names),) * 2, np.nan)
+        return shared_community(self.membership_draws)
+
+    def comembers(self) -> list[Record]:
+        """Return a record for each pair that is in one community anywhere, the most frequent first.
+
+        Returns
+        -------
+        list of dict
+            ``first``, ``second``; ``share`` of the resamples in which they are in one community;
+            ``together``, whether they are in the reference network.
+        """
+        if self.membership is None or not self.n_done:
+            return []
+        shares, own = self.comembership, self.membership
+        together = (own[:, None] == own) & (own >= 0)
+        first, second = np.nonzero(np.triu((shares > 0) | together, 1))
+        order = np.argsort(-shares[first, second], kind="stable")
+        return [
+            {
+                "first": self.names[i],
+                "second": self.names[j],
+                "share": float(shares[i, j]),
+                "together": bool(together[i, j]),
+            }
+            for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
+        ]
+
     def summary(self, top: int = 20) -> str:
         """Return what it means, with tables of the most frequent edges and of the stability."""
         from graftwork.report.bootstrap import bootstrap_summary
@@ -267,8 +336,9 @@ class Bootstrap:
         """Write everything to a folder, made where there is none; return the files' names.
 
         ``bootstrap.csv`` has the edges, ``centrality.csv`` the centralities, ``stability.csv`` what
-        dropping rows does to them, ``bootstrap.txt`` the summary, ``bootstrap.json`` everything,
-        ``bootstrap.png`` the figure.
+        dropping rows does to them, ``communities.csv`` the communities, ``comembership.csv`` how
+        often two variables are in one, ``bootstrap.txt`` the summary, ``bootstrap.json``
+        everything, ``bootstrap.png`` the figure.
         """
         from graftwork.report.bootstrap import write_bootstrap
 

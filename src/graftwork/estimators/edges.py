@@ -11,25 +11,38 @@ from graftwork.models import PairwiseMRF
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
-COLUMNS = ("first", "second", "strength", "p_value", "q_value", "statistic", "df")
+SIZES = ("strength", "weight", "explained")
+COLUMNS = ("first", "second", *SIZES, "p_value", "q_value", "statistic", "df")
 NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
 
 Record = dict[str, Any]
 
 
 def edge_records(
-    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
+    model: PairwiseMRF,
+    names: Sequence[Any],
+    evidence: Evidence | None,
+    explained: Sequence[float] = (),
 ) -> list[Record]:
     """Return a record for each edge: the surest first, equally sure ones by strength.
 
     Without tests the p-values are NaN, and the strongest edge comes first.
+
+    Parameters
+    ----------
+    explained : sequence of float
+        What each edge of the model explains of its variables; empty if that is not known.
     """
     found = {} if evidence is None else _by_name(names, evidence)
     records = []
-    for first, second in model.edges:
+    for place, (first, second) in enumerate(model.edges):
         test = found.get((first, second), found.get((second, first), _UNTESTED))
-        strength = {"first": first, "second": second, "strength": model.strength(first, second)}
-        records.append(strength | test)
+        sizes = {
+            "strength": model.strength(first, second),
+            "weight": model.weight(first, second),
+            "explained": explained[place] if explained else float("nan"),
+        }
+        records.append({"first": first, "second": second} | sizes | test)
     records.sort(key=lambda r: (r["log_p"], -r["strength"]))
     return [{name: record[name] for name in COLUMNS} for record in records]
 

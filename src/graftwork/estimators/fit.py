@@ -15,7 +15,7 @@ from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.data.oddities import warn_of_columns
 from graftwork.errors import ConvergenceWarning
-from graftwork.estimators.assemble import to_model
+from graftwork.estimators.assemble import explained_by_edges, to_model
 from graftwork.estimators.imputing import completed, draw_missing
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
@@ -61,6 +61,8 @@ class Fit:
         Numbers of pairs that something was known about.
     missing : MissingCells
     data : LearnedFrom
+    explained : tuple of float
+        What each edge of the model explains (see `explained_by_edges`); empty of a resample.
     interrupted : bool
         Whether Ctrl-C ended it: this is the best so far.
     given : PairwiseMRF or None
@@ -81,6 +83,7 @@ class Fit:
     knowledge: dict[str, int] | None
     missing: MissingCells
     data: LearnedFrom
+    explained: tuple[float, ...] = ()
     interrupted: bool = False
     given: PairwiseMRF | None = None
 
@@ -213,6 +216,9 @@ def fit_rows(
     outcome = learned.outcome
     potentials, tying, interrupted = _tied(spec, sample, learned)
     given = None if learned.given is None else to_model(table, sample, learned.given)
+    explained: tuple[float, ...] = ()
+    if drawn_from is None and rounds is None:
+        explained = explained_by_edges(sample, potentials, spec.n_jobs)
     return Fit(
         model=to_model(table, sample, potentials, missing.gaps()),
         method=recipe.name,
@@ -228,6 +234,7 @@ def fit_rows(
         knowledge=spec.knowledge.counts(family),
         missing=missing,
         data=data,
+        explained=explained,
         interrupted=interrupted,
         given=given,
     )

@@ -189,7 +189,8 @@ def completed(table: Table, sample: EncodedRows) -> Table:
         )
     ]
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
-    return Table(table.names, tuple(states), np.stack(codes), sample.counts.weights)
+    weights = sample.counts.weights
+    return Table(table.names, tuple(states), np.stack(codes), weights, table.ordered)
 
 
 def copies_of_rows(table: Table) -> Table:
@@ -209,4 +210,4 @@ def copies_of_rows(table: Table) -> Table:
     times = np.where(missing_cells(table).any(axis=0), whole, 1)
     places = np.repeat(np.arange(table.n_rows), times)
     weights = (table.weights / times)[places]
-    return Table(table.names, table.states, table.codes[:, places], weights)
+    return Table(table.names, table.states, table.codes[:, places], weights, table.ordered)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from graftwork.data import Table
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.bootstrap import Bootstrap
+from graftwork.estimators.centrality import BRIDGE_COLUMNS, centrality_records, communities_of
+from graftwork.estimators.centrality import COLUMNS as CENTRALITY_COLUMNS
 from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import (
     NEAR_COLUMNS,
@@ -29,6 +31,7 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import MissingCells, read_rows_to_draw
 from graftwork.estimators.parts import whole_number
+from graftwork.estimators.predictability import Predictability, cross_validate, predict_rows
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import words_of_start
@@ -70,6 +73,8 @@ class MarkovNetwork(Estimator):
 
     Attributes
     ----------
+    fit_ : Fit
+        What `fit` found, as one value; the other attributes are its parts.
     model_ : PairwiseMRF
         The network: ask it for marginals, samples, probabilities.
     graph_ : networkx.Graph
@@ -109,7 +114,8 @@ class MarkovNetwork(Estimator):
         The name of the method used.
     data_ : LearnedFrom
         How many rows there were, how often each state occurs in them, remarks on columns.
-    names_, n_features_in_, n_iter_; bootstrap_ (what the last `bootstrap` found)
+    names_, n_features_in_, n_iter_; bootstrap_, predictability_ (what the last `bootstrap` and the
+    last `predictability` found)
 
     Examples
     --------
@@ -122,6 +128,7 @@ class MarkovNetwork(Estimator):
     """
 
     # What `fit` sets.
+    fit_: Fit
     model_: PairwiseMRF
     method_: str
     lam_: float
@@ -142,6 +149,7 @@ class MarkovNetwork(Estimator):
     n_iter_: int
     feature_names_in_: NDArray[np.object_]
     bootstrap_: Bootstrap
+    predictability_: Predictability
 
     def __init__(
         self,
@@ -163,6 +171,8 @@ class MarkovNetwork(Estimator):
         tol: float = 1e-6,
         tie: int | None = None,
         states: Mapping[Any, Sequence[Any]] | None = None,
+        ordinal: bool | Sequence[Any] | Mapping[Any, Any] | None = None,
+        degree: int = 1,
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -185,6 +195,8 @@ class MarkovNetwork(Estimator):
         self.tol = tol
         self.tie = tie
         self.states = states
+        self.ordinal = ordinal
+        self.degree = degree
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -231,7 +243,7 @@ class MarkovNetwork(Estimator):
 
     def _keep(self, found: Fit, X: Any) -> None:
         """Set the attributes to what was found."""
-        self._fit = found
+        self.fit_ = found
         self.model_, self.method_ = found.model, found.method
         self.lam_, self.choice_ = found.choice.lam, found.choice
         self.certificate_, self.objective_ = found.certificate, found.objective
@@ -241,7 +253,8 @@ class MarkovNetwork(Estimator):
         self.knowledge_, self.missing_, self.data_ = found.knowledge, found.missing, found.data
         self.names_ = found.data.names
         self.n_features_in_, self.n_iter_ = len(self.names_), len(found.trace)
-        self.__dict__.pop("feature_names_in_", None)
+        for earlier in ("feature_names_in_", "predictability_"):
+            self.__dict__.pop(earlier, None)
         named = nw.dependencies.is_into_dataframe(X)
         if named and all(isinstance(name, str) for name in self.names_):
             self.feature_names_in_ = np.array(self.names_, dtype=object)
@@ -310,7 +323,8 @@ class MarkovNetwork(Estimator):
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
         """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
         check_is_fitted(self)
-        records = edge_records(self.model_, self.names_, self.evidence_)
+        explained = self.fit_.explained
+        records = edge_records(self.model_, self.names_, self.evidence_, explained)
         return as_frame(records, EDGE_COLUMNS, EDGE_COLUMNS[2:])
 
     @property
@@ -338,6 +352,132 @@ class MarkovNetwork(Estimator):
         check_is_fitted(self)
         rows = self.model_.rows_to_score(X, weights=sample_weight, owner=type(self).__name__)
         return rows.mean(self.model_.log_conditionals(rows, self.n_jobs))
+
+    def predictability(
+        self,
+        X: Any,
+        *,
+        held_out: int | None = None,
+        sample_weight: Any = None,
+        random_state: Any = None,
+    ) -> pd.DataFrame | list[dict[str, Any]]:
+        """Return how well each variable is predicted from all others, one row a variable.
+
+        A variable is predicted to be in the state that is most probable given all other cells of
+        the row. With the rows that the network was learned from this is in-sample and optimistic.
+        Missing cells are not predicted; otherwise they are treated as in `score`.
+
+        Parameters
+        ----------
+        X : table
+            The rows to predict: those of `fit`, or new ones.
+        held_out : int, optional
+            A number of folds. Every row is then predicted by a network that was learned, by the
+            whole procedure, from the rows of the other folds. That takes as many fits, and this
+            network itself is not used (nor need it be fitted).
+        sample_weight : (rows,) array, optional
+            Row weights; default those of a weighted Table, else 1.
+        random_state : int, Generator or None
+            How rows are dealt out to folds; default that of the network.
+
+        Returns
+        -------
+        table
+            ``variable``; ``accuracy``, the share of cells predicted correctly;
+            ``marginal_accuracy``, that of always saying the state most frequent in the rows learned
+            from; ``normalised_accuracy``, (accuracy - marginal accuracy) / (1 - marginal accuracy);
+            ``log_loss`` and ``marginal_log_loss`` of a cell, in nats; ``explained_deviance``, the
+            share of the marginal log-loss that the other variables explain; ``n``, the weight of
+            the cells predicted. A DataFrame where pandas is installed. `summary` has it in words,
+            and `graftwork.plot_network` draws it as rings.
+
+        References
+        ----------
+        Haslbeck and Waldorp, "How well do network models predict observations? On the importance
+        of predictability in network models", Behavior Research Methods 50, 2018.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 25
+        >>> table = MarkovNetwork(lam=0.02).fit(rows).predictability(rows)
+        >>> [float(share) for share in table["normalised_accuracy"]]
+        [0.5, 0.0]
+        """
+        if held_out is None:
+            check_is_fitted(self)
+            found = predict_rows(self.model_, self.data_, X, sample_weight, type(self).__name__)
+        else:
+            seed = self.random_state if random_state is None else random_state
+            seed = 0 if seed is None else seed
+            found = cross_validate(self.spec(), X, sample_weight, held_out, seed)
+        self.predictability_ = found
+        return found.to_frame()
+
+    def centrality(
+        self, groups: Mapping[Any, Any] | None = None
+    ) -> pd.DataFrame | list[dict[str, Any]]:
+        """Return how central each variable is, one row a variable.
+
+        How far an order of variables can be trusted, `bootstrap` tells.
+
+        Parameters
+        ----------
+        groups : mapping of variable to group, optional
+            For bridge centralities, such as ``communities()``. Every variable needs one; with None
+            it is a group by itself.
+
+        Returns
+        -------
+        table
+            ``variable``; ``strength``, the sum of its edges' strengths; ``expected_influence``,
+            the same with the sign of each edge, known between binary variables only (NaN for a
+            variable with any other edge); ``degree``, the number of its edges; ``closeness`` and
+            ``betweenness``, where an edge of strength s is 1/s long. With groups also ``group``,
+            ``bridge_strength`` and ``bridge_expected_influence`` (of edges to other groups),
+            ``bridge_closeness`` (to variables of other groups) and ``bridge_betweenness`` (between
+            variables of different groups). A DataFrame where pandas is installed.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).centrality()["degree"].tolist()
+        [1.0, 1.0]
+        """
+        check_is_fitted(self)
+        columns = CENTRALITY_COLUMNS + (BRIDGE_COLUMNS if groups is not None else ())
+        numbers = [name for name in columns if name not in ("variable", "group")]
+        return as_frame(centrality_records(self.model_, groups), columns, numbers)
+
+    def communities(
+        self, *, resolution: float = 1.0, random_state: int = 0
+    ) -> dict[Any, int | None]:
+        """Return the community of each variable, found by Louvain's algorithm on the strengths.
+
+        The partition of largest modularity of 50 runs (fewer above 100 edges); there may be a
+        better one. How far it can be trusted, `bootstrap` tells.
+
+        Parameters
+        ----------
+        resolution : float
+            Above 1 there are more, smaller communities, below 1 fewer, larger ones.
+        random_state : int
+            Seed of the runs.
+
+        Returns
+        -------
+        dict
+            1 for variables of the largest community, 2 for the next, ...; None for variables
+            without an edge.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).communities()
+        {'x0': 1, 'x1': 1}
+        """
+        check_is_fitted(self)
+        seed = whole_number("random_state", random_state, 0)
+        return communities_of(self.model_, resolution=resolution, seed=seed)
 
     def sample(self, n_samples: int = 1, evidence: Any = None, random_state: Any = None) -> Table:
         """Return rows drawn from the network, given the evidence."""
@@ -428,7 +568,7 @@ class MarkovNetwork(Estimator):
         seed = self.random_state if random_state is None else random_state
         found, interrupted = bootstrap_fit(
             spec,
-            self._fit,
+            self.fit_,
             table,
             n,
             shares=shares,
@@ -466,6 +606,7 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
+            "explained": list(self.fit_.explained),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,

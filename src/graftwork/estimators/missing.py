@@ -20,6 +20,7 @@ from graftwork.data.missing import (
 )
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import copies_of_rows
+from graftwork.estimators.ordering import ordered_table
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.models.gaps import Gaps
@@ -133,6 +134,8 @@ def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells
     """Return all rows, missing cells in a state of their own, and what is missing in them."""
     how: Missing = "error" if spec.missing == "error" else "state"
     table = as_table(X, states=spec.states, weights=weights, missing=how)
+    ordinal = spec.ordinal if spec.ordered else False
+    table = ordered_table(table, ordinal, spec.degree, spec.states or ())
     return table, _found(spec.missing, missing_cells(table))
 
 

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-import pickle
-import threading
-import time
-import warnings
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.values import suggestion
-from graftwork.errors import ConvergenceWarning, DataError, ParameterError
+from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
 from graftwork.estimators.fit import Fit, fit
+from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
-from graftwork.grafting import Round
 from graftwork.grafting.networks import strengths as squared_strengths
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
+from graftwork.models.communities import (
+    RUNS,
+    RUNS_OF_RESAMPLES,
+    find_communities,
+    relabelled,
+)
 from graftwork.models.graphs import centralities
 from graftwork.parameters import number
 from graftwork.testing import DrawnFrom
 
-# How often the main thread looks whether a resample is done. It sleeps in between and waits for
-# no lock, so that an interrupt reaches it at once.
-_GLANCE = 0.01
-
 # Of a resample's strength so much is left at least, squared, when what noise added is taken off.
 LEAST_SHARE = 0.01
-
-# Processes are started for more than this many seconds of work; they report about that often.
-WORTH_PROCESSES = 10.0
-BATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,147 +231,13 @@ def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[in
 
     Resamples and subsets are done in turns, so that an interrupt leaves some of both.
     """
-    done: dict[int, Replica] = {}
     n, count = len(resampling.resamples), resampling.count
     numbers = sorted(range(count), key=lambda k: k % n)
     stage = "resamples and subsets" if count > n else "resamples"
-    observer.on_stage(stage, 0, count)
-    try:
-        with closing(_learned(resampling, numbers, jobs)) as learned:
-            for k, replica in learned:
-                done[k] = replica
-                if len(done) < count:
-                    observer.on_stage(stage, len(done), count)
-    except KeyboardInterrupt:
-        return done, True
-    return done, False
-
-
-Learned = Generator[tuple[int, Replica], None, None]
-
-
-def _learned(resampling: Resampling, numbers: Sequence[int], jobs: int) -> Learned:
-    """Yield what is learned as it gets done, several at once.
-
-    The first tells how long one takes. Small fits hold the interpreter's lock for most of their
-    time, so that threads wait for each other: processes share what takes long enough to start them.
-    """
-    with _quiet_fits() as unconverged:
-        learn = _Learner(resampling, threading.Event(), unconverged)
-        begun = time.monotonic()
-        first = 1 if jobs > 1 else len(numbers)
-        yield from map(learn, numbers[:first])
-        seconds, left = time.monotonic() - begun, numbers[first:]
-        if seconds * len(left) > WORTH_PROCESSES and _can_travel(resampling.spec):
-            yield from _by_processes(resampling, left, jobs, seconds)
-        elif left:
-            yield from _by_threads(learn, left, jobs)
-
-
-def _by_threads(learn: _Learner, numbers: Sequence[int], jobs: int) -> Learned:
-    """Yield what threads learn."""
-    count = len(numbers)
-    pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-bootstrap")
-    ready: SimpleQueue[Future[tuple[int, Replica]]] = SimpleQueue()
-    try:
-        for k in numbers:
-            pool.submit(learn, k).add_done_callback(ready.put)
-        while count:
-            if ready.empty():
-                time.sleep(_GLANCE)
-            else:
-                yield ready.get().result()
-                count -= 1
-    finally:
-        learn.stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _by_processes(
-    resampling: Resampling, numbers: Sequence[int], jobs: int, seconds: float
-) -> Learned:
-    """Yield what processes learn, each several at a time, so that they come about every second."""
-    from joblib import Parallel, delayed  # it takes a tenth of a second to import
-
-    size = int(np.clip(BATCH_SECONDS / max(seconds, 1e-3), 1, -(-len(numbers) // jobs)))
-    parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-    pool = Parallel(n_jobs=min(jobs, len(parts)), backend="loky", return_as="generator_unordered")
-    with closing(pool(delayed(_learn_some)(resampling, part) for part in parts)) as done:
-        for some in done:
-            yield from some
-
-
-def _learn_some(resampling: Resampling, numbers: Sequence[int]) -> list[tuple[int, Replica]]:
-    """Return what some resamples give, in a process of their own."""
-    with _quiet_fits() as unconverged:
-        learn = _Learner(resampling, threading.Event(), unconverged)
-        return [learn(k) for k in numbers]
-
-
-def _can_travel(spec: FitSpec) -> bool:
-    """Return whether a specification can be sent to another process: users' own parts may not."""
-    try:
-        pickle.dumps(spec)
-    except Exception:  # whatever the parts' own code raises
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learner:
-    """Learns resamples by number until told to stop, and notes whose fits warned."""
-
-    resampling: Resampling
-    stop: threading.Event
-    unconverged: set[int]
-
-    def __call__(self, k: int) -> tuple[int, Replica]:
-        self.unconverged.discard(threading.get_ident())
-        replica = self.resampling.learn(k, _Until(self.stop))
-        warned = threading.get_ident() in self.unconverged
-        return k, replace(replica, unconverged=warned)
-
-
-class _Until(Silence):
-    """An observer that ends its run once everything is to stop."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-
-    def on_round(self, record: Round) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
-
-    def on_search(self, tested: int, total: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
-
-    def on_stage(self, text: str, step: int, steps: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
-
-    def on_step(self, steps: int) -> None:
-        """End the run if it is time."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def _quiet_fits() -> Iterator[set[int]]:
-    """Show no ConvergenceWarning; yield the set of threads in which there was one."""
-    threads: set[int] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
-        show = warnings.showwarning
-
-        def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if issubclass(category, ConvergenceWarning):
-                threads.add(threading.get_ident())
-            else:
-                show(message, category, *rest, **more)
-
-        warnings.showwarning = note
-        yield threads
+    done, unconverged, interrupted = run_pool(resampling, numbers, jobs, observer, stage)
+    for k in unconverged:
+        done[k] = replace(done[k], unconverged=True)
+    return done, interrupted
 
 
 def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> list[Replica]:
@@ -435,6 +292,10 @@ def _gather(
         found = np.array([each.centrality for each in replicas])
         return found.reshape(len(replicas), *reference.centrality.shape)
 
+    def communities(replica: Replica, runs: int = RUNS_OF_RESAMPLES) -> Ints:
+        return find_communities(len(names), replica.edges, replica.strengths, runs=runs)
+
+    own = communities(reference, RUNS)
     return Bootstrap(
         names=names,
         pairs=np.stack(np.divmod(codes, len(names)), axis=1),
@@ -448,4 +309,8 @@ def _gather(
         shares=shares,
         n_asked=n,
         unconverged=sum(each.unconverged for each in done.values()),
+        membership=own,
+        membership_draws=np.array(
+            [relabelled(own, communities(each)) for each in resamples], dtype=np.int64
+        ).reshape(len(resamples), len(names)),
     )

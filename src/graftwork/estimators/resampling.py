@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from graftwork.data import Table
 from graftwork.data.missing import missing_cells
 from graftwork.errors import ParameterError
 from graftwork.inference.layout import Floats
+
+Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 # numpy draws without replacement from fewer units than this.
 MOST_UNITS = 10**9
@@ -37,7 +40,7 @@ class Units:
     """
 
     table: Table
-    copies: np.ndarray[Any, np.dtype[np.int64]]
+    copies: Counts
     weights: Floats | None
 
     @staticmethod
@@ -75,7 +78,7 @@ class Units:
         >>> units.resample(np.random.default_rng(0)).total_weight
         3.0
         """
-        return self._table(rng.multinomial(self.n_units, self.copies / self.n_units))
+        return self.with_copies(rng.multinomial(self.n_units, self.copies / self.n_units))
 
     def subset(self, rng: np.random.Generator, dropped: float) -> Table:
         """Return the units left when a share of them, drawn without replacement, is dropped.
@@ -87,7 +90,9 @@ class Units:
         3.0
         """
         kept = max(self.n_units - round(dropped * self.n_units), 1)
-        return self._table(rng.multivariate_hypergeometric(self.copies, kept, method="marginals"))
+        return self.with_copies(
+            rng.multivariate_hypergeometric(self.copies, kept, method="marginals")
+        )
 
     def draw(self, rng: np.random.Generator, dropped: float | None = None) -> Table:
         """Return a resample, or a subset where a share is to be dropped.
@@ -109,7 +114,23 @@ class Units:
                 break
         return drawn
 
-    def _table(self, counts: np.ndarray[Any, np.dtype[np.int64]]) -> Table:
+    def deal(self, sizes: Sequence[int], rng: np.random.Generator) -> list[Counts]:
+        """Return how many units of each row go to parts of these sizes, which make up all of them.
+
+        Examples
+        --------
+        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1]]))
+        >>> sum(units.deal([1, 2], np.random.default_rng(0))).tolist()
+        [1, 2]
+        """
+        left, parts = self.copies.copy(), []
+        for size in sizes[:-1]:
+            parts.append(rng.multivariate_hypergeometric(left, size, method="marginals"))
+            left = left - parts[-1]
+        return [*parts, left]
+
+    def with_copies(self, counts: Counts) -> Table:
+        """Return the table with so many units of each row."""
         weights = counts if self.weights is None else counts * self.weights
         return self.table.with_weights(weights)
 

@@ -72,6 +72,8 @@ class FitSpec:
     tol : float
     tie : int or None
     states : mapping or None
+    ordinal, degree
+        Which columns are ordered, as users give it.
     missing : str
     seed
         What numpy's generators take, or scikit-learn's RandomState.
@@ -98,6 +100,8 @@ class FitSpec:
     tol: float
     tie: int | None
     states: Mapping[Any, Sequence[Any]] | None
+    ordinal: Any
+    degree: int
     missing: MissingPolicy
     seed: Any
     n_jobs: int | None
@@ -139,6 +143,8 @@ class FitSpec:
             tol=given["tol"],
             tie=given["tie"],
             states=given["states"],
+            ordinal=given["ordinal"],
+            degree=given["degree"],
             missing=given["missing"],
             seed=_seed(given["random_state"]),
             n_jobs=given["n_jobs"],
@@ -152,6 +158,11 @@ class FitSpec:
     def chooses(self) -> bool:
         """Whether a lambda is to be chosen: not where there is no sparsity to choose it for."""
         return self.lam is None and self.penalty != "none" and not self.recipe.sized
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of states can count: where parts of tables are penalised as groups."""
+        return self.penalty == "group-l1"
 
     def rng(self) -> np.random.Generator:
         """Return the generator a fit begins with; one of scikit-learn's gives it a seed."""
@@ -204,6 +215,11 @@ class FitSpec:
             raise ParameterError(
                 f"{name} looks at all variables at once, so none can arrive later; leave arrivals "
                 "out."
+            )
+        if self.ordinal and not self.ordered:
+            raise ParameterError(
+                f"ordinal goes with penalty='group-l1', got penalty={self.penalty!r}, which does "
+                "not know parts of tables. Leave ordinal out, or use group-l1."
             )
         if self.missing == "available-case" and self.loss != "pseudolikelihood":
             raise ParameterError(

@@ -7,7 +7,7 @@ the same variables make a group are looked at together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,13 +156,51 @@ def soft_log_conditionals(
     >>> soft_log_conditionals(flat, np.array([[0, 0], [1, 2]]), half).round(4)
     array([-1.3863, -0.6931])
     """
+    out = np.zeros(codes.shape[1])
+    for i, rows, logits in conditional_logits(potentials, codes, frequencies):
+        own = logits[codes[i, rows].astype(np.int64), np.arange(len(rows))]
+        out[rows] += own - logsumexp(logits, axis=0)
+    return out
+
+
+def conditional_logits(
+    potentials: Potentials,
+    codes: NDArray[np.unsignedinteger[Any]],
+    frequencies: Sequence[Floats] = (),
+) -> Iterator[tuple[int, Ints, Floats]]:
+    """Yield log p(x_i | the others), up to a constant, where variable ``i`` is observed.
+
+    Rows come in blocks, and of each block all variables in turn.
+
+    Parameters
+    ----------
+    codes, frequencies
+        As in `soft_log_conditionals`; without missing cells no frequencies are needed.
+
+    Yields
+    ------
+    i : int
+        A variable.
+    rows : (count,) int64
+        Rows in which it is observed.
+    logits : (cards[i], count) float64
+        A column for each of these rows.
+
+    Examples
+    --------
+    >>> from graftwork.inference import Layout
+    >>> pair = Potentials(Layout.of([2, 2], [(0, 1)]), np.array([0, 0, 0, 0, 5, 0, 0, 7.0]))
+    >>> for i, rows, logits in conditional_logits(pair, np.array([[0, 1], [0, 1]])):
+    ...     print(i, rows, logits.tolist())
+    0 [0 1] [[5.0, 0.0], [0.0, 7.0]]
+    1 [0 1] [[5.0, 0.0], [0.0, 7.0]]
+    """
     layout, weights = potentials.layout, potentials.weights
     halves: list[list[tuple[int, Floats]]] = [[] for _ in range(layout.n_variables)]
     for e, (i, j) in enumerate(layout.edges.tolist()):
         table = layout.table(weights, e)
-        halves[i].append((j, np.column_stack([table, _average(table, frequencies[j])])))
-        halves[j].append((i, np.column_stack([table.T, _average(table.T, frequencies[i])])))
-    out = np.zeros(codes.shape[1])
+        halves[i].append((j, _with_average(table, frequencies, j)))
+        halves[j].append((i, _with_average(table.T, frequencies, i)))
     for start in range(0, codes.shape[1], ROW_BLOCK):
         part = codes[:, start : start + ROW_BLOCK]
         for i, neighbours in enumerate(halves):
@@ -170,9 +208,14 @@ def soft_log_conditionals(
             logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
             for j, half in neighbours:
                 logits += half[:, part[j, rows]]
-            own = logits[part[i, rows].astype(np.int64), np.arange(len(rows))]
-            out[start + rows] += own - logsumexp(logits, axis=0)
-    return out
+            yield i, start + rows, logits
+
+
+def _with_average(table: Floats, frequencies: Sequence[Floats], j: int) -> Floats:
+    """Return a table with a column for a missing neighbour, where its frequencies are known."""
+    if not len(frequencies):
+        return table
+    return np.column_stack([table, _average(table, frequencies[j])])
 
 
 def _average(table: Floats, frequencies: Floats) -> Floats:

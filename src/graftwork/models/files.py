@@ -158,6 +158,9 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
     if model.gaps.policy != "error":
         found = [each.tolist() for each in model.gaps.frequencies]
         fields["missing"] = {"policy": model.gaps.policy, "frequencies": found}
+    if model.scores:
+        places = {name: i for i, name in enumerate(model.names)}
+        fields["ordered"] = [[places[name], list(own)] for name, own in model.scores.items()]
     packed = pack(weights)
     version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
     vectors = packed or (weights[: layout.n_unary], weights[layout.n_unary :])
@@ -362,7 +365,8 @@ def _network(opened: _Opened) -> PairwiseMRF:
         layout = _read_layout(header["edges"], states)
         weights = _read_weights(header["version"], vectors, layout)
         gaps = _read_gaps(header.get("missing"), layout)
-        return PairwiseMRF.from_flat(names, states, Potentials(layout, weights), gaps)
+        scores = _read_scores(header.get("ordered"), names, states)
+        return PairwiseMRF.from_flat(names, states, Potentials(layout, weights), gaps, scores)
 
 
 def _read_layout(edges: Any, states: tuple[tuple[Hashable, ...], ...]) -> Layout:
@@ -384,6 +388,21 @@ def _read_weights(version: int, vectors: tuple[NDArray[Any], ...], layout: Layou
     if len(first) != layout.n_unary or len(first) + len(second) != layout.size:
         raise ValueError("its arrays do not fit its variables and edges")
     return np.concatenate([first, second])
+
+
+def _read_scores(
+    found: Any, names: Sequence[Hashable], states: Sequence[Sequence[Hashable]]
+) -> dict[Hashable, list[float]]:
+    """Return the scores of ordered variables."""
+    scores: dict[Hashable, list[float]] = {}
+    for place, own in found or ():
+        if type(place) is not int or not 0 <= place < len(names):
+            raise ValueError("it says that a variable is ordered which it does not have")
+        numbers = [float(score) for score in own]
+        if len(numbers) != len(states[place]) or not np.isfinite(numbers).all():
+            raise ValueError("the scores of an ordered variable do not fit its states")
+        scores[names[place]] = numbers
+    return scores
 
 
 def _read_gaps(found: Any, layout: Layout) -> Gaps:

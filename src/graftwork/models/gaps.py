@@ -224,9 +224,18 @@ def finite_log_conditionals(
     with np.errstate(invalid="ignore"):  # refused below
         values = log_conditionals_of(potentials, rows.codes, frequencies, n_jobs)
     if np.isnan(values).any():
-        raise DataError(
-            "a missing neighbour counts as the average of log-potentials, and some of this "
-            "network are -inf; use log_prob, which sums missing cells out, or "
-            "missing='drop-rows'."
-        )
+        raise _no_averages()
     return values
+
+
+def check_averages(largest: Floats) -> None:
+    """Refuse conditionals in which no state is possible, as averages of -inf make them."""
+    if not (largest > -np.inf).all():
+        raise _no_averages()
+
+
+def _no_averages() -> DataError:
+    return DataError(
+        "a missing neighbour counts as the average of log-potentials, and some of this network are "
+        "-inf; use log_prob, which sums missing cells out, or missing='drop-rows'."
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from graftwork.inference.layout import Floats, Ints
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "degree", "closeness", "betweenness")
+#: What `bridge_centralities` computes, in this order.
+BRIDGES = ("bridge_strength", "bridge_closeness", "bridge_betweenness")
 
 
 def states_text(states: Iterable[Any]) -> str:
@@ -46,7 +48,7 @@ def is_graph(value: Any) -> bool:
     return networkx is not None and isinstance(value, networkx.Graph)
 
 
-def centralities(n: int, edges: Ints, strengths: Floats) -> Floats:
+def centralities(n: int, edges: Ints, strengths: Floats, *, paths: bool = True) -> Floats:
     """Return how central each variable is, by four measures.
 
     The strength of a variable is the sum of its edges' strengths, its degree their number.
@@ -62,6 +64,8 @@ def centralities(n: int, edges: Ints, strengths: Floats) -> Floats:
         The variables at their ends.
     strengths : array, shape (edges,)
         At least 0; an edge of strength 0 has a degree, but no path leads over it.
+    paths : bool
+        Whether to compute closeness and betweenness, which take long in large networks; NaN if not.
 
     Returns
     -------
@@ -83,9 +87,107 @@ def centralities(n: int, edges: Ints, strengths: Floats) -> Floats:
     out = np.zeros((len(MEASURES), n))
     if not len(edges):
         return out
-    ends = edges.ravel()
-    out[0] = np.bincount(ends, weights=np.repeat(strengths, 2), minlength=n)
-    out[1] = np.bincount(ends, minlength=n)
+    out[0] = summed(n, edges, strengths)
+    out[1] = summed(n, edges, np.ones(len(edges)))
+    if not paths:
+        out[2:] = np.nan
+        return out
+    graph = _distances(n, edges, strengths)
+    close = nx.closeness_centrality(graph, distance="weight")
+    between = nx.betweenness_centrality(graph, weight="weight")
+    out[2] = [close[i] for i in range(n)]
+    out[3] = [between[i] for i in range(n)]
+    return out
+
+
+def bridge_centralities(n: int, edges: Ints, strengths: Floats, groups: Sequence[Any]) -> Floats:
+    """Return how far each variable links its own group of variables to the others.
+
+    Bridge strength is the sum of the strengths of edges to other groups. Bridge closeness is the
+    inverse mean distance to the variables of other groups within reach, times their share within
+    reach. Bridge betweenness is the share of shortest paths between two variables of different
+    groups (neither of them this one) that lead through it. An edge of strength s is 1/s long, as in
+    `centralities`.
+
+    Parameters
+    ----------
+    groups : sequence
+        The group of each variable.
+
+    Returns
+    -------
+    array, shape (3, n)
+        One row for each of `BRIDGES`.
+
+    References
+    ----------
+    Jones, Ma and McNally, "Bridge centrality: a network approach to understanding comorbidity",
+    Multivariate Behavioral Research 56, 2021.
+
+    Examples
+    --------
+    >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
+    >>> bridge_centralities(3, edges, strengths, ["x", "x", "y"]).round(2).tolist()
+    [[0.0, 0.5, 0.5], [0.33, 0.5, 0.4], [0.0, 1.0, 0.0]]
+    """
+    listed = list(dict.fromkeys(groups))
+    group = np.array([listed.index(each) for each in groups], dtype=np.int64)
+    out = np.zeros((len(BRIDGES), n))
+    if not len(edges):
+        return out
+    across = group[edges[:, 0]] != group[edges[:, 1]]
+    out[0] = summed(n, edges[across], strengths[across])
+    graph = _distances(n, edges, strengths)
+    out[1] = _bridge_closeness(graph, group)
+    out[2] = _bridge_betweenness(graph, group, len(listed))
+    return out
+
+
+def _bridge_closeness(graph: Any, group: Ints) -> Floats:
+    import networkx as nx
+
+    out = np.zeros(len(group))
+    for i, lengths in nx.all_pairs_dijkstra_path_length(graph, weight="weight"):
+        outside = [length for j, length in lengths.items() if group[j] != group[i]]
+        total = sum(outside)
+        if total > 0:
+            out[i] = len(outside) ** 2 / (total * np.count_nonzero(group != group[i]))
+    return out
+
+
+def _bridge_betweenness(graph: Any, group: Ints, n_groups: int) -> Floats:
+    import networkx as nx
+
+    out = np.zeros(len(group))
+    for g in range(n_groups):  # each pair is met from both sides, and counts as a half
+        inside, outside = np.flatnonzero(group == g), np.flatnonzero(group != g)
+        found = nx.betweenness_centrality_subset(
+            graph, inside.tolist(), outside.tolist(), weight="weight"
+        )
+        out += [found[i] for i in range(len(group))]
+    sizes = np.bincount(group, minlength=n_groups)
+    left = sizes[None, :] - (group[:, None] == np.arange(n_groups))  # without the variable itself
+    pairs = (left.sum(axis=1) ** 2 - (left**2).sum(axis=1)) / 2
+    shares: Floats = np.divide(out, pairs, out=np.zeros_like(out), where=pairs > 0)
+    return shares
+
+
+def summed(n: int, edges: Ints, values: Floats) -> Floats:
+    """Return the sum of the values of each variable's edges, shape (n,).
+
+    Examples
+    --------
+    >>> summed(3, np.array([[0, 1], [1, 2]]), np.array([1.0, -3.0])).tolist()
+    [1.0, -2.0, -3.0]
+    """
+    found = np.bincount(edges.ravel(), weights=np.repeat(values, 2), minlength=n)
+    return found.astype(np.float64)
+
+
+def _distances(n: int, edges: Ints, strengths: Floats) -> Any:
+    """Return the graph in which an edge of strength s is 1/s long."""
+    import networkx as nx
+
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_weighted_edges_from(
@@ -93,8 +195,4 @@ def centralities(n: int, edges: Ints, strengths: Floats) -> Floats:
         for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True)
         if s > 0
     )
-    close = nx.closeness_centrality(graph, distance="weight")
-    between = nx.betweenness_centrality(graph, weight="weight")
-    out[2] = [close[i] for i in range(n)]
-    out[3] = [between[i] for i in range(n)]
-    return out
+    return graph

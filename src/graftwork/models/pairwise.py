@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,11 +13,17 @@ from graftwork.data import Table
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
-from graftwork.inference.incomplete import log_observed_weights
+from graftwork.inference.incomplete import conditional_logits, log_observed_weights
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
-from graftwork.models.gaps import Gaps, ScoredRows, finite_log_conditionals, rows_to_score
+from graftwork.models.gaps import (
+    Gaps,
+    ScoredRows,
+    check_averages,
+    finite_log_conditionals,
+    rows_to_score,
+)
 from graftwork.models.graphs import states_text
 from graftwork.models.inputs import (
     check_evidence,
@@ -61,7 +67,7 @@ class PairwiseMRF:
     {'rain': 'no', 'grass': 'dry'}
     """
 
-    __slots__ = ("_gaps", "_index", "_potentials", "_states")
+    __slots__ = ("_gaps", "_index", "_potentials", "_scores", "_states")
 
     def __init__(
         self,
@@ -71,7 +77,7 @@ class PairwiseMRF:
     ) -> None:
         self._states = check_states(states)
         layout, weights = flatten(self._states, unary, pairwise)
-        self._finish(Potentials(layout, weights), Gaps())
+        self._finish(Potentials(layout, weights), Gaps(), None)
 
     @classmethod
     def from_flat(
@@ -80,10 +86,12 @@ class PairwiseMRF:
         states: Sequence[Sequence[Any]],
         potentials: Potentials,
         gaps: Gaps | None = None,
+        scores: Mapping[Any, Sequence[float]] | None = None,
     ) -> PairwiseMRF:
         """Return the network of these names and states with potentials that are flat already.
 
-        ``gaps`` says what missing cells were when it was learned.
+        ``gaps`` says what missing cells were when it was learned, ``scores`` which variables are
+        ordered.
 
         Examples
         --------
@@ -100,11 +108,14 @@ class PairwiseMRF:
         if cards != potentials.layout.cards.tolist():
             raise DataError("the state counts of the potentials differ from the states given.")
         weights = check_table(potentials.weights, (potentials.layout.size,), "the flat potentials")
-        model._finish(Potentials(potentials.layout, weights), gaps or Gaps())
+        model._finish(Potentials(potentials.layout, weights), gaps or Gaps(), scores)
         return model
 
-    def _finish(self, potentials: Potentials, gaps: Gaps) -> None:
+    def _finish(
+        self, potentials: Potentials, gaps: Gaps, scores: Mapping[Any, Sequence[float]] | None
+    ) -> None:
         potentials.weights.flags.writeable = False
+        self._scores = {name: tuple(map(float, own)) for name, own in (scores or {}).items()}
         self._potentials = potentials
         self._gaps = gaps
         self._index = number(self._states)
@@ -128,7 +139,9 @@ class PairwiseMRF:
 
     def __reduce__(self) -> tuple[Any, ...]:
         states = list(self._states.values())
-        return PairwiseMRF.from_flat, (self.names, states, self._potentials, self._gaps)
+        return PairwiseMRF.from_flat, (
+            self.names, states, self._potentials, self._gaps, self._scores
+        )  # fmt: skip
 
     @property
     def names(self) -> tuple[Any, ...]:
@@ -174,6 +187,11 @@ class PairwiseMRF:
         """What missing cells were when it was learned, with what scores need of that."""
         return self._gaps
 
+    @property
+    def scores(self) -> dict[Any, tuple[float, ...]]:
+        """The scores of the states of each ordered variable, {name: one a state}."""
+        return dict(self._scores)
+
     def unary(self, name: Hashable) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
         i = self._find(name)
@@ -202,6 +220,53 @@ class PairwiseMRF:
             return float("inf")
         rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
         return float(np.linalg.norm(table - rows - columns + table.mean()))
+
+    def weight(self, a: Hashable, b: Hashable) -> float:
+        """Return the signed weight of an edge; NaN where a variable has more than two states
+        without an order.
+
+        It is the theta of theta * x * y, the part of the table along the scores x and y of both:
+        by how much the log odds of one step of the one rise with one step of the other. Of two
+        states the scores are 0 and 1, so that of two binary variables it is the log odds ratio.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.weight("a", "b")
+        2.0
+        """
+        table, sides = self.table(a, b), [self._centred_scores(name) for name in (a, b)]
+        if any(side is None for side in sides):
+            return float("nan")
+        if np.isneginf(table).any():
+            return float("inf")
+        first, second = (np.asarray(side) for side in sides)
+        return float(first @ table @ second / ((first @ first) * (second @ second)))
+
+    def sign(self, a: Hashable, b: Hashable) -> float:
+        """Return the sign of an edge's weight; NaN where it tells little.
+
+        That is where there is no weight, or most of the table is not along the scores of both.
+
+        Examples
+        --------
+        >>> unlike = {("a", "b"): [[0.0, 1.0], [1.0, 0.0]]}
+        >>> PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, unlike).sign("a", "b")
+        -1.0
+        """
+        weight, strength = self.weight(a, b), self.strength(a, b)
+        if not np.isfinite(weight):
+            return float("nan")
+        sides = [np.linalg.norm(np.asarray(self._centred_scores(name))) for name in (a, b)]
+        linear = abs(weight) * sides[0] * sides[1]
+        return float(np.sign(weight)) if linear**2 >= 0.5 * strength**2 else float("nan")
+
+    def _centred_scores(self, name: Hashable) -> Floats | None:
+        """Return the scores of a variable less their mean; None if it has none."""
+        own: Any = self._scores.get(name)
+        if own is None and len(self._states[name]) == 2:
+            own = (0.0, 1.0)
+        return None if own is None else np.asarray(own) - np.mean(own)
 
     def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
         """Return log Z, or the log of the sum over all joint states that agree with the evidence.
@@ -373,10 +438,24 @@ class PairwiseMRF:
 
     def log_conditionals(self, rows: ScoredRows, n_jobs: int | None = 1) -> Floats:
         """Return the log pseudo-likelihood of rows in the codes of this network."""
-        frequencies: Sequence[Floats] = ()
-        if rows.incomplete.any():
-            frequencies = self._gaps.frequencies or list(self.marginals().values())
-        return finite_log_conditionals(self._potentials, rows, frequencies, n_jobs)
+        return finite_log_conditionals(self._potentials, rows, self._missing_as(rows), n_jobs)
+
+    def conditional_logits(self, rows: ScoredRows) -> Iterator[tuple[int, Ints, Floats]]:
+        """Yield log p(x_i | the others), up to a constant, of rows in the codes of this network.
+
+        For each variable, in blocks of rows: its number, the rows where it is observed, and an
+        array of shape (states, these rows).
+        """
+        found = conditional_logits(self._potentials, rows.codes, self._missing_as(rows))
+        for i, at, logits in found:
+            check_averages(logits.max(axis=0))
+            yield i, at, logits
+
+    def _missing_as(self, rows: ScoredRows) -> Sequence[Floats]:
+        """Return the frequencies that a missing neighbour counts by; none where none is missing."""
+        if not rows.incomplete.any():
+            return ()
+        return self._gaps.frequencies or list(self.marginals().values())
 
     def log_probabilities(self, rows: ScoredRows, inference: Inference = "exact") -> Floats:
         """Return the log-probability of the observed cells of rows in the codes of this network."""
@@ -385,6 +464,8 @@ class PairwiseMRF:
 
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
+
+        And the signed ``weight`` of those that have a sign.
 
         Texts and numbers only, so that networkx can write it in every format: GraphML, GEXF, GML,
         JSON. `unary` and `table` return the log-potentials.
@@ -403,6 +484,9 @@ class PairwiseMRF:
             graph.add_node(name, states=states_text(listed))
         for a, b in self.edges:
             graph.add_edge(a, b, strength=self.strength(a, b))
+            weight = self.weight(a, b)
+            if np.isfinite(weight) and not np.isnan(self.sign(a, b)):
+                graph.edges[a, b]["weight"] = weight
         return graph
 
     def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:

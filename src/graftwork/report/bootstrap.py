@@ -20,6 +20,7 @@ from graftwork.estimators.bootstrap import (
     Record,
 )
 from graftwork.models.graphs import MEASURES
+from graftwork.report.communities import community_words
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
 from graftwork.report.plot import new_figure
 from graftwork.report.trace import plain, write_records, write_text
@@ -40,6 +41,7 @@ _FEW_SUBSETS = 20
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
 _NAMED = 8
+_COMEMBERS = ("first", "second", "share", "together")
 #: Between the ends of an edge: lines are not broken there.
 _TIED = "\u00a0-\u00a0"
 
@@ -66,7 +68,8 @@ _STABILITY: tuple[Column, ...] = (
 
 def bootstrap_text(boot: Bootstrap) -> str:
     """Return what a bootstrap means, in plain sentences."""
-    text = " ".join([_done(boot), *_edge_words(boot), *_centrality_words(boot)])
+    words = [*_edge_words(boot), *_centrality_words(boot), *community_words(boot)]
+    text = " ".join([_done(boot), *words])
     return text.replace(_TIED, " - ")
 
 
@@ -89,6 +92,8 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
     if boot.n_subsets:
         title = "Mean correlation of centralities with those of all rows"
         parts.append(f"{title}\n{aligned(_stability_lines(boot), _STABILITY)}")
+    if boot.membership is not None:
+        parts.append(section("Communities", " ".join(community_words(boot))))
     return "\n\n".join(parts) + "\n"
 
 
@@ -273,7 +278,12 @@ def write_bootstrap(
     """
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    for earlier in ("stability.csv", "bootstrap.png"):  # of another run: they would not fit this
+    for earlier in (
+        "stability.csv",
+        "communities.csv",
+        "comembership.csv",
+        "bootstrap.png",
+    ):  # of another run: they would not fit this
         (out / earlier).unlink(missing_ok=True)
     write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
     write_records(out / "centrality.csv", boot.centralities())
@@ -281,6 +291,10 @@ def write_bootstrap(
     if boot.shares:
         write_records(out / "stability.csv", boot.stability())
         written.append("stability.csv")
+    if boot.membership is not None:
+        write_records(out / "communities.csv", boot.communities())
+        write_records(out / "comembership.csv", boot.comembers(), _COMEMBERS)
+        written += ["communities.csv", "comembership.csv"]
     write_text(out / "bootstrap.txt", bootstrap_summary(boot))
     text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
     write_text(out / "bootstrap.json", text + "\n")
@@ -307,6 +321,8 @@ def bootstrap_dict(boot: Bootstrap) -> dict[str, Any]:
             "edges": boot.edges(),
             "centrality": boot.centralities(),
             "stability": boot.stability(),
+            "communities": boot.communities(),
+            "comembership": boot.comembers(),
         }
     )
     return found

@@ -236,9 +236,32 @@ def evidence_sections(
         ]
     return [
         ("What the numbers mean", meaning),
+        ("Shape", _shape_text(evidence, names)),
         ("Almost edges", _almost(evidence, names, rows)),
         ("With more rows", _outlook(evidence, rows)),
     ]
+
+
+def _shape_text(evidence: Evidence, names: Sequence[Any]) -> str:
+    """Return which relations between ordered variables are not straight; nothing without any."""
+    if evidence.rests is None:
+        return ""
+    edges = {(i, j) for i, j in evidence.edges.pairs.tolist()}
+    curved = sorted(evidence.curved & edges)
+    among = count(len(evidence.rests.pairs), "pair")
+    if not curved:
+        return (
+            "Every edge between ordered variables is linear: one number along their scores. "
+            f"Nothing more was found in any of {among}, tested at the same false discovery rate."
+        )
+    listed = ", ".join(f"{names[i]} - {names[j]}" for i, j in curved[:_NAMED])
+    more = f" and {len(curved) - _NAMED:,} more" if len(curved) > _NAMED else ""
+    return (
+        f"Of {among} of ordered variables, {len(curved):,} {verb(len(curved), 'is', 'are')} not "
+        f"linear and {verb(len(curved), 'has a whole table', 'have whole tables')}: "
+        f"{listed}{more}. "
+        "All other edges between ordered variables are one number along their scores."
+    )
 
 
 def meaning_text(q_values: Floats, fdr: float) -> str:
@@ -247,7 +270,9 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities. Its p-value is the probability of evidence at least "
+        "how far it moves log-probabilities. The weight of an edge between two binary or ordered "
+        "variables is signed: by how much the log odds of one step of the one rise with one step "
+        "of the other. Its p-value is the probability of evidence at least "
         "this strong if there were no such edge, given all other edges. "
     )
     if not kept:

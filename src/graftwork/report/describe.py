@@ -12,10 +12,12 @@ from graftwork.data.missing import MISSING_STATE
 from graftwork.datasets.mixing import Mixing
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.missing import Advice, MissingCells
+from graftwork.estimators.predictability import Predictability
 from graftwork.grafting import Tally
 from graftwork.grafting.certificate import Certificate
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, stop_text
+from graftwork.report.predictability import predictability_text
 from graftwork.selection import LambdaChoice, Tying
 from graftwork.text import count, sentence, verb
 
@@ -26,9 +28,9 @@ def describe(value: Any) -> str:
 
     Parameters
     ----------
-    value : Certificate, LambdaChoice, Tally, Tying, MissingCells, Mixing or Bootstrap
-        ``certificate_``, ``choice_``, ``exchange_``, ``tying_``, ``missing_`` or ``bootstrap_`` of
-        a network, or ``mixing`` of drawn rows.
+    value : Certificate, LambdaChoice, Tally, Tying, MissingCells, Mixing, Bootstrap, Predictability
+        ``certificate_``, ``choice_``, ``exchange_``, ``tying_``, ``missing_``, ``bootstrap_`` or
+        ``predictability_`` of a network, or ``mixing`` of drawn rows.
 
     Examples
     --------
@@ -37,8 +39,8 @@ def describe(value: Any) -> str:
     """
     raise TypeError(
         f"there is no text about an object of type {type(value).__name__}; describe takes "
-        "certificate_, choice_, exchange_, tying_, missing_ and bootstrap_ of a network, and the "
-        "mixing of drawn rows. Networks and estimates have summary()."
+        "certificate_, choice_, exchange_, tying_, missing_, bootstrap_ and predictability_ of a "
+        "network, and the mixing of drawn rows. Networks and estimates have summary()."
     )
 
 
@@ -294,3 +296,4 @@ def mixing_text(mixing: Mixing) -> str:
 
 describe.register(LambdaChoice, choice_text)
 describe.register(Bootstrap, bootstrap_text)
+describe.register(Predictability, predictability_text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -35,6 +35,8 @@ COLUMNS = (
     "first",
     "second",
     "strength",
+    "weight",
+    "explained",
     "p_value",
     "q_value",
     "together_first",
@@ -69,6 +71,10 @@ class EdgeRecord:
         Largest and smallest entry of that table; None where no entry has that sign.
     p_value, q_value : float
         Of the edge's test; NaN where it was not tested.
+    weight : float
+        Signed, of two binary or ordered variables (see `PairwiseMRF.weight`); NaN for others.
+    explained : float
+        The share of its two variables' entropies that it explains; NaN if that is not known.
     """
 
     first: Any
@@ -78,6 +84,8 @@ class EdgeRecord:
     apart: Association | None
     p_value: float = float("nan")
     q_value: float = float("nan")
+    weight: float = float("nan")
+    explained: float = float("nan")
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
@@ -85,6 +93,34 @@ def tests_of(net: MarkovNetwork) -> Tested:
     evidence = net.evidence_
     records = [] if evidence is None else edge_records(net.model_, net.names_, evidence)
     return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
+
+
+def edges_of(net: MarkovNetwork) -> list[EdgeRecord]:
+    """Return a record for each edge of a fitted network, the strongest first."""
+    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests_of(net))
+    return _with_explained(records, net.model_, net.fit_.explained)
+
+
+def saved_edges(
+    model: PairwiseMRF, info: Mapping[str, Any], unseen: Unseen | None = None
+) -> list[EdgeRecord]:
+    """Return a record for each edge of a network, with what its file keeps of the learning."""
+    records = edge_table(model, unseen=unseen, tests=saved_tests(model, info))
+    try:
+        explained = [float(share) for share in info.get("explained") or ()]
+        return _with_explained(records, model, explained)
+    except (TypeError, ValueError):
+        return records
+
+
+def _with_explained(
+    records: list[EdgeRecord], model: PairwiseMRF, explained: Sequence[float]
+) -> list[EdgeRecord]:
+    """Return records with what each edge of the model explains, if that is known."""
+    if not explained:
+        return records
+    shares = dict(zip(model.edges, explained, strict=True))
+    return [replace(record, explained=shares[record.first, record.second]) for record in records]
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
@@ -162,6 +198,7 @@ def _record(
         _largest(centred, allowed, +1.0, states[a], states[b]),
         _largest(centred, allowed, -1.0, states[a], states[b]),
         *test,
+        model.weight(a, b),
     )
 
 
@@ -220,7 +257,7 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,,,1,1,0.5,1,0,-0.5
+    a,b,1.0,2.0,,,,1,1,0.5,1,0,-0.5
     """
     records = (
         edge_table(network, unseen=unseen, tests=tests)
@@ -232,7 +269,8 @@ def write_edges(
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    cells += ["" if np.isnan(value) else value for value in (record.p_value, record.q_value)]
+    numbers = record.weight, record.explained, record.p_value, record.q_value
+    cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]
     return cells

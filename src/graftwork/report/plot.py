@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,24 @@ from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
+from graftwork.models.communities import find_communities
 from graftwork.report.edges import the_model
 from graftwork.report.layout import Floats, place_labels, positions
+from graftwork.report.predictability import ring_shares
 from graftwork.text import count, names
 
 _PALETTE = ("#4c78a8", "#e8963e", "#54a270", "#b6638f", "#8a6db1", "#c7a22f", "#5ba5b5", "#9d7660")
 _REST, _EDGE, _INK, _PALE = "#9aa0a6", "#5f6b7a", "#222831", "#6b7280"
+#: Edges with a sign: above and below zero.
+_POSITIVE, _NEGATIVE = "#2b6cb0", "#c0392b"
+_RING, _RING_EMPTY = "#323a45", "#d5dae0"
+_OTHERS = "others"
+#: Rings are drawn around no more nodes than this; around smaller nodes they could not be read.
+MOST_RINGS = 150
+_LEAST_RINGED = 45.0
+_RING_WIDTH = 3.0
+#: A sector larger than this is a full circle.
+_FULL = 0.999
 
 
 def plot_network(
@@ -33,12 +46,15 @@ def plot_network(
     max_nodes: int = 500,
     min_strength: float = 0.0,
     seed: int = 0,
+    communities: bool | Mapping[Any, Any] = False,
+    predictability: Any = None,
 ) -> Any:
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
-    Edges are as wide and dark as they are strong, and colours mark groups of closely connected
-    variables. Variables without an edge are named below the picture. A notebook shows the picture
-    where this is the value of a cell. No window opens, and pyplot is left alone.
+    Edges are as wide and dark as they are strong, and colours mark the largest communities, groups
+    of closely connected variables. Variables without an edge are named below the picture. A
+    notebook shows the picture where this is the value of a cell. No window opens, and pyplot is
+    left alone.
 
     Parameters
     ----------
@@ -58,6 +74,12 @@ def plot_network(
         Weaker edges are left out.
     seed : int
         Where the layout of large networks starts.
+    communities : bool or mapping of variable to group
+        True for a legend with the numbers of the communities, as `MarkovNetwork.communities` has
+        them; a mapping for colours, and a legend, of groups of your own.
+    predictability : table, Predictability or mapping of variable to share, optional
+        What `MarkovNetwork.predictability` returns (or ``predictability_``): each variable gets a
+        ring, filled as far as its normalised accuracy goes. A mapping has shares of your own.
 
     Returns
     -------
@@ -84,10 +106,18 @@ def plot_network(
     if ax is None:
         ax = _network_axes(drawn.number_of_nodes())
     places = positions(drawn, seed)
-    colours = _colours(drawn)
-    _draw(ax, drawn, places, colours, max_labels)
-    ax.set_title(title or _title(whole), fontsize=13, color=_INK, pad=10)
-    _footnote(ax, _reading(drawn, colours, max_labels) + notes)
+    groups = groups_of(whole) if isinstance(communities, bool) else dict(communities)
+    colours, legend = _colours(drawn, groups)
+    rings, meaning = ({}, "") if predictability is None else ring_shares(predictability)
+    if len(places) > MOST_RINGS and rings:
+        rings, meaning = {}, f"No rings are drawn around more than {MOST_RINGS} variables."
+    _draw(ax, drawn, places, colours, max_labels, rings)
+    named = bool(communities) and bool(places)
+    if named:
+        _draw_legend(ax, legend, "" if isinstance(communities, Mapping) else "community ")
+    ax.set_title(title or _title(whole), fontsize=13, color=_INK, pad=28 if named else 10)
+    reading = _reading(drawn, colours, max_labels, communities)
+    _footnote(ax, [*reading, *([meaning] if meaning and places else []), *notes])
     if path is not None:
         save_figure(ax.figure, Path(path), tight=owned)
     return ax
@@ -121,7 +151,10 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
         notes.append(f"{count(len(edges) - len(drawn), 'weaker edge')} not drawn.")
     graph = nx.Graph()
     graph.add_nodes_from(node for node in whole if node in kept)
-    graph.add_edges_from((a, b, {"strength": s}) for a, b, s in drawn)
+    signs = {True: _POSITIVE, False: _NEGATIVE}
+    for a, b, strength in drawn:
+        weight = whole.edges[a, b].get("weight")
+        graph.add_edge(a, b, strength=strength, colour=signs[weight > 0] if weight else _EDGE)
     loose = [node for node in whole if whole.degree(node) == 0]
     if loose:
         notes.append(f"Without an edge: {names(loose)}.")
@@ -173,7 +206,12 @@ def _title(graph: nx.Graph) -> str:
 
 
 def _draw(
-    ax: Any, graph: nx.Graph, places: dict[Any, Floats], colours: dict[Any, str], max_labels: int
+    ax: Any,
+    graph: nx.Graph,
+    places: dict[Any, Floats],
+    colours: dict[Any, str],
+    max_labels: int,
+    rings: Mapping[Any, float],
 ) -> None:
     """Draw edges, nodes and labels; the best connected nodes choose their label's place first."""
     ax.set_axis_off()
@@ -191,6 +229,8 @@ def _draw(
     area = float(np.clip(2400.0 / len(nodes), 26.0, 100.0)) * (
         0.6 + 0.8 * np.array([weight[node] for node in nodes]) / max(max(weight.values()), 1e-12)
     )
+    if rings:
+        area = np.maximum(area, _LEAST_RINGED)
     ax.scatter(
         points[:, 0],
         points[:, 1],
@@ -200,7 +240,32 @@ def _draw(
         linewidths=0.8,
         zorder=3,
     )
-    _draw_labels(ax, nodes[:max_labels], points, area, segments)
+    if rings:
+        area = _draw_rings(ax, points, area, [rings.get(node) for node in nodes])
+    draw_labels(ax, nodes[:max_labels], points, area, segments)
+
+
+def _draw_rings(ax: Any, points: Floats, area: Floats, shares: list[float | None]) -> Floats:
+    """Draw a ring around each node, filled clockwise from the top; return their areas.
+
+    Discs behind the nodes: a pale one, and the filled part as a sector of a dark one.
+    """
+    from matplotlib.path import Path as Outline
+
+    known = np.array([share is not None for share in shares])
+    outer = np.where(known, (np.sqrt(area) + 2 * _RING_WIDTH) ** 2, area)
+    place = {"linewidths": 0.0, "zorder": 2.5}
+    # White below all: edges end at the ring.
+    back = (np.sqrt(outer) + 1.2) ** 2
+    ax.scatter(*points[known].T, s=back[known], c="white", **place)
+    ax.scatter(*points[known].T, s=outer[known], c=_RING_EMPTY, **place)
+    for point, size, share in zip(points, outer, shares, strict=True):
+        if share:
+            sector = Outline.wedge(90.0 - 360.0 * share, 90.0)
+            if share > _FULL:
+                sector = Outline.unit_circle()
+            ax.scatter(*point, s=size, marker=sector, c=_RING, **place)
+    return np.asarray(outer, dtype=np.float64)
 
 
 def _draw_edges(ax: Any, graph: nx.Graph, places: dict[Any, Floats]) -> Floats:
@@ -208,14 +273,15 @@ def _draw_edges(ax: Any, graph: nx.Graph, places: dict[Any, Floats]) -> Floats:
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
 
-    edges = sorted(graph.edges(data="strength"), key=lambda edge: edge[2])
+    listed = sorted(graph.edges(data=True), key=lambda edge: edge[2]["strength"])
+    edges = [(a, b, data["strength"]) for a, b, data in listed]
     strengths = np.array([strength for _, _, strength in edges])
     dense = len(edges) / graph.number_of_nodes()
     # The denser the network, the more its weak edges step back behind the strong ones.
     share = (strengths / max(float(strengths.max()), 1e-12)) ** min(max(dense / 2, 1.0), 2.0)
     crowd = min(1.0, 2.6 / math.sqrt(dense))
     colours = np.empty((len(edges), 4))
-    colours[:, :3] = to_rgb(_EDGE)
+    colours[:, :3] = [to_rgb(data["colour"]) for _, _, data in listed]
     colours[:, 3] = (0.18 + 0.72 * share) * crowd
     segments = np.array([(places[a], places[b]) for a, b, _ in edges])
     widths = (0.7 + 4.2 * share) * (1.0 if graph.number_of_nodes() < 80 else 0.75)
@@ -228,21 +294,73 @@ def _draw_edges(ax: Any, graph: nx.Graph, places: dict[Any, Floats]) -> Floats:
     return segments
 
 
-def _colours(graph: nx.Graph) -> dict[Any, str]:
-    """Return a colour a node: one for each of the largest groups of closely connected nodes."""
-    out = dict.fromkeys(graph, _REST)
-    if not graph.number_of_edges():
-        return out
-    groups = nx.community.greedy_modularity_communities(graph, weight="strength")
+def groups_of(graph: nx.Graph) -> dict[Any, int | None]:
+    """Return the community of each node: 1 for the largest, None for nodes without an edge.
+
+    Examples
+    --------
+    >>> groups_of(nx.Graph([("a", "b")]))
+    {'a': 1, 'b': 1}
+    """
     place = {node: i for i, node in enumerate(graph)}
-    groups = sorted(groups, key=lambda group: (-len(group), min(place[node] for node in group)))
-    for colour, group in zip(_PALETTE, groups, strict=False):
-        if len(group) > 1:
-            out.update(dict.fromkeys(group, colour))
-    return out
+    edges = [sorted((place[a], place[b])) for a, b in graph.edges if a != b]
+    strengths = [d.get("strength", 1.0) for a, b, d in graph.edges(data=True) if a != b]
+    found = find_communities(
+        len(place),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.array(strengths, dtype=np.float64),
+    )
+    return {node: None if k < 0 else k + 1 for node, k in zip(graph, found.tolist(), strict=True)}
 
 
-def _draw_labels(ax: Any, labelled: list[Any], points: Floats, area: Any, segments: Floats) -> None:
+def _colours(graph: nx.Graph, groups: Mapping[Any, Any]) -> tuple[dict[Any, str], dict[Any, str]]:
+    """Return a colour a node, and one a group: the largest have one of their own."""
+    drawn: dict[Any, int] = {}
+    for node in graph:
+        group = groups.get(node)
+        if group is not None:
+            drawn[group] = drawn.get(group, 0) + 1
+    largest = sorted(drawn, key=lambda group: -drawn[group])[: len(_PALETTE)]
+    # In the order in which the groups are named.
+    known = [group for group in dict.fromkeys(groups.values()) if group in set(largest)]
+    known.sort(key=lambda group: group if isinstance(group, int) else 0)
+    legend = dict(zip(known, _PALETTE, strict=False))
+    colours = {node: legend.get(groups.get(node), _REST) for node in graph}
+    if any(group not in legend for group in drawn):
+        legend[_OTHERS] = _REST
+    return colours, legend
+
+
+def _draw_legend(ax: Any, legend: Mapping[Any, str], noun: str) -> None:
+    """Draw which colour is which group, in a line between title and network."""
+    from matplotlib.lines import Line2D
+
+    dot: dict[str, Any] = {
+        "marker": "o",
+        "linestyle": "",
+        "markersize": 6.5,
+        "markeredgecolor": "white",
+    }
+    handles = [
+        Line2D([], [], color=colour, label=group if group == _OTHERS else f"{noun}{group}", **dot)
+        for group, colour in legend.items()
+    ]
+    width = sum(len(str(handle.get_label())) + 6 for handle in handles)
+    room = ax.get_window_extent().width / ax.figure.dpi * 14
+    ax.legend(
+        handles=handles,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 0.995),
+        ncols=max(1, len(handles) // max(1, math.ceil(width / room))),
+        frameon=False,
+        fontsize=8.5,
+        labelcolor=_PALE,
+        handletextpad=0.1,
+        columnspacing=1.2,
+    )
+
+
+def draw_labels(ax: Any, labelled: list[Any], points: Floats, area: Any, segments: Floats) -> None:
     """Draw the labels where they cover least, with a hairline to nodes that are far."""
     figure = ax.figure
     per_point = figure.dpi / 72.0
@@ -269,13 +387,17 @@ def _draw_labels(ax: Any, labelled: list[Any], points: Floats, area: Any, segmen
             ax.plot(ends[:, 0], ends[:, 1], color=_PALE, linewidth=0.5, zorder=2)
 
 
-def _reading(graph: nx.Graph, colours: dict[Any, str], max_labels: int) -> list[str]:
+def _reading(
+    graph: nx.Graph, colours: dict[Any, str], max_labels: int, communities: Any
+) -> list[str]:
     """Return how to read the picture, in sentences."""
     parts = []
     if graph.number_of_edges():
         parts.append("Wider, darker edges are stronger.")
-    if len(set(colours.values())) > 1:
-        parts.append("Colours mark closely connected groups.")
+        if {_POSITIVE, _NEGATIVE} & {colour for _, _, colour in graph.edges(data="colour")}:
+            parts.append("Blue edges have weights above zero, red ones below.")
+    if len(set(colours.values())) > 1 and not isinstance(communities, Mapping):
+        parts.append("Colours of nodes mark communities, closely connected groups.")
     if graph.number_of_nodes() > max_labels:
         parts.append(f"Named: the {max_labels} best connected.")
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.errors import TooLargeError
 from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.predictability import Predictability, predict_each
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
@@ -357,6 +358,8 @@ class HeldOut:
         How many other rows the network was learned from, where the text is to say so.
     cells : float or None
         How many cells of a held-out row are observed, on average; all of them if not given.
+    predictability : Predictability or None
+        How well each variable is predicted from all others.
     """
 
     nlpl: float
@@ -365,6 +368,7 @@ class HeldOut:
     n_variables: int
     n_learned: int | None = None
     cells: float | None = None
+    predictability: Predictability | None = None
 
     @property
     def _cells(self) -> float:
@@ -435,9 +439,9 @@ def held_out(
     """
     model = the_model(network)
     rows = model.rows_to_score(test)
-    other = np.zeros(rows.codes.shape[1])
+    other, counted = np.zeros(rows.codes.shape[1]), train.observed()
     cards = model.potentials.layout.cards.tolist()
-    for codes, counts, s in zip(rows.codes, train.observed(), cards, strict=True):
+    for codes, counts, s in zip(rows.codes, counted, cards, strict=True):
         smooth = counts[:s] + _SMOOTHING
         # one state more than the network has is that of missing cells, which say nothing
         logs = np.append(np.log(smooth / smooth.sum()), 0.0)
@@ -449,6 +453,7 @@ def held_out(
         model.n_variables,
         count_rows(train.weights, train.n_rows) if apart else None,
         rows.cells,
+        replace(predict_each(model, rows, counted), sample="held-out"),
     )
 
 

@@ -10,12 +10,15 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.learned_from import LearnedFrom
+from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, evidence_sections
+from graftwork.report.communities import community_text
 from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
 from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
+from graftwork.report.predictability import both_text
 from graftwork.report.scores import HeldOut
 from graftwork.selection import LambdaChoice
 from graftwork.text import count, names, probability, section, verb, wrap
@@ -32,6 +35,7 @@ def summary(
     meanings: Meanings | None = None,
     top: int = 10,
     remarks: Sequence[str] | None = None,
+    communities: Mapping[Any, int | None] | None = None,
 ) -> str:
     """Return what was learned, as plain text for people.
 
@@ -51,6 +55,8 @@ def summary(
         How many of the strongest edges to name.
     remarks : sequence of str, optional
         Sentences about columns that should be looked at; default those of the rows.
+    communities : mapping of variable to number, optional
+        What `MarkovNetwork.communities` returns, to be described.
 
     Returns
     -------
@@ -73,6 +79,8 @@ def summary(
         ("Tying", "" if net.tie is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
         ("Prediction", held_out.words() if held_out else no_held_out),
+        ("Predictability", _predictability_text(net, held_out)),
+        ("Communities", "" if communities is None else community_text(model, communities)),
     ]
     parts = [section(title, text) for title, text in sections if text]
     strongest = describe_network(
@@ -83,6 +91,11 @@ def summary(
     about = network_certified(net.info())
     parts.append(section("Certificate", about + certificate_text(net.certificate_)))
     return "\n\n".join(parts) + "\n"
+
+
+def _predictability_text(net: MarkovNetwork, held_out: HeldOut | None) -> str:
+    inside: Predictability | None = getattr(net, "predictability_", None)
+    return both_text(inside, None if held_out is None else held_out.predictability)
 
 
 def describe_network(
@@ -116,7 +129,7 @@ def describe_network(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> print(describe_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair)))
     The only edge
-      a - b  strength 1.00: a = 1 goes with b = 1; a = 1 avoids b = 0
+      a - b  strength 1.00, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
     records = edge_table(model, unseen=unseen, tests=tests)
     if not records or top < 1:
@@ -155,6 +168,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         if tie is not None
     ]
     head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
+    if record.weight and not np.isnan(record.weight):
+        head += f", weight {record.weight:+.2f}"
     if not np.isnan(record.p_value):
         head += f", p = {probability(record.p_value)}"
     return f"{head}: {'; '.join(clauses)}" if clauses else head
@@ -224,6 +239,9 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
     cards = model.potentials.layout.cards  # missing is no state where available cells are used
     low, high = int(cards.min()), int(cards.max())
     text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."
+    ordered = [name for name in model.names if name in model.scores and len(model.states[name]) > 2]
+    if ordered:
+        text += f" {_ordered_words(ordered, data.n_variables)}"
     constant = [
         name
         for name, counts in zip(data.names, data.counts, strict=True)
@@ -233,6 +251,14 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
         change = verb(len(constant), "changes", "change")
         text += f" {count(len(constant), 'variable')} never {change}: {names(constant)}."
     return text
+
+
+def _ordered_words(ordered: Sequence[Any], n_variables: int) -> str:
+    """Return which variables are taken as ordered, in a sentence."""
+    if len(ordered) == n_variables:
+        return "All variables are taken as ordered."
+    are = verb(len(ordered), "is", "are")
+    return f"{count(len(ordered), 'variable')} {are} taken as ordered: {names(ordered)}."
 
 
 def _choice_title(net: MarkovNetwork) -> str:

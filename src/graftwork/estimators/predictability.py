@@ -1,0 +1,249 @@
+"""Predictability: how well each variable can be told from all others, by a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from graftwork.data import Table
+from graftwork.estimators.edges import as_frame
+from graftwork.estimators.fit import fit
+from graftwork.estimators.learned_from import LearnedFrom
+from graftwork.estimators.missing import read_rows_to_draw
+from graftwork.estimators.parts import whole_number
+from graftwork.estimators.resampling import seeds_for
+from graftwork.estimators.spec import FitSpec
+from graftwork.grafting.trace import Silence
+from graftwork.inference.layout import Floats
+from graftwork.models import PairwiseMRF
+from graftwork.models.gaps import ScoredRows
+from graftwork.selection.folds import count_observations, deal
+
+Record = dict[str, Any]
+#: Rows that the network was learned from, rows that it was not, or rows of which nothing is known.
+Sample = Literal["in-sample", "held-out", "given"]
+
+COLUMNS = (
+    "variable", "accuracy", "marginal_accuracy", "normalised_accuracy", "log_loss",
+    "marginal_log_loss", "explained_deviance", "n",
+)  # fmt: skip
+#: A state that occurs in the rows, but in none of those learned from, counts as half a row there.
+_UNSEEN = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictability:
+    """How well a network predicts each variable from all others.
+
+    A variable is predicted to be in its most probable state given all other cells of the row. The
+    marginals that this is compared with are the frequencies in the rows learned from. Sums over
+    rows are by their weights.
+
+    Attributes
+    ----------
+    names : tuple
+        The variables.
+    n : (variables,) float64
+        Total weight of the cells predicted: those that are observed.
+    correct, marginal_correct : (variables,) float64
+        Weight of the cells predicted correctly: by the network, and by the most frequent state.
+    loss, marginal_loss : (variables,) float64
+        Sums of the negative log-probabilities of the cells, in nats: by the network, and by the
+        marginals.
+    n_rows : int
+        How many rows were predicted; a row of weight 3 is three.
+    sample : {"in-sample", "held-out", "given"}
+        Whether the network was learned from them; "given" where that is not known.
+    n_folds : int
+        How many networks predicted the rows that they were not learned from; 0 for none.
+    """
+
+    names: tuple[Any, ...]
+    n: Floats
+    correct: Floats
+    marginal_correct: Floats
+    loss: Floats
+    marginal_loss: Floats
+    n_rows: int
+    sample: Sample = "given"
+    n_folds: int = 0
+
+    @property
+    def accuracy(self) -> Floats:
+        """The share of cells predicted correctly, shape (variables,); NaN where there are none."""
+        return _ratio(self.correct, self.n)
+
+    @property
+    def marginal_accuracy(self) -> Floats:
+        """The share of cells in the state that is most frequent in the rows learned from."""
+        return _ratio(self.marginal_correct, self.n)
+
+    @property
+    def normalised_accuracy(self) -> Floats:
+        """What the other variables add to the marginal accuracy, as a share of what they could.
+
+        1 for perfect predictions, 0 for none better than the most frequent state, negative for
+        worse ones; NaN for a variable that is always in that state.
+        """
+        return _ratio(self.correct - self.marginal_correct, self.n - self.marginal_correct)
+
+    @property
+    def explained_deviance(self) -> Floats:
+        """The share of the marginals' log-loss that the other variables explain.
+
+        1 for perfect predictions, 0 for none better than the marginals, negative for worse ones;
+        NaN for a variable that is always in one state.
+        """
+        return _ratio(self.marginal_loss - self.loss, self.marginal_loss)
+
+    def records(self) -> list[Record]:
+        """Return a record for each variable, in their order.
+
+        Returns
+        -------
+        list of dict
+            ``variable``; ``accuracy``, ``marginal_accuracy``, ``normalised_accuracy``; ``log_loss``
+            and ``marginal_log_loss`` of a cell, in nats; ``explained_deviance``; ``n``, the weight
+            of the cells predicted.
+        """
+        columns = {
+            "accuracy": self.accuracy,
+            "marginal_accuracy": self.marginal_accuracy,
+            "normalised_accuracy": self.normalised_accuracy,
+            "log_loss": _ratio(self.loss, self.n),
+            "marginal_log_loss": _ratio(self.marginal_loss, self.n),
+            "explained_deviance": self.explained_deviance,
+            "n": self.n,
+        }
+        return [
+            {"variable": name} | {key: float(values[i]) for key, values in columns.items()}
+            for i, name in enumerate(self.names)
+        ]
+
+    def to_frame(self) -> Any:
+        """Return the records as a DataFrame where pandas is installed, else a list."""
+        return as_frame(self.records(), COLUMNS, COLUMNS[1:])
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    out = np.full(len(below), np.nan)
+    np.divide(above, below, out=out, where=below > 0)
+    return out
+
+
+def predict_each(
+    model: PairwiseMRF, rows: ScoredRows, counts: Sequence[Floats] | None = None
+) -> Predictability:
+    """Return how well a network predicts each variable of some rows from all others.
+
+    Missing cells are not predicted, and count in predictions of others as they do in scores.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        As ``model.rows_to_score`` gives them.
+    counts : sequence of (states,) float64, optional
+        Weight of the rows learned from in each state; default that of the rows given.
+
+    Examples
+    --------
+    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
+    >>> found = predict_each(model, model.rows_to_score([[0, 0], [1, 1], [1, 0], [1, 1]]))
+    >>> found.accuracy.tolist(), found.normalised_accuracy.tolist()
+    ([0.75, 0.75], [0.0, 0.5])
+    """
+    cards = model.potentials.layout.cards.tolist()
+    weights = np.ones(rows.codes.shape[1]) if rows.weights is None else rows.weights
+    here = [
+        np.bincount(codes, weights, minlength=s)[:s].astype(np.float64)
+        for codes, s in zip(rows.codes, cards, strict=True)
+    ]
+    known = here if counts is None else [each[:s] for each, s in zip(counts, cards, strict=True)]
+    sums = np.zeros((5, len(cards)))
+    for i, (seen, learned) in enumerate(zip(here, known, strict=True)):
+        given = np.where((learned == 0) & (seen > 0), _UNSEEN, learned)
+        sums[:, i] = (seen.sum(), 0.0, seen[np.argmax(learned)], 0.0, _cross_entropy(seen, given))
+    for i, at, logits in model.conditional_logits(rows):
+        own = rows.codes[i, at].astype(np.int64)
+        logs = logits[own, np.arange(len(at))] - logsumexp(logits, axis=0)
+        sums[1, i] += weights[at] @ (np.argmax(logits, axis=0) == own)
+        sums[3, i] -= weights[at] @ logs
+    n, correct, marginal_correct, loss, marginal_loss = sums
+    return Predictability(
+        model.names,
+        n,
+        correct,
+        marginal_correct,
+        loss,
+        marginal_loss,
+        count_observations(weights),
+    )
+
+
+def _cross_entropy(seen: Floats, given: Floats) -> float:
+    """Return the sum of the negative log-probabilities, by the frequencies given."""
+    some = seen > 0
+    return float(-seen[some] @ np.log(given[some] / given.sum()))
+
+
+def predict_rows(
+    model: PairwiseMRF, data: LearnedFrom, X: Any, sample_weight: Any = None, owner: str = "model"
+) -> Predictability:
+    """Return how well a network that was learned from some data predicts rows.
+
+    Rows as many as those, with every state as often as there, are taken for the same.
+    """
+    rows = model.rows_to_score(X, weights=sample_weight, owner=owner)
+    found = predict_each(model, rows, data.counts)
+    same = rows.n_given == data.n_rows and all(
+        np.allclose(np.bincount(codes, rows.weights, minlength=len(each))[: len(each)], each)
+        for codes, each in zip(rows.codes, data.counts, strict=True)
+    )
+    return replace(found, sample="in-sample" if same else "given")
+
+
+def cross_validate(
+    spec: FitSpec, X: Any, sample_weight: Any, folds: Any, random_state: Any
+) -> Predictability:
+    """Return how well networks predict the rows that they were not learned from.
+
+    The rows are dealt out to folds. For each, a network is learned from the others by the whole
+    procedure, and predicts the rows of the fold. Whole weights count as repeated rows, which may
+    fall into different folds.
+    """
+    whole_number("held_out", folds, 2)
+    table = read_rows_to_draw(spec, X, sample_weight, warn=True)
+    spec = replace(spec, states=None, observer=Silence())
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    [[seed]] = seeds_for(random_state, 1)
+    parts = deal(weights, folds, np.random.default_rng(seed))
+    found = [_fold(spec, table, weights - part, part) for part in parts if (weights - part).any()]
+    return Predictability(
+        table.names,
+        np.sum([each.n for each in found], axis=0),
+        np.sum([each.correct for each in found], axis=0),
+        np.sum([each.marginal_correct for each in found], axis=0),
+        np.sum([each.loss for each in found], axis=0),
+        np.sum([each.marginal_loss for each in found], axis=0),
+        count_observations(weights),
+        "held-out",
+        len(found),
+    )
+
+
+def _fold(spec: FitSpec, table: Table, learned: Floats, judged: Floats) -> Predictability:
+    """Return how well a network of some rows predicts others."""
+    weighted = table.weights is not None
+    train, test = (
+        table.with_weights(part if weighted else None).take_rows(part > 0)
+        for part in (learned, judged)
+    )
+    found = fit(spec, train)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return predict_each(found.model, found.model.rows_to_score(test), found.data.counts)

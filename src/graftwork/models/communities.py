@@ -1,0 +1,181 @@
+"""Communities: groups of variables with more and stronger edges inside than between them.
+
+Found by Louvain's algorithm, as networkx has it, which looks for the largest modularity.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from graftwork.inference.layout import Floats, Ints
+
+#: Louvain visits variables in a random order; the best of so many runs is kept, of resamples ...
+RUNS, RUNS_OF_RESAMPLES = 50, 5
+#: ... and of fewer where runs times edges would be more than this, since they take long there.
+MOST_VISITS = 5_000
+#: The community of a variable without an edge.
+NONE = -1
+
+
+def find_communities(
+    n: int,
+    edges: Ints,
+    strengths: Floats,
+    *,
+    resolution: float = 1.0,
+    seed: int = 0,
+    runs: int = RUNS,
+) -> Ints:
+    """Return the community of each variable, by Louvain's algorithm.
+
+    It is heuristic: there may be a partition of larger modularity. Several runs are made, and the
+    one with the largest modularity is kept.
+
+    Parameters
+    ----------
+    n : int
+        Number of variables.
+    edges : array, shape (edges, 2)
+        The variables at their ends.
+    strengths : array, shape (edges,)
+        At least 0; an edge of strength 0 counts as none, an infinite one as the largest finite.
+    resolution : float
+        Above 1 there are more, smaller communities, below 1 fewer, larger ones.
+    seed : int
+        Of the orders in which variables are visited.
+    runs : int
+        How many runs to make at most: fewer where runs times edges are more than 5,000.
+
+    Returns
+    -------
+    array of int64, shape (n,)
+        0 for the largest community, then 1, ...; -1 for a variable without an edge.
+
+    References
+    ----------
+    Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
+    Journal of Statistical Mechanics, 2008.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 1], [1, 2], [0, 2], [3, 4]])
+    >>> find_communities(6, edges, np.ones(4)).tolist()
+    [0, 0, 0, 1, 1, -1]
+    """
+    graph = _graph(edges, strengths)
+    found = np.full(n, NONE, dtype=np.int64)
+    if graph.number_of_edges():
+        runs = min(runs, max(1, MOST_VISITS // graph.number_of_edges()))
+        parts = [sorted(part) for part in _best_partition(graph, resolution, seed, runs)]
+        for number, part in enumerate(sorted(parts, key=lambda part: (-len(part), part[0]))):
+            found[part] = number
+    return found
+
+
+def _graph(edges: Ints, strengths: Floats) -> Any:
+    """Return the graph of the edges that have a strength; nodes are numbers, in order."""
+    import networkx as nx
+
+    finite = strengths[np.isfinite(strengths)]
+    most = float(finite.max()) if finite.any() else 1.0
+    kept = [
+        (i, j, min(s, most))
+        for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True)
+        if s > 0
+    ]
+    graph = nx.Graph()
+    graph.add_nodes_from(sorted({i for edge in kept for i in edge[:2]}))
+    graph.add_weighted_edges_from(kept)
+    return graph
+
+
+def _best_partition(graph: Any, resolution: float, seed: int, runs: int) -> list[set[int]]:
+    """Return the partition of largest modularity that some runs find; of equals the first."""
+    import networkx as nx
+
+    found = [
+        nx.community.louvain_communities(graph, resolution=resolution, seed=seed + run)
+        for run in range(runs)
+    ]
+    best: list[set[int]] = max(
+        found,
+        key=lambda parts: round(nx.community.modularity(graph, parts, resolution=resolution), 9),
+    )
+    return best
+
+
+def modularity(edges: Ints, strengths: Floats, membership: Ints) -> float:
+    """Return the modularity of communities: 0 where they mean nothing, below 1.
+
+    It is the share of the strengths that lies inside communities, less what it would be if edges
+    met at random. NaN without edges.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 1], [2, 3]])
+    >>> modularity(edges, np.ones(2), np.array([0, 0, 1, 1]))
+    0.5
+    """
+    import networkx as nx
+
+    graph = _graph(edges, strengths)
+    if not graph.number_of_edges():
+        return float("nan")
+    parts: dict[int, set[int]] = {}
+    for i in graph:
+        parts.setdefault(int(membership[i]), set()).add(i)
+    return float(nx.community.modularity(graph, list(parts.values())))
+
+
+def relabelled(reference: Ints, found: Ints) -> Ints:
+    """Return communities with the numbers of those of a reference that they share most with.
+
+    Numbers are dealt out such that as many variables as possible keep theirs. Communities that
+    are left over get numbers that the reference does not have.
+
+    Examples
+    --------
+    >>> relabelled(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 2, 0, 0])).tolist()
+    [0, 0, 2, 1, 1]
+    """
+    own, theirs = int(reference.max(initial=NONE)) + 1, int(found.max(initial=NONE)) + 1
+    both = (reference >= 0) & (found >= 0)
+    shared = np.zeros((theirs, max(own, theirs)))
+    np.add.at(shared, (found[both], reference[both]), 1.0)
+    _, numbers = linear_sum_assignment(-shared)
+    # who shares nothing with the community of that number is new
+    fresh = shared[np.arange(theirs), numbers] == 0
+    numbers = np.where(fresh, own + np.cumsum(fresh) - 1, numbers)
+    out = np.full_like(found, NONE)
+    out[found >= 0] = numbers[found[found >= 0]]
+    return out
+
+
+def shared_community(found: Ints) -> Floats:
+    """Return the share of partitions in which two variables are in one community.
+
+    Parameters
+    ----------
+    found : array, shape (partitions, variables)
+        The communities; variables in none (-1) share it with no other.
+
+    Returns
+    -------
+    array, shape (variables, variables)
+        On the diagonal, how often a variable is in any.
+
+    Examples
+    --------
+    >>> shared_community(np.array([[0, 0, 1], [0, 0, -1]])).tolist()
+    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.5]]
+    """
+    count, n = found.shape
+    if not count:
+        return np.full((n, n), np.nan)
+    total: Floats = np.zeros((n, n))
+    for part in found:
+        total += (part[:, None] == part[None, :]) & (part >= 0)[:, None]
+    return total / float(count)
