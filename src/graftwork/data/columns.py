@@ -7,11 +7,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graftwork.data.bins import Bins, bin_of, binned, check_binned_names, counts_rows
 from graftwork.data.encode import MAX_STATES, Coded, checked_weights, encode, infinity, small
 from graftwork.data.missing import MISSING_STATE, RECOMMENDED, Missing, advice, settle
 from graftwork.data.scores import Ordered
@@ -19,15 +20,14 @@ from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, key, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
 
+#: What becomes of cells whose state a model does not have.
+Unseen = Literal["error", "ignore"]
 _MANY = 100
 _REMEDY = (
     f"{RECOMMENDED}; to make missing a state of its own, use missing='state' or "
     "df.fillna('missing')"
 )
-_BINNING = (
-    "bin it first, e.g. df['x'] = pandas.qcut(df['x'], 4, labels=False) or "
-    "sklearn.preprocessing.KBinsDiscretizer(4, encode='ordinal')"
-)
+_BINNING = "bins=7 groups numbers into 7 ordered bins, in MarkovNetwork as in read_table"
 
 
 def by_row(row: int) -> str:
@@ -114,11 +114,14 @@ def assemble(
     states: Mapping[Any, Iterable[Any]] | None = None,
     weights: ArrayLike | None = None,
     missing: Missing = "error",
+    bins: Bins | None = None,
+    unseen: Unseen = "error",
 ) -> Table:
     """Return the Table of a container that was taken apart.
 
-    `states` are used for some columns, in that order. With ``missing="state"`` missing cells become
-    a last state of their own, with "known" that state where it is declared.
+    `states` are used for some columns, in that order. `bins` is as in `as_table`. With
+    ``missing="state"`` missing cells become a last state of their own, with "known" that state
+    where it is declared. With ``unseen="ignore"`` so are cells in none of the `states`.
 
     Examples
     --------
@@ -128,20 +131,32 @@ def assemble(
     names = clean_names(raw.names)
     check_shape(raw.n_rows, len(names))
     wanted = _declared(states, names)
-    columns = []
+    check_binned_names(bins, names, wanted)
+    given = None if weights is None else checked_weights(weights, raw.n_rows)
+    columns, counting = [], []
     for j, name in enumerate(names):
         coded = encode(raw.column(j), name, raw.place)
         if name in wanted:
-            coded = _to_states(coded, wanted[name], name, raw.place)
+            coded = _to_states(coded, wanted[name], name, raw.place, unseen)
         _check_finite(coded, name, raw.place)
+        if bins is not None and name not in wanted:
+            if not isinstance(bins, Mapping) and counts_rows(coded):
+                counting.append(name)
+            coded = binned(coded, name, bins, given)
         columns.append(settle(coded, name, missing, raw.place))
     _check_missing(columns, names, raw)
     _check_counts(columns, names)
+    if counting:
+        warnings.warn(
+            f"{listing(counting)}: another whole number in every row, as row numbers and "
+            f"identifiers have; leave out what is one (drop={counting!r} when a file is read).",
+            DataWarning,
+            stacklevel=level_of_caller(),
+        )
     wide = max(len(coded.states) for coded in columns) > 1 << 8
     codes = np.empty((len(names), raw.n_rows), dtype=np.uint16 if wide else np.uint8)
     for j, coded in enumerate(columns):
         codes[j] = coded.codes
-    given = None if weights is None else checked_weights(weights, raw.n_rows)
     listed = tuple(coded.states for coded in columns)
     ordered = {
         name: [state for state in coded.states if state != MISSING_STATE]
@@ -196,12 +211,17 @@ def _declared_states(states: Iterable[Any], name: Hashable) -> tuple[Hashable, .
 
 
 def _to_states(
-    coded: Coded, states: tuple[Hashable, ...], name: Hashable, place: Callable[[int], str]
+    coded: Coded,
+    states: tuple[Hashable, ...],
+    name: Hashable,
+    place: Callable[[int], str],
+    unseen: Unseen = "error",
 ) -> Coded:
     """Return a column coded by the states given rather than by those found.
 
     Numbers match by value (1.0 finds 1); a bool finds 0 or 1, and 0 or 1 a bool, if there is no
-    exact match. Text never matches a number. A state that is not among `states` is refused.
+    exact match. Text never matches a number, but a number finds the bin it is in. A state that is
+    not among `states` is refused, or (``unseen="ignore"``) missing.
 
     Examples
     --------
@@ -215,13 +235,21 @@ def _to_states(
             position.setdefault(int(state), code)
         elif isinstance(state, int | float) and state in (0, 1):
             position.setdefault(key(bool(state)), code)
-    found = [position.get(key(state), -1) for state in coded.states]
+    found = [
+        position[key(state)] if key(state) in position else bin_of(state, states)
+        for state in coded.states
+    ]
     lookup = np.array([*found, 0], dtype=np.int64)
+    missing = coded.missing
     if min(found, default=0) < 0:
-        _check_known(coded, lookup, states, name, place)
+        if unseen == "error":
+            _check_known(coded, lookup, states, name, place)
+        else:
+            gone = lookup[coded.codes] < 0
+            missing = gone if missing is None else gone | missing
         lookup = np.maximum(lookup, 0)
     codes = small(lookup, len(states))[coded.codes]
-    return Coded(codes, states, coded.missing, declared=True, ordered=coded.ordered)
+    return Coded(codes, states, missing, declared=True, ordered=coded.ordered)
 
 
 def _check_known(
@@ -239,9 +267,10 @@ def _check_known(
         return
     row = int(np.argmax(unknown))
     state = coded.states[int(coded.codes[row])]
+    listed = [each for each in states if each != MISSING_STATE]
     raise DataError(
-        f"column {name!r}, {place(row)}: the state {state!r} is not one of its {len(states)} "
-        f"known states ({listing(states)}){suggestion(state, states) or '.'} "
+        f"column {name!r}, {place(row)}: the state {state!r} is not one of its {len(listed)} "
+        f"known states ({listing(listed)}){suggestion(state, listed) or '.'} "
         "Correct the cell, drop that row, or declare the state."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from graftwork.data.columns import Raw, assemble, check_shape, clean_names
+from graftwork.data.bins import Bins, check_bins
+from graftwork.data.columns import Raw, Unseen, assemble, check_shape, clean_names
 from graftwork.data.encode import Coded, encode_block
 from graftwork.data.files import file_columns, read_table
 from graftwork.data.frames import from_frame, from_series
 from graftwork.data.missing import MISSING_STATE, Missing, check_missing, unmark
+from graftwork.data.scores import Ordered
 from graftwork.data.sources import named_after
 from graftwork.data.table import Table
 from graftwork.data.values import listing, suggestion
@@ -38,6 +41,7 @@ def as_table(
     weights: ArrayLike | None = None,
     names: Iterable[Any] | None = None,
     missing: Missing = "error",
+    bins: Bins | None = None,
 ) -> Table:
     """Return data of any usual container as a Table.
 
@@ -64,6 +68,10 @@ def as_table(
     missing : {"error", "state"}
         What missing cells are (None, NaN, NaT, pandas NA, masked, absent keys): an error, or one
         more state of their column, the last, called ``"(missing)"``.
+    bins : int or mapping of name to int, optional
+        Columns of numbers that have more different values than this are grouped into so many bins
+        that hold about equally many rows (by weight), fewer where many rows are equal: ordered
+        states such as ``"<= 20"``, ``"(20, 35]"``, ``"> 35"``.
 
     Returns
     -------
@@ -80,7 +88,7 @@ def as_table(
     -----
     DataWarning
         If a column of floats looks continuous: over 100 distinct values that are not all whole,
-        or that differ in most rows.
+        or that differ in most rows; with `bins`, if a column looks like row numbers.
 
     Examples
     --------
@@ -91,19 +99,31 @@ def as_table(
     ((0, 1, 2),)
     >>> as_table({"a": [1, None]}, missing="state").states
     ((1, '(missing)'),)
+    >>> as_table({"age": [*range(18, 78)] * 2}, bins=3).states
+    (('<= 37', '(37, 57]', '> 57'),)
     """
     check_missing(missing)
-    if isinstance(data, Table) and states is None and names is None:
+    bins = check_bins(bins)
+    if isinstance(data, Table) and states is None and names is None and bins is None:
         return data if weights is None else data.with_weights(weights)
     if _is_path(data):
         if names is not None:
             raise DataError("names is for arrays and lists of rows; a file has names of its own.")
-        return read_table(data, states=states, weights=weights, missing=missing)
+        return read_table(data, states=states, weights=weights, missing=missing, bins=bins)
     raw = take_apart(data, names)
     if weights is None and isinstance(data, Table):
         weights = data.weights
-    table = assemble(raw, states=states, weights=weights, missing=missing)
-    return table.with_order(data.ordered) if isinstance(data, Table) else table
+    table = assemble(raw, states=states, weights=weights, missing=missing, bins=bins)
+    return _same_order(table, data) if isinstance(data, Table) else table
+
+
+def _same_order(table: Table, before: Table) -> Table:
+    """Return a table made of another with the same variables ordered, and those it has bins of."""
+    known = before.ordered
+    if table.ordered is None or known is None:
+        return table if table.ordered is not None else table.with_order(known)
+    scores = {**known.scores, **table.ordered.scores}
+    return table.with_order(Ordered(scores, known.degree))
 
 
 def align(
@@ -114,6 +134,8 @@ def align(
     weights: ArrayLike | None = None,
     owner: str = "model",
     remedy: str = _NO_STATE,
+    unseen: Unseen = "error",
+    absent: Hashable | None = None,
 ) -> Table:
     """Return new data as a Table with exactly the variables and states given.
 
@@ -125,7 +147,8 @@ def align(
     names : sequence of hashable
         The variables, in the order wanted.
     states : sequence of sequence of hashable
-        Their states. 1.0 finds the state 1, and the other way round; text never finds a number.
+        Their states. 1.0 finds the state 1, and the other way round; text never finds a number. A
+        number finds the bin it is in.
         A missing cell finds ``"(missing)"`` where that is a state.
     weights : array-like of shape (n_rows,), optional
         Weight of each row; those of a Table are kept otherwise.
@@ -133,6 +156,10 @@ def align(
         Who asks, for the error about the number of columns.
     remedy : str
         What can be done about missing cells, for the error about them.
+    unseen : {"error", "ignore"}
+        What becomes of cells whose state is not among `states`: an error, or missing.
+    absent : hashable, optional
+        A variable that the data may lack: all its cells are missing then.
 
     Returns
     -------
@@ -156,8 +183,25 @@ def align(
     if _is_path(data):
         with named_after(Path(data)):
             raw = file_columns(Path(data), dict(zip(wanted, listed, strict=True)))
-            return _align(raw, wanted, listed, weights, owner, remedy)
-    return _align(take_apart(data), wanted, listed, _either(weights, data), owner, remedy)
+            raw = _with_absent(raw, wanted, absent)
+            return _align(raw, wanted, listed, weights, owner, remedy, unseen)
+    raw = _with_absent(take_apart(data), wanted, absent)
+    return _align(raw, wanted, listed, _either(weights, data), owner, remedy, unseen)
+
+
+def _with_absent(raw: Raw, wanted: tuple[Hashable, ...], absent: Hashable | None) -> Raw:
+    """Return the columns with one more of missing cells, if the variable that may be absent is."""
+    there = absent in raw.names if raw.named else len(raw.names) != len(wanted) - 1
+    if absent is None or there:
+        return raw
+    at = len(raw.names) if raw.named else wanted.index(absent)
+    empty = Coded(np.zeros(raw.n_rows, np.uint8), (), np.ones(raw.n_rows, np.bool_), declared=True)
+
+    def column(j: int) -> Any:
+        return empty if j == at else raw.column(j - (j > at))
+
+    names = (*raw.names[:at], absent, *raw.names[at:])
+    return replace(raw, names=names if raw.named else wanted, column=column)
 
 
 def _align(
@@ -167,6 +211,7 @@ def _align(
     weights: Any,
     owner: str,
     remedy: str,
+    unseen: Unseen,
 ) -> Table:
     """Return columns as a Table of the variables wanted, with the states listed."""
     if raw.named:
@@ -179,7 +224,7 @@ def _align(
     declared = dict(zip(wanted, listed, strict=True))
     column = _known_gaps(raw, listed)
     raw = Raw(wanted, raw.n_rows, column, named=True, place=raw.place, remedy=remedy)
-    return assemble(raw, states=declared, weights=weights, missing="known")
+    return assemble(raw, states=declared, weights=weights, missing="known", unseen=unseen)
 
 
 def _known_gaps(raw: Raw, states: Sequence[Sequence[Hashable]]) -> Callable[[int], Any]:
