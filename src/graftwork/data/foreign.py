@@ -1,0 +1,263 @@
+"""Tables of other programs: sheets of Excel (.xlsx) and data files of SPSS (.sav).
+
+Their readers come with ``graftwork[files]``: openpyxl and pyreadstat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from graftwork.data.columns import Raw, clean_names
+from graftwork.data.encode import Coded, small
+from graftwork.data.missing import RECOMMENDED
+from graftwork.data.sources import Source
+from graftwork.data.text import has_header
+from graftwork.data.values import is_missing
+from graftwork.errors import DataError
+
+#: All names of a file, and the positions of those that are read.
+Choose = Callable[[Sequence[Any]], list[int]]
+#: Whether cells of a column keep their types; they become text otherwise.
+Convert = Callable[[Hashable], bool]
+
+EXCEL, SPSS = (".xlsx", ".xlsm"), (".sav", ".zsav")
+SPSS_MARKS = (b"$FL2", b"$FL3")
+# What Excel writes where a formula has no value.
+_ERRORS = ("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
+_REMEDY = f"{RECOMMENDED}; empty cells count as missing"
+
+
+def needs(what: str, package: str) -> DataError:
+    """Return the error for a reader that is not installed.
+
+    Examples
+    --------
+    >>> print(needs("Excel files", "openpyxl"))
+    reading Excel files needs openpyxl: pip install 'graftwork[files]' brings it; or save ...
+    """
+    return DataError(
+        f"reading {what} needs {package}: pip install 'graftwork[files]' brings it; or save the "
+        "table as CSV."
+    )
+
+
+def read_excel(
+    source: Source,
+    header: bool | Literal["auto"],
+    missing: Collection[str],
+    convert: Convert,
+    choose: Choose,
+) -> Raw:
+    """Return the columns of the first sheet of an Excel file.
+
+    Empty rows are skipped; empty cells, errors of formulas and texts that mean missing are missing.
+
+    Raises
+    ------
+    DataError
+        If openpyxl is not installed, or the file cannot be read.
+    """
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise needs("Excel files", "openpyxl") from None
+    try:
+        with source.open() as stream:
+            book = load_workbook(stream, read_only=True, data_only=True)
+            sheet = book.worksheets[0]
+            rows = [[_cell(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+    except Exception as error:  # of zip, XML or openpyxl: each has errors of its own
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot be read as an Excel file ({first}).") from error
+    return _sheet(rows, header, frozenset(missing), convert, choose)
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell as a state: text without spaces around it, whole numbers as integers."""
+    if isinstance(value, str):
+        value = value.strip()
+        return None if value in _ERRORS or not value else value
+    return value
+
+
+def _sheet(
+    rows: list[list[Any]],
+    header: bool | Literal["auto"],
+    missing: frozenset[str],
+    convert: Convert,
+    choose: Choose,
+) -> Raw:
+    """Return the columns of rows of cells; empty rows, and empty columns at the end, are none."""
+    kept = [(k, row) for k, row in enumerate(rows, 1) if any(cell is not None for cell in row)]
+    if not kept:
+        raise DataError("the first sheet is empty.")
+    width = max(1 + max(j for j, cell in enumerate(row) if cell is not None) for _, row in kept)
+    numbers = [k for k, _ in kept]
+    cells = [[*row[:width], *[None] * (width - len(row))] for _, row in kept]
+    if header == "auto":
+        texts = [["" if cell is None else str(cell) for cell in row] for row in cells[:1000]]
+        header = has_header(texts[0], texts[1:])
+    titles = [
+        str(cell) if header and cell is not None else f"x{j}" for j, cell in enumerate(cells[0])
+    ]
+    if header:
+        cells, numbers = cells[1:], numbers[1:]
+    if not cells:
+        raise DataError(
+            "there are no rows below the header; if that row is data, use header=False."
+        )
+    places = choose(titles)
+    names = clean_names(titles[j] for j in places)
+
+    def column(j: int) -> list[Any]:
+        own = [None if row[places[j]] in missing else row[places[j]] for row in cells]
+        if convert(names[j]):
+            return _whole(own)
+        return [None if cell is None else str(cell) for cell in own]
+
+    def place(row: int) -> str:
+        return f"row {numbers[row]}"
+
+    return Raw(names, len(cells), column, named=True, place=place, remedy=_REMEDY)
+
+
+def _whole(cells: list[Any]) -> list[Any]:
+    """Return a column with whole floats as integers, if all its floats are whole.
+
+    Examples
+    --------
+    >>> _whole([1.0, None, 2]), _whole([1.0, 2.5])
+    ([1, None, 2], [1.0, 2.5])
+    """
+    floats = [cell for cell in cells if isinstance(cell, float)]
+    if not all(cell.is_integer() for cell in floats):
+        return cells
+    return [int(cell) if isinstance(cell, float) else cell for cell in cells]
+
+
+def read_spss(source: Source, convert: Convert, choose: Choose) -> Raw:
+    """Return the columns of an SPSS file.
+
+    Value labels are states, in the order of their values; codes that the file declares as missing
+    are missing; variables whose level of measurement is ordinal are ordered.
+
+    Raises
+    ------
+    DataError
+        If pyreadstat is not installed, or the file cannot be read.
+    """
+    try:
+        import pyreadstat
+    except ImportError:
+        raise needs("SPSS files", "pyreadstat") from None
+    path = str(source.path)
+    try:
+        # only with user_missing the file's own missing codes are told
+        _, about = pyreadstat.read_sav(
+            path, metadataonly=True, user_missing=True, output_format="dict"
+        )
+        places = choose(about.column_names)
+        wanted = [about.column_names[j] for j in places]
+        columns, _ = pyreadstat.read_sav(path, usecols=wanted, output_format="dict")
+    except DataError:
+        raise
+    except Exception as error:  # pyreadstat has errors of its own
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot be read as an SPSS file ({first}).") from error
+    names = clean_names(wanted)
+
+    def column(j: int) -> Any:
+        name = wanted[j]
+        measure = about.variable_measure.get(name, "unknown")
+        gaps = about.missing_ranges.get(name, ())
+        labels = {
+            value: label
+            for value, label in about.variable_value_labels.get(name, {}).items()
+            if not _in_ranges(value, gaps)
+        }
+        found = labelled(list(columns[name]), labels, measure)
+        if convert(name):
+            return found
+        states = [str(state) for state in found.states]
+        return Coded(found.codes, tuple(states), found.missing, found.declared, found.ordered)
+
+    n_rows = len(columns[wanted[0]])
+    return Raw(names, n_rows, column, named=True, remedy=_REMEDY)
+
+
+def _in_ranges(value: Any, ranges: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a value lies in one of the ranges that mean missing."""
+    try:
+        return any(each["lo"] <= value <= each["hi"] for each in ranges)
+    except TypeError:
+        return False
+
+
+def labelled(cells: Sequence[Any], labels: Mapping[Any, str], measure: str) -> Coded:
+    """Return a column of SPSS: labels in place of values, in the order of these.
+
+    Values without a label stay numbers. Of a scale some of whose values have no label, labels are
+    notes on special values, and all stay numbers.
+
+    Parameters
+    ----------
+    cells : sequence
+        The values, NaN, None or an empty text where one is missing.
+    labels : mapping of value to text
+    measure : str
+        The level of measurement: "ordinal" is ordered.
+
+    Examples
+    --------
+    >>> found = labelled([2.0, 1.0, float("nan")], {1.0: "low", 2.0: "mid", 3.0: "high"}, "ordinal")
+    >>> found.states, found.codes.tolist(), found.ordered
+    (('low', 'mid', 'high'), [1, 0, 0], True)
+    """
+    values = [_value(cell) for cell in cells]
+    seen = {value for value in values if value is not None}
+    words = {_value(value): str(label).strip() for value, label in labels.items()}
+    words.pop(None, None)
+    if measure == "scale" and not seen <= set(words):
+        words = {}
+    order = _sorted({*words, *seen})
+    texts = [words.get(value) or value for value in order]
+    times = Counter(texts)
+    states = tuple(
+        text if times[text] == 1 else f"{text} ({value})"
+        for text, value in zip(texts, order, strict=True)
+    )
+    place = {value: k for k, value in enumerate(order)}
+    missing = np.array([value is None for value in values], dtype=np.bool_)
+    codes = np.array([0 if value is None else place[value] for value in values], dtype=np.int64)
+    return Coded(
+        small(codes, len(states)),
+        states,
+        missing if missing.any() else None,
+        declared=bool(words),
+        ordered=measure == "ordinal" and len(states) > 0,
+    )
+
+
+def _value(cell: Any) -> Any:
+    """Return a value of SPSS: whole numbers as integers, None where it is missing."""
+    if isinstance(cell, str):
+        return cell.strip() or None
+    if is_missing(cell):
+        return None
+    number = cell.item() if isinstance(cell, np.generic) else cell
+    if isinstance(number, float) and math.isfinite(number) and number.is_integer():
+        return int(number)
+    return number
+
+
+def _sorted(values: Collection[Any]) -> list[Any]:
+    """Return values by size; by their texts if some cannot be compared."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
