@@ -133,6 +133,16 @@ def survey(n_rows: int = 240) -> list[list[str]]:
     return [list(columns), *map(list, zip(*columns.values(), strict=True))]
 
 
+def people(n_rows: int = 200) -> str:
+    """Rows of numbers, and of who is in what mood, as CSV."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 90, n_rows)
+    income = rng.lognormal(9 + age / 60, 0.5).round(2)
+    mood = np.where(rng.random(n_rows) < 0.7, age > 50, age < 50)
+    cells = zip(age, income, np.where(mood, "high", "low"), strict=True)
+    return "\n".join(["age,income,mood", *(f"{a},{b},{c}" for a, b, c in cells)])
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder with the files that commands name, small ones, to run them in."""
@@ -142,6 +152,7 @@ def place(tmp_path, monkeypatch):
         (tmp_path / f"{name}.csv").write_text(table)
     for name in ("known", "near", "true-edges"):
         (tmp_path / f"{name}.csv").write_text("sleep,mood\nsmokes,cough\n")
+    (tmp_path / "people.csv").write_text(people())
     (tmp_path / "never.csv").write_text("sex,fever\n")
     (tmp_path / "weights.csv").write_text("cough,fever,0.5\n")
     states = {name: sorted(set(cells)) for name, *cells in zip(*rows, strict=True)}

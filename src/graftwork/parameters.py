@@ -345,6 +345,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Declared states, kept in this order even where they never occur.",
     ),
     Parameter(
+        "bins", None, _FREE, "int or dict {name: int}, optional",
+        """Columns of numbers with more different values than this are grouped into so many ordered
+        bins of about equally many rows: states such as "<= 20", "(20, 35]", "> 35". A dict does
+        so for some columns. New numbers find their bins by these names. See docs/bins.md.""",
+        help="Group columns of numbers with more than N different values into N ordered bins of "
+        "about equally many rows; age:5 does so for one column. Repeat for more.",
+        metavar="N|NAME:N", panel=READING,
+    ),
+    Parameter(
         "ordinal", None, _FREE, "bool, list of names or dict, optional",
         """Which columns are ordered: True for all, their names, or a dict of each one's states from
         lowest to highest (or of their scores). None (default) is those of an ordered categorical

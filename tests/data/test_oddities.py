@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 
 import graftwork as gw
-from graftwork.data.oddities import column_remarks, lone_columns, number_columns
+from graftwork.cli import main
+from graftwork.data.oddities import (
+    answer_columns,
+    column_remarks,
+    lone_columns,
+    number_columns,
+    order_remarks,
+    text_number_columns,
+)
 from graftwork.report.data_notes import data_notes
 
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -92,7 +100,7 @@ SENSIBLE = {
 def test_sensible_columns_are_left_alone(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        net = gw.MarkovNetwork(lam=0.2).fit(SENSIBLE[name])
+        net = gw.MarkovNetwork(lam=0.2, ordinal=False).fit(SENSIBLE[name])
     assert bool(net.data_.remarks) == (name in ("ages", "a floats' matter"))
 
 
@@ -107,7 +115,7 @@ def test_ages_are_remarked_on():
     assert number_columns(table) == {"age": 72}
     (told,) = column_remarks(table)
     assert told.startswith("Many different numbers, each taken as a state of its own: age (72).")
-    assert "pandas.qcut(df['age'], 5)" in told
+    assert "bins=7 groups them" in told
 
 
 @pytest.mark.parametrize("name", ["psych/adhd.csv", "psych/boredom.csv"])
@@ -125,3 +133,60 @@ def test_mushrooms_and_nltcs_are_left_alone():
     if not (FOLDER / "debd").is_dir():
         pytest.skip(f"{FOLDER / 'debd'} is not there; set GRAFTWORK_DATA to a folder that has it")
     assert column_remarks(gw.datasets.load_debd("nltcs", FOLDER).train) == ()
+
+
+def test_numbers_with_other_texts_among_them_are_remarked_on(tmp_path):
+    path = tmp_path / "t.csv"
+    cells = [str(age) for age in RNG.integers(18, 90, 500)] + ["unknown"] * 20 + ["12,5"]
+    path.write_text("age,b\n" + "\n".join(f'"{cell}",{k % 2}' for k, cell in enumerate(cells)))
+    table = gw.read_table(path)
+    assert text_number_columns(table) == {"age": ("12,5", "unknown")}
+    (told,) = column_remarks(table)
+    assert "holds numbers and '12,5', 'unknown', so all are taken as texts" in told
+    assert "missing_values=['12,5', 'unknown']" in told
+    codes = gw.as_table({"a": [f"{k}x" for k in range(30)] * 9, "b": list("xy") * 135})
+    assert text_number_columns(codes) == {}
+
+
+ANSWERS = pd.DataFrame({
+    "mood": RNG.integers(1, 6, 200), "balance": RNG.integers(-2, 3, 200),
+    "pain": RNG.integers(0, 10, 200), "sex": RNG.integers(0, 2, 200),
+    "region": RNG.choice([10, 20, 30], 200), "land": RNG.choice(["a", "b", "c"], 200),
+    "hours": RNG.integers(0, 11, 200),
+})  # fmt: skip
+
+
+def test_ordered_answers_are_named_and_not_taken_as_ordered():
+    net = gw.MarkovNetwork(lam=0.2).fit(ANSWERS)
+    assert answer_columns(gw.as_table(ANSWERS)) == ("mood", "balance", "pain")
+    (told,) = net.data_.remarks
+    assert told.startswith("mood, balance, pain have a few whole numbers each")
+    assert "ordinal=['mood', 'balance', 'pain']" in told
+    assert told in " ".join(net.summary().split())
+    assert not net.model_.scores
+    for ordinal in (["mood"], False):
+        assert gw.MarkovNetwork(lam=0.2, ordinal=ordinal).fit(ANSWERS).data_.remarks == ()
+    assert gw.MarkovNetwork(penalty="l1", lam=0.2).fit(ANSWERS).data_.remarks == ()
+    every = gw.as_table(ANSWERS[["mood", "pain"]])
+    assert "All 2 columns have" in order_remarks(every)[0]
+    gaps = ANSWERS[["mood", "sex"]].astype(float)
+    gaps.iloc[3, 0] = np.nan
+    assert answer_columns(gw.as_table(gaps, missing="state")) == ("mood",)
+
+
+def test_the_command_line_says_which_option(tmp_path, capsys):
+    path, out = str(tmp_path / "t.csv"), str(tmp_path / "out")
+    ANSWERS.assign(id=range(200)).to_csv(path, index=False)
+    args = ["learn", path, "--out", out, "--lam", "0.2", "--holdout", "0", "--no-plot"]
+    assert main([*args, "--exclude", "id"]) == 0
+    told = capsys.readouterr()
+    assert "--ordinal mood,balance,pain says so" in " ".join(told.out.split())
+    assert "warning" not in told.err
+    assert main([*args, "--columns", "mood,pain"]) == 0
+    assert "--ordinal all says so" in " ".join(capsys.readouterr().out.split())
+    assert main(["learn", path, "--dry-run", "--drop", "id"]) == 0
+    assert "--ordinal mood,balance,pain" in " ".join(capsys.readouterr().out.split())
+    assert main([*args, "--exclude", "id", "--ordinal", "mood"]) == 0
+    assert "says so" not in capsys.readouterr().out
+    assert main(args) == 0
+    assert "--drop id" in capsys.readouterr().err

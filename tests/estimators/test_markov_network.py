@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from problems import random_table
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -20,7 +21,41 @@ from graftwork.recipes.grafting import grafting
 
 
 def waits_for_array_api(estimator):
+    """Return the check that needs an environment of its own."""
     return {"check_array_api_input": "needs SCIPY_ARRAY_API=1 in the environment"}
+
+
+def test_sparse_matrices_and_weights_are_as_dense_and_repeated():
+    rng = np.random.default_rng(0)
+    X, times = rng.integers(0, 3, (60, 4)), rng.integers(0, 4, 60)
+    weighted = gw.MarkovNetwork(lam=0.01).fit(X, sample_weight=times)
+    repeated = gw.MarkovNetwork(lam=0.01).fit(np.repeat(X, times, axis=0))
+    wanted, same = weighted.model_.predict_proba(X), repeated.model_.predict_proba(X)
+    assert np.allclose(wanted, same, atol=1e-5)
+    for kind in (csr_array, csr_matrix):
+        same = gw.MarkovNetwork(lam=0.01).fit(kind(X), sample_weight=times).model_
+        assert np.array_equal(same.predict_proba(kind(X)), wanted)
+        assert np.array_equal(same.predict(kind(X)), weighted.model_.predict(X))
+
+
+def test_a_network_of_arrays_is_no_classifier():
+    net = gw.MarkovNetwork(lam=0.01).fit(np.array([[0, 1], [1, 0]] * 30))
+    assert not hasattr(net, "predict")
+    with pytest.raises(AttributeError):
+        net.predict_proba([[0, 1]])
+    assert list(net.model_.predict([[0, 1]], "x1")) == [1]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_fit_refuses_what_is_not_finite(bad):
+    X = np.array([[0.0, 1.0], [1.0, 0.0]] * 20)
+    net = gw.MarkovNetwork(lam=0.1).fit(X)
+    X[3, 0] = bad
+    with pytest.raises(ValueError, match=r"NaN|inf"):
+        gw.MarkovNetwork(lam=0.1).fit(X)
+    if np.isinf(bad):
+        with pytest.raises(ValueError, match="inf"):
+            net.model_.predict(X)
 
 
 @parametrize_with_checks(

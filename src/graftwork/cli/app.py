@@ -17,6 +17,7 @@ from graftwork.cli import (
     crf,
     learn,
     path,
+    rows,
     tag,
 )
 from graftwork.cli.failures import plain_warnings, report_failure
@@ -41,6 +42,8 @@ graftwork compare-groups data.csv --by language
 graftwork show run/model.gw --plot network.pdf
 graftwork query run/model.gw odor --given class=p
 graftwork score run/model.gw new.csv --per-row scores.csv
+graftwork predict run/model.gw new.csv --target class --out predicted.csv
+graftwork impute run/model.gw gaps.csv --out filled.csv
 graftwork sample run/model.gw 1000 --seed 0 --out rows.csv
 graftwork crf train.txt --test test.txt --out chunker
 graftwork tag chunker/model.gw new.txt --out tagged.txt
@@ -64,6 +67,8 @@ app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.com
 app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
+app.command("predict", epilog=rows.PREDICT_EXAMPLES)(rows.predict)
+app.command("impute", epilog=rows.IMPUTE_EXAMPLES)(rows.impute)
 app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)
 app.command("crf", epilog=crf.EXAMPLES)(crf.crf)
 app.command("tag", epilog=tag.EXAMPLES)(tag.tag)

@@ -58,6 +58,8 @@ def as_options(text: str) -> str:
         name, value = found["name"], found["value"]
         if name == "missing_values" and value == "()":
             return "--keep-missing"
+        if name == "ordinal" and value == "True":
+            return "--ordinal all"
         option = f"--{_RENAMED.get(name, name.replace('_', '-'))}"
         if option not in known:
             return found[0]

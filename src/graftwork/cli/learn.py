@@ -36,6 +36,7 @@ graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2 --jobs 2
 graftwork learn data.csv --dry-run
 graftwork learn survey.csv --drop id,comment
+graftwork learn survey.csv --bins 7
 graftwork learn survey.csv --columns age,sex,mood --columns 'height, cm'
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
@@ -157,6 +158,7 @@ def measure_safely(
 
 def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     """Print what learning would cost, write nothing, and return the exit code."""
+    from graftwork.data.oddities import order_remarks
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.missing import recommended
     from graftwork.report.cost_text import cost_sections
@@ -177,7 +179,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         progress.note(f"timing a piece of the work on {size_of(table)}")
         cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
     sections = cost_sections(cost)
-    notes = data_notes(table)
+    notes = [*data_notes(table), *(() if "ordinal" in settings else order_remarks(table))]
     if notes:
         sections.append(("Look at", " ".join(notes)))
     if advice is not None:
@@ -261,7 +263,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     path = opt.file_or_stdin(Path(data))
     columns, drop = chosen(reading.columns), chosen(reading.drop)
     if data in EMBEDDED and not path.is_file():
-        if replace(reading, columns=None, drop=None) != opt.Reading():
+        if replace(reading, columns=None, drop=None, bins=None) != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
                 "--weights, --missing, --missing-values, --keep-missing and --strings."
@@ -281,6 +283,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
             missing="state" if reading.keeps_gaps or gaps else "error",
             columns=columns,
             drop=drop,
+            bins=reading.bins,
         )
     except DataError as error:
         if path.exists() or path.suffix:

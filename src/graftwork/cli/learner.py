@@ -10,7 +10,7 @@ import typer
 
 from graftwork.cli.methods import parse_method
 from graftwork.cli.name_options import parse_value, split_options
-from graftwork.cli.options import parse_lam
+from graftwork.cli.options import parse_bins, parse_lam
 from graftwork.errors import DataError, ParameterError
 from graftwork.parameters import joined, options_of
 
@@ -60,6 +60,7 @@ def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         "criterion": criterion,
         "criterion_options": options,
         "knowledge": _knowledge(given),
+        "bins": parse_bins(given.get("bins") or ()),
         "ordinal": parse_ordinal(given.get("ordinal") or ()),
         "random_state": given["seed"],
         "n_jobs": given.get("n_jobs"),

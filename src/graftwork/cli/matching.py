@@ -17,10 +17,13 @@ from graftwork.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
     from graftwork.data import Table
+    from graftwork.data.columns import Raw
     from graftwork.models import PairwiseMRF
 
 Meanings = Mapping[Any, Mapping[Any, str]]
 
+#: What a missing cell is called where it is a state, as `graftwork.data.missing` has it.
+MISSING_STATE = "(missing)"
 #: Names and options that are listed when one was wrong.
 _LISTED = 20
 
@@ -29,7 +32,7 @@ def match_text(text: str, known: Sequence[Any], words: Mapping[Any, str] | None 
     """Return the position of the known value a text stands for, None if there is none.
 
     In this order: written exactly like it; the same number ("1" and 1.0); the same truth value
-    ("true" and True); its word.
+    ("true" and True); its word. A number finds the bin it is in.
 
     Examples
     --------
@@ -38,9 +41,14 @@ def match_text(text: str, known: Sequence[Any], words: Mapping[Any, str] | None 
     >>> match_text("true", [False, True]), match_text("foul", ["f"], {"f": "foul"})
     (1, 0)
     """
+    from graftwork.data.bins import bin_of
+
     written = [str(value) for value in known]
     if text in written:
         return written.index(text)
+    place = bin_of(_number(text), tuple(known))
+    if place >= 0:
+        return place
     for position, value in enumerate(known):
         if isinstance(value, bool):
             if str(value).lower() == text.lower():
@@ -218,31 +226,78 @@ def read_for(
             missing="state",
             columns=wanted,
         )
-    codes = [_column(model, name, table, path, gaps) for name in model.names]
+    codes = []
+    for name in model.names:
+        place = _place(name, table.names, path)
+        codes.append(_column(model, name, table.states[place], table.codes[place], path, gaps))
     listed = tuple(with_missing(list(model.states.values())))
     return Table(model.names, listed, _stack(codes), table.weights)
 
 
-def _column(model: PairwiseMRF, name: Any, table: Table, path: Path, gaps: bool) -> Any:
-    """Return one variable's codes in the model's states; one more is a missing cell."""
+def rows_for(
+    model: PairwiseMRF, raw: Raw, path: Path, *, absent: Any = None, ignore: bool = False
+) -> Table:
+    """Return a file's columns of text as rows of a model, with missing as one more state.
+
+    Parameters
+    ----------
+    absent : hashable, optional
+        A variable that the file may lack: all its cells are missing then.
+    ignore : bool
+        Whether cells in states that the model does not have are missing; refused otherwise.
+    """
     import numpy as np
 
-    from graftwork.data.missing import MISSING_STATE
+    from graftwork.data import Table
+    from graftwork.data.encode import encode
+    from graftwork.data.missing import settle
+    from graftwork.models.gaps import with_missing
 
-    place = match_text(str(name), table.names)
+    listed = with_missing(list(model.states.values()))
+    codes = []
+    for name, states in zip(model.names, listed, strict=True):
+        if name == absent and match_text(str(name), raw.names) is None:
+            codes.append(np.full(raw.n_rows, states.index(MISSING_STATE)))
+            continue
+        place = _place(name, raw.names, path)
+        column = settle(encode(raw.column(place), name, raw.place), name, "state", raw.place)
+        codes.append(_column(model, name, column.states, column.codes, path, True, ignore))
+    return Table(model.names, tuple(listed), _stack(codes))
+
+
+def _place(name: Any, names: Sequence[Any], path: Path) -> int:
+    """Return where a file has a variable of the model, or refuse the file."""
+    place = match_text(str(name), names)
     if place is None:
         raise DataError(
             f"{path.name}: there is no column {str(name)!r}, a variable of the model"
-            f"{near(str(name), table.names, 'columns')}"
+            f"{near(str(name), names, 'columns')}"
         )
+    return int(place)
+
+
+def _column(
+    model: PairwiseMRF,
+    name: Any,
+    states: Sequence[Any],
+    given: Any,
+    path: Path,
+    gaps: bool,
+    ignore: bool = False,
+) -> Any:
+    """Return one variable's codes in the model's states; one more is a missing cell."""
+    import numpy as np
+
     listed = model.states[name]
-    seen = np.bincount(table.codes[place], minlength=len(table.states[place])) > 0
+    seen = np.bincount(given, minlength=len(states)) > 0
     codes = np.zeros(len(seen), dtype=np.int64)
-    for k in np.flatnonzero(seen):
-        text = str(table.states[place][k])
+    for k in np.flatnonzero(seen).tolist():
+        text = str(states[k])
         found = match_text(text, listed)
-        if found is None:
-            row = int(np.argmax(table.codes[place] == k)) + 1
+        if found is None and ignore and text != MISSING_STATE:
+            found = gap_code(listed)
+        elif found is None:
+            row = int(np.argmax(given == k)) + 1
             if text != MISSING_STATE:
                 raise DataError(
                     f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
@@ -256,7 +311,18 @@ def _column(model: PairwiseMRF, name: Any, table: Table, path: Path, gaps: bool)
                 )
             found = len(listed)
         codes[k] = found
-    return codes[table.codes[place]]
+    return codes[given]
+
+
+def gap_code(states: Sequence[Any]) -> int:
+    """Return the code of a missing cell: of that state, or one more than the last.
+
+    Examples
+    --------
+    >>> gap_code(["x", "y"]), gap_code(["x", "(missing)"])
+    (2, 1)
+    """
+    return states.index(MISSING_STATE) if MISSING_STATE in states else len(states)
 
 
 def _stack(columns: list[Any]) -> Any:

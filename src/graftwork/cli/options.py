@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -52,6 +52,13 @@ class ScoredMissing(StrEnum):
     ERROR = "error"
     AVAILABLE_CASE = "available-case"
     DROP_ROWS = "drop-rows"
+
+
+class UnseenStates(StrEnum):
+    """What cells are whose state a model does not have."""
+
+    ERROR = "error"
+    IGNORE = "ignore"
 
 
 class Header(StrEnum):
@@ -116,6 +123,35 @@ def parse_lam(text: str) -> Literal["auto"] | float:
     return value
 
 
+def parse_bins(texts: Sequence[str]) -> int | dict[str, int] | None:
+    """Return how many bins columns of numbers get: all of them, or some by name.
+
+    Examples
+    --------
+    >>> parse_bins(["7"]), parse_bins(["age:5,income:7"]), parse_bins([])
+    (7, {'age': 5, 'income': 7}, None)
+    """
+    if not texts:
+        return None
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    if len(parts) == 1 and ":" not in parts[0]:
+        return _whole(parts[0], parts[0])
+    found = {}
+    for part in parts:
+        name, _, count = part.rpartition(":")
+        found[name] = _whole(count if name else "", part)
+    return found
+
+
+def _whole(text: str, given: str) -> int:
+    """Return a number of bins, or refuse what was given."""
+    try:
+        return int(text)
+    except ValueError:
+        sentence = f"{given!r} is neither a number of bins, such as 7, nor a column's, as age:5."
+        raise typer.BadParameter(sentence, param_hint="'--bins'") from None
+
+
 def learning_options(*, without: tuple[str, ...] = ()) -> Options:
     """Return the options of learning a network, with their defaults, from the parameters."""
     found: Options = {}
@@ -140,7 +176,7 @@ def _option(parameter: Parameter) -> Any:
     else:
         kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
     listed = parameter.within == "knowledge" and parameter.name != "penalty_weights"
-    if listed or parameter.name == "ordinal":
+    if listed or parameter.name in ("ordinal", "bins"):
         kind = list[str]
     if parameter.default is None:
         kind = kind | None
@@ -216,6 +252,7 @@ class Reading:
     keeps_gaps: bool = False
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] | None = None
+    bins: int | Mapping[str, int] | None = None
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Reading:
@@ -227,19 +264,23 @@ class Reading:
         columns, drop = (
             tuple(given[name]) if given[name] else None for name in ("columns", "drop")
         )
+        bins = parse_bins(given.get("bins") or ())
         return Reading(
-            given["sep"], header, given["weights"], missing, given["strings"], gaps, columns, drop
-        )
+            given["sep"], header, given["weights"], missing, given["strings"], gaps, columns, drop,
+            bins,
+        )  # fmt: skip
 
 
 Data = Annotated[
     str,
     typer.Argument(
-        help="A CSV, TSV or Parquet file (- for standard input), or the name of a data set: "
-        "adhd, boredom, mushroom."
+        help="A CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file (- for standard input), or "
+        "the name of a data set: adhd, boredom, mushroom."
     ),
 ]
-Rows = Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")]
+Rows = Annotated[
+    Path, typer.Argument(help="A CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file.")
+]
 Model = Annotated[Path, typer.Argument(help="A model file, as learn writes it (model.gw).")]
 Given = Annotated[
     list[str] | None,
@@ -310,6 +351,8 @@ Columns = Annotated[
 Drop = Annotated[
     list[str] | None,
     typer.Option(
+        "--drop",
+        "--exclude",
         metavar="NAME,NAME",
         help="Leave out these columns: ids, names, comments. They are not read.",
         rich_help_panel=READING,

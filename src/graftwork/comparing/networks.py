@@ -188,7 +188,8 @@ def make_task(
     check_options(options, NETWORKS)
     most = int(number("points", points, 2, whole=True))
     entries = None if methods is None else make_entries(methods, NETWORKS)
-    table = as_table(X, states=options.pop("states", None), weights=sample_weight)
+    states, bins = options.pop("states", None), options.pop("bins", None)
+    table = as_table(X, states=states, weights=sample_weight, bins=bins)
     seed = _seed(random_state)
     train, held = _held_out(table, test, seed)
     return NetworkTask(

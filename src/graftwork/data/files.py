@@ -1,4 +1,4 @@
-"""Files that hold tables: CSV and its cousins, plain or gzipped, and Parquet."""
+"""Files that hold tables: CSV and its cousins, plain or gzipped, Parquet, Excel and SPSS."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from graftwork.data.bins import Bins, check_bins, cuts_of
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
+from graftwork.data.foreign import EXCEL, SPSS, SPSS_MARKS, read_excel, read_spss
 from graftwork.data.frames import from_frame
 from graftwork.data.missing import RECOMMENDED, Missing, check_missing
 from graftwork.data.oddities import warn_of_columns
@@ -52,12 +54,17 @@ def read_table(
     missing: Missing = "error",
     columns: Wanted | None = None,
     drop: Wanted | None = None,
+    bins: Bins | None = None,
 ) -> Table:
-    """Return the table in a CSV, TSV or Parquet file.
+    """Return the table in a CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file.
 
     Text is UTF-8, with or without a byte order mark, perhaps gzipped; cells may be quoted, and
     blank lines are skipped. Spaces around a cell are dropped; spaces inside quotes are kept, and
     in a line that holds quotes so are spaces behind a cell.
+
+    Of an Excel file the first sheet is read. Of an SPSS file value labels are states, in the order
+    of their values, codes declared as missing are missing, and variables whose level of measurement
+    is ordinal are ordered. Both need ``pip install 'graftwork[files]'``.
 
     Parameters
     ----------
@@ -90,6 +97,8 @@ def read_table(
     drop : list of names, optional
         Columns to leave out: names, ids, comments. What is in them is not looked at. Or a function,
         as before.
+    bins : int or mapping of name to int, optional
+        As in `as_table`.
 
     Returns
     -------
@@ -121,6 +130,7 @@ def read_table(
     """
     file = Path(path)
     check_missing(missing)
+    bins = check_bins(bins)
     if header not in (True, False, "auto"):
         raise DataError(f"header is {header!r}, but it must be True, False or 'auto'.")
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
@@ -131,7 +141,7 @@ def read_table(
         raw = _take_apart(file, sep, header, frozenset(missing_values), convert, choose)
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
-        table = assemble(raw, states=states, weights=weights, missing=missing)
+        table = assemble(raw, states=states, weights=weights, missing=missing, bins=bins)
     warn_of_columns(table)
     return table
 
@@ -139,7 +149,8 @@ def read_table(
 def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     """Return the columns of a file that have these names, not encoded yet.
 
-    One whose states are text stays text, and a text that is a state does not mean a missing cell.
+    One whose states are text stays text unless these are bins, and a text that is a state does not
+    mean a missing cell.
 
     Examples
     --------
@@ -159,6 +170,29 @@ def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     return _take_apart(file, None, "auto", missing, convert, _chooser(wanted, None, None))
 
 
+def text_columns(
+    path: str | PathLike[str],
+    *,
+    sep: str | None = None,
+    header: bool | Literal["auto"] = "auto",
+    missing_values: Collection[str] = MISSING,
+) -> Raw:
+    """Return all columns of a file, cells as text, not encoded yet: of any number of states.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "t.csv")
+    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
+    >>> text_columns(path).column(0).states
+    ('7', '8')
+    """
+    file, missing = Path(path), frozenset(missing_values)
+    with named_after(file):
+        convert = _converter(False, None, None)
+        return _take_apart(file, sep, header, missing, convert, _chooser(None, None, None))
+
+
 def _take_apart(
     file: Path,
     sep: str | None,
@@ -170,8 +204,15 @@ def _take_apart(
     """Return the columns of a file that are wanted."""
     check_file(file)
     source = Source.of(file)
-    if first_bytes(source) == b"PAR1" or file.suffix in (".parquet", ".pq"):
+    mark, suffix = first_bytes(source), file.suffix.lower()
+    if mark == b"PAR1" or suffix in (".parquet", ".pq"):
         return _read_parquet(source, choose)
+    if suffix in EXCEL:
+        return read_excel(source, header, missing, convert, choose)
+    if mark in SPSS_MARKS or suffix in SPSS:
+        return read_spss(source, convert, choose)
+    if mark == b"\xd0\xcf\x11\xe0":
+        raise DataError("this is an old Excel file (.xls); save it as .xlsx or CSV.")
     columns, names = _read_text(source, sep, header, choose)
     return _text_columns(columns, names, missing, convert)
 
@@ -192,7 +233,9 @@ def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashab
     keep = {
         name
         for name, listed in declared
-        if isinstance(listed, Collection) and all(isinstance(state, str) for state in listed)
+        if isinstance(listed, Collection)
+        and all(isinstance(state, str) for state in listed)
+        and cuts_of(tuple(listed)) is None
     }
     weight_name = weights if isinstance(weights, str) else None
 

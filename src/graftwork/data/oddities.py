@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.table import Table
+from graftwork.data.text import is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 
@@ -22,7 +23,11 @@ OWN_STATES = 0.5
 OWN_TEXTS, WORDS = 0.1, 3
 # With a larger mean weight, rows are not single observations.
 HEAVY = 2.0
-_SHOWN = 5
+# Largest share of other texts among the states of a column that was meant to hold numbers.
+OTHER_TEXTS = 0.2
+# Levels that ordered answers have.
+FEWEST_ANSWERS, MOST_ANSWERS = 3, 10
+_SHOWN, _LISTED = 5, 40
 
 
 def lone_columns(table: Table) -> tuple[Hashable, ...]:
@@ -69,6 +74,50 @@ def number_columns(table: Table) -> dict[Hashable, int]:
     return found
 
 
+def text_number_columns(table: Table) -> dict[Hashable, tuple[str, ...]]:
+    """Return the columns of numbers that other texts keep from being numbers, and these texts.
+
+    Examples
+    --------
+    >>> states = (*map(str, range(30)), "unknown")
+    >>> text_number_columns(Table(("age",), (states,), [list(range(31))]))
+    {'age': ('unknown',)}
+    """
+    found = {}
+    for name, states in zip(table.names, table.states, strict=True):
+        texts = [state for state in states if isinstance(state, str) and state != MISSING_STATE]
+        if len(texts) <= MANY_STATES or len(texts) < len(states) - (MISSING_STATE in states):
+            continue
+        others = tuple(text for text in texts if not is_number(text))
+        if 0 < len(others) <= OTHER_TEXTS * len(texts):
+            found[name] = others
+    return found
+
+
+def answer_columns(table: Table) -> tuple[Hashable, ...]:
+    """Return the columns that look like ordered answers, and are not taken as ordered.
+
+    These have 3 to 10 whole numbers, one after the other from 0 or 1 on, or around 0.
+
+    Examples
+    --------
+    >>> states = ((1, 2, 3, 4, 5), (0, 1), (10, 20, 30))
+    >>> answer_columns(Table(("mood", "sex", "region"), states, [[0], [0], [0]]))
+    ('mood',)
+    """
+    known = {} if table.ordered is None else table.ordered.scores
+    found = []
+    for name, states in zip(table.names, table.states, strict=True):
+        levels: list[Any] = [state for state in states if state != MISSING_STATE]
+        if name in known or not FEWEST_ANSWERS <= len(levels) <= MOST_ANSWERS:
+            continue
+        if all(_is_number(level) and level == int(level) for level in levels):
+            low, high = min(levels), max(levels)
+            if high - low == len(levels) - 1 and (low in (0, 1) or low == -high):
+                found.append(name)
+    return tuple(found)
+
+
 def _is_number(state: Hashable) -> bool:
     """Return whether a state is a number, or that of missing cells."""
     if state == MISSING_STATE:
@@ -87,7 +136,36 @@ def column_remarks(table: Table) -> tuple[str, ...]:
     """
     lone = lone_columns(table)
     numbers = {name: n for name, n in number_columns(table).items() if name not in lone}
-    return tuple(filter(None, [_lone_words(lone), _number_words(numbers)]))
+    texts = _text_number_words(text_number_columns(table))
+    return tuple(filter(None, [_lone_words(lone), _number_words(numbers), texts]))
+
+
+def order_remarks(table: Table) -> tuple[str, ...]:
+    """Return what could be said about the order of columns that nothing was said about.
+
+    Examples
+    --------
+    >>> order_remarks(Table(("mood", "sex"), ((1, 2, 3), (0, 1)), [[0, 1, 2], [0, 1, 0]]))
+    ("mood has a few whole numbers, which are taken as states without an order. If they are ordered
+    answers, ordinal=['mood'] says so, and gives edges between them a sign.",)
+    """
+    names = answer_columns(table)
+    if not names:
+        return ()
+    one, every = len(names) == 1, len(names) == table.n_variables
+    if every and not one:
+        which, option = f"All {len(names)} columns", "ordinal=True"
+    else:
+        texts = [str(name) for name in names]
+        some = ", ".join(texts[:_SHOWN])
+        which = some + f" and {len(texts) - _SHOWN} more" * (len(texts) > _SHOWN)
+        listed = f"ordinal={list(names)!r}"
+        option = listed if len(names) <= _LISTED else "ordinal, with their names,"
+    verb, each = ("has", "") if one else ("have", " each")
+    return (
+        f"{which} {verb} a few whole numbers{each}, which are taken as states without an order. If "
+        f"they are ordered answers, {option} says so, and gives edges between them a sign.",
+    )
 
 
 def warn_of_columns(table: Table) -> None:
@@ -117,8 +195,22 @@ def _number_words(numbers: dict[Hashable, int]) -> str:
     some = [f"{name} ({n:,})" for name, n in numbers.items()]
     text = ", ".join(some[:_SHOWN]) + (f" and {len(some) - _SHOWN} more" * (len(some) > _SHOWN))
     return (
-        f"Many different numbers, each taken as a state of its own: {text}. A few groups, as by "
-        f"pandas.qcut(df[{next(iter(numbers))!r}], 5), leave more rows for each."
+        f"Many different numbers, each taken as a state of its own: {text}. "
+        "bins=7 groups them, which leaves more rows for each state."
+    )
+
+
+def _text_number_words(columns: dict[Hashable, tuple[str, ...]]) -> str:
+    """Return what to do about numbers with other texts among them."""
+    if not columns:
+        return ""
+    name, others = next(iter(columns.items()))
+    also = [str(each) for each in list(columns)[1:_SHOWN]]
+    more = f" (so {'do' if len(also) > 1 else 'does'} {', '.join(also)})" if also else ""
+    return (
+        f"Column {name!r} holds numbers and {listing(others, 3)}{more}, so all are taken as texts: "
+        f"if that means a missing cell, missing_values={list(others[:3])!r} says so when a file is "
+        "read."
     )
 
 

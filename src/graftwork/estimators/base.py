@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Callable
+from functools import update_wrapper
 from reprlib import Repr
-from typing import Any, Self
+from types import MethodType
+from typing import Any, Self, TypeVar, cast
 
 # Methods that may take more than X and y.
 ROUTED = ("fit", "predict", "score")
@@ -146,3 +149,32 @@ def check_is_fitted(estimator: Estimator) -> None:
             f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with "
             "appropriate arguments before using this estimator."
         )
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def not_of_arrays(method: Method) -> Method:
+    """Return a method that fitted estimators have, unless to a NumPy or sparse array.
+
+    scikit-learn takes whatever has ``predict`` for a classifier or a regressor of some y.
+    """
+    return cast(Method, _NotOfArrays(method))
+
+
+class _NotOfArrays:
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(cast(Any, self), method)
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self._method
+        check_is_fitted(estimator)  # what it raises is an AttributeError, too
+        if getattr(estimator, "_from_array", False):
+            name = self._method.__name__
+            raise AttributeError(
+                f"a network fitted to a NumPy or sparse array has no {name}; use "
+                f"net.model_.{name}(X, target=...), or fit it to a frame with names."
+            )
+        return MethodType(self._method, estimator)

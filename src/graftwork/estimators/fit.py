@@ -134,7 +134,7 @@ def fit(
     True
     """
     table, found = read_rows(spec, X, sample_weight)
-    data = LearnedFrom.of(table, found)
+    data = LearnedFrom.of(table, found, order=spec.ordinal is None and spec.ordered)
     if not isinstance(X, Table | str | PathLike):  # reading a file has warned
         warn_of_columns(table)
     rng = spec.rng()

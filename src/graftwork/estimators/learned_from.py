@@ -7,7 +7,7 @@ from typing import Any
 
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
-from graftwork.data.oddities import column_remarks
+from graftwork.data.oddities import column_remarks, order_remarks
 from graftwork.estimators.missing import MissingCells
 from graftwork.inference.layout import Floats
 
@@ -40,8 +40,12 @@ class LearnedFrom:
     remarks: tuple[str, ...] = ()
 
     @staticmethod
-    def of(table: Table, missing: MissingCells | None = None) -> LearnedFrom:
+    def of(
+        table: Table, missing: MissingCells | None = None, *, order: bool = False
+    ) -> LearnedFrom:
         """Return what is kept of a table, and of what was missing in it.
+
+        With ``order`` there is a remark on columns that look ordered and are not taken so.
 
         Examples
         --------
@@ -63,7 +67,7 @@ class LearnedFrom:
             n_rows,
             table.weights is not None,
             table.total_weight,
-            column_remarks(table),
+            (*column_remarks(table), *(order_remarks(table) if order else ())),
         )
 
     @property

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from graftwork.data import Table
-from graftwork.estimators.base import Estimator, check_is_fitted
+from graftwork.data.columns import Unseen
+from graftwork.estimators.base import Estimator, check_is_fitted, not_of_arrays
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.centrality import BRIDGE_COLUMNS, centrality_records, communities_of
 from graftwork.estimators.centrality import COLUMNS as CENTRALITY_COLUMNS
@@ -171,6 +173,7 @@ class MarkovNetwork(Estimator):
         tol: float = 1e-6,
         tie: int | None = None,
         states: Mapping[Any, Sequence[Any]] | None = None,
+        bins: int | Mapping[Any, int] | None = None,
         ordinal: bool | Sequence[Any] | Mapping[Any, Any] | None = None,
         degree: int = 1,
         missing: MissingPolicy = "error",
@@ -195,6 +198,7 @@ class MarkovNetwork(Estimator):
         self.tol = tol
         self.tie = tie
         self.states = states
+        self.bins = bins
         self.ordinal = ordinal
         self.degree = degree
         self.missing = missing
@@ -255,6 +259,7 @@ class MarkovNetwork(Estimator):
         self.n_features_in_, self.n_iter_ = len(self.names_), len(found.trace)
         for earlier in ("feature_names_in_", "predictability_"):
             self.__dict__.pop(earlier, None)
+        self._from_array = isinstance(X, np.ndarray) or sparse.issparse(X)
         named = nw.dependencies.is_into_dataframe(X)
         if named and all(isinstance(name, str) for name in self.names_):
             self.feature_names_in_ = np.array(self.names_, dtype=object)
@@ -484,6 +489,52 @@ class MarkovNetwork(Estimator):
         check_is_fitted(self)
         seed: Any = self.random_state if random_state is None else random_state
         return self.model_.sample(n_samples, evidence, seed, n_jobs=self.n_jobs)
+
+    @not_of_arrays
+    def predict(self, X: Any, target: Any = None, *, unseen: Unseen = "error") -> Any:
+        """Return the most probable state of a variable in each row, given its other cells.
+
+        As `PairwiseMRF.predict`: missing cells are summed out, the variable's own column may be
+        left out, and it is the last variable unless ``target`` names one. Not there once the
+        network is fitted to a NumPy or sparse array, of which scikit-learn would expect the classes
+        of some y: ask ``model_`` then.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).predict([["rain", None], ["sun", "wet"]], "x1")
+        ['wet', 'dry']
+        """
+        check_is_fitted(self)
+        return self.model_.predict(X, target, unseen=unseen, owner=type(self).__name__)
+
+    @not_of_arrays
+    def predict_proba(self, X: Any, target: Any = None, *, unseen: Unseen = "error") -> Any:
+        """Return the probabilities of a variable's states in each row, given its other cells.
+
+        As `PairwiseMRF.predict_proba`; the columns are ``model_.states[target]``, in their order.
+        """
+        check_is_fitted(self)
+        return self.model_.predict_proba(X, target, unseen=unseen, owner=type(self).__name__)
+
+    def impute(
+        self, X: Any, *, draw: bool = False, random_state: Any = None, unseen: Unseen = "error"
+    ) -> Any:
+        """Return a copy of rows with their missing cells in the most probable states, or drawn.
+
+        As `PairwiseMRF.impute`.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).impute([["rain", None], [None, "dry"]])
+        [['rain', 'wet'], ['sun', 'dry']]
+        """
+        check_is_fitted(self)
+        seed: Any = self.random_state if random_state is None else random_state
+        return self.model_.impute(
+            X, draw=draw, random_state=seed, unseen=unseen, owner=type(self).__name__
+        )
 
     def bootstrap(
         self,

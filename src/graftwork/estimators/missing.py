@@ -133,7 +133,7 @@ def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]
 def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]:
     """Return all rows, missing cells in a state of their own, and what is missing in them."""
     how: Missing = "error" if spec.missing == "error" else "state"
-    table = as_table(X, states=spec.states, weights=weights, missing=how)
+    table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
     ordinal = spec.ordinal if spec.ordered else False
     table = ordered_table(table, ordinal, spec.degree, spec.states or ())
     return table, _found(spec.missing, missing_cells(table))

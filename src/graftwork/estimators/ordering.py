@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graftwork.data import Table
+from graftwork.data.bins import cuts_of
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
@@ -25,7 +26,7 @@ def ordered_table(
     Parameters
     ----------
     ordinal : None, bool, names or mapping
-        As `MarkovNetwork.ordinal`.
+        As `MarkovNetwork.ordinal`. Bins are ordered in any case but False.
     degree : int
     declared : collection of names
         Columns whose states were listed in an order that is meant.
@@ -57,6 +58,9 @@ def ordered_table(
         names = _names(ordinal)
         _check_names(names, table.names)
         scores = {name: _own(table, name, known, declared) for name in names}
+    if ordinal is not False:  # bins are ordered, whatever else is
+        binned = [name for name in known if _is_binned(table, name)]
+        scores = {**{name: known[name] for name in binned}, **scores}
     return table.with_order(Ordered(scores, degree) if scores else None)
 
 
@@ -126,6 +130,10 @@ def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]
     if len(set(scores.values())) < len(scores):
         raise ParameterError(f"ordinal: two states of {name!r} have the same score.")
     return {state: scores[state] for state in states}
+
+
+def _is_binned(table: Table, name: Hashable) -> bool:
+    return name in table.names and cuts_of(table.states[table.index(name)]) is not None
 
 
 def _states(table: Table, name: Hashable) -> list[Hashable]:

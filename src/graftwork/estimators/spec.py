@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.data.bins import Bins, check_bins
 from graftwork.data.encoded import EncodedRows
 from graftwork.errors import ParameterError
 from graftwork.estimators.knowledge import PriorKnowledge
@@ -72,6 +73,7 @@ class FitSpec:
     tol : float
     tie : int or None
     states : mapping or None
+    bins : int, mapping or None
     ordinal, degree
         Which columns are ordered, as users give it.
     missing : str
@@ -100,6 +102,7 @@ class FitSpec:
     tol: float
     tie: int | None
     states: Mapping[Any, Sequence[Any]] | None
+    bins: Bins | None
     ordinal: Any
     degree: int
     missing: MissingPolicy
@@ -143,6 +146,7 @@ class FitSpec:
             tol=given["tol"],
             tie=given["tie"],
             states=given["states"],
+            bins=check_bins(given["bins"]),
             ordinal=given["ordinal"],
             degree=given["degree"],
             missing=given["missing"],

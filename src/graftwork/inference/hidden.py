@@ -116,7 +116,7 @@ def log_hidden(
     if limit_cells is None:
         limit_cells = max(LIMIT_CELLS, CELLS_PER_WEIGHT * inside.layout.size)
     fits = JunctionTree(limit_cells).fits(inside.layout)
-    run = _by_junction_tree(inside) if fits else _by_propagation(inside)
+    run = by_junction_tree(inside) if fits else by_propagation(inside)
     rows = np.ascontiguousarray(codes[hidden][:, lines.order], dtype=np.int64)
     sorted_values = np.empty(rows.shape)
 
@@ -181,8 +181,21 @@ def unaries_given(potentials: Potentials, free: Mask, codes: NDArray[Any]) -> Fl
 Runner = Callable[[Floats, Ints, Ints, Floats], int]
 
 
-def _by_junction_tree(inside: Potentials) -> Runner:
-    """Return the function that fills in exact values, line by line."""
+def by_junction_tree(inside: Potentials) -> Runner:
+    """Return the function that fills in exact values, line by line.
+
+    It takes unaries, where each line's columns start, states asked about and where to write the log
+    of their probabilities, and returns how many lines did not converge.
+
+    Examples
+    --------
+    >>> coin = Potentials(Layout.of([2], []), np.zeros(2))
+    >>> out = np.empty((1, 2))
+    >>> by_junction_tree(coin)(np.log([[1.0, 3.0]]), np.array([0, 2]), np.array([[0, 1]]), out)
+    0
+    >>> np.exp(out)
+    array([[0.25, 0.75]])
+    """
     layout = inside.layout
     plan = compile_plan(layout)
     tables = np.array(inside.weights)
@@ -201,8 +214,11 @@ def _by_junction_tree(inside: Potentials) -> Runner:
     return run
 
 
-def _by_propagation(inside: Potentials) -> Runner:
-    """Return the function that fills in beliefs, line by line, and counts what did not converge."""
+def by_propagation(inside: Potentials) -> Runner:
+    """Return the function that fills in beliefs, line by line, and counts what did not converge.
+
+    It is called as that of `by_junction_tree`.
+    """
     layout = inside.layout
     wiring = wire(layout)
     tables = ready(inside)

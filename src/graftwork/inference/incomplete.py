@@ -78,13 +78,20 @@ def _partly(potentials: Potentials, codes: Ints, gone: Bools, most_cells: int) -
     for e, (i, j) in enumerate(layout.edges.tolist()):
         table = layout.table(weights, e)
         out += np.where(gone[i] | gone[j], 0.0, table[codes[i], codes[j]])
-    for variables, rows in _groups(layout.edges, gone).items():
+    for variables, rows in groups(layout.edges, gone).items():
         out[rows] += _summed_out(potentials, np.array(variables), codes[:, rows], most_cells)
     return out
 
 
-def _groups(edges: Ints, gone: Bools) -> dict[tuple[int, ...], list[int]]:
-    """Return the groups of missing cells that edges join: their variables, and in which rows."""
+def groups(edges: Ints, gone: Bools) -> dict[tuple[int, ...], list[int]]:
+    """Return the groups of missing cells that edges join: their variables, and in which rows.
+
+    Examples
+    --------
+    >>> gone = np.array([[True, True], [True, False], [False, True]])
+    >>> groups(np.array([(0, 1), (1, 2)]), gone)
+    {(0, 1): [0], (0,): [1], (2,): [1]}
+    """
     rows, variables = np.nonzero(gone.T)
     number = np.full(gone.shape, -1, dtype=np.int64)
     number[variables, rows] = np.arange(len(rows))
@@ -257,7 +264,7 @@ def impute(
     drawn = np.array(codes)
     for i, rows in enumerate(gone):  # to begin with, as if there were no edges
         alone = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
-        drawn[i, rows] = _draw(alone, rng)
+        drawn[i, rows] = draw_states(alone, rng)
     for _ in range(sweeps):
         for i, rows in enumerate(gone):
             if not len(rows):
@@ -265,12 +272,18 @@ def impute(
             logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
             for j, table in neighbours[i]:
                 logits += table[:, drawn[j, rows]]
-            drawn[i, rows] = _draw(logits, rng)
+            drawn[i, rows] = draw_states(logits, rng)
     return drawn
 
 
-def _draw(logits: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a state for each column, with probabilities proportional to exp(logits)."""
+def draw_states(logits: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a state for each column, with probabilities proportional to exp(logits).
+
+    Examples
+    --------
+    >>> draw_states(np.array([[0.0, -np.inf], [-np.inf, 0.0]]), np.random.default_rng(0))
+    array([0, 1])
+    """
     if not logits.size:
         return np.zeros(logits.shape[1], dtype=np.int64)
     noise = rng.gumbel(size=logits.shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.data.bins import bin_of
 from graftwork.data.values import key, listing, plain, suggestion
 from graftwork.errors import DataError
 from graftwork.inference.layout import Floats, Ints, Layout
@@ -69,11 +70,16 @@ def find(name: Any, names: tuple[Any, ...], index: Index) -> int:
 def find_state(state: Any, name: Any, states: tuple[Any, ...]) -> int:
     """Return the number of a state, or refuse with the states there are.
 
+    A number finds the bin it is in.
+
     Examples
     --------
-    >>> find_state("yes", "a", ("no", "yes"))
-    1
+    >>> find_state("yes", "a", ("no", "yes")), find_state(37, "age", ("<= 20", "> 20"))
+    (1, 1)
     """
+    place = bin_of(plain(state), states)
+    if place >= 0:
+        return place
     return _find(state, states, number(states), f"{name!r} has no state {{0!r}}", "Its states are")
 
 

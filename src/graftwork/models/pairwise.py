@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graftwork.data import Table
+from graftwork.data.columns import Unseen
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.incomplete import conditional_logits, log_observed_weights
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.models import answers
 from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
 from graftwork.models.gaps import (
     Gaps,
@@ -420,6 +422,104 @@ class PairwiseMRF:
         """
         rows = self.rows_to_score(X, missing, sample_weight)
         return rows.mean(self.log_conditionals(rows, n_jobs))
+
+    def predict(
+        self, X: Any, target: Any = None, *, unseen: Unseen = "error", owner: str = "model"
+    ) -> Any:
+        """Return the most probable state of a variable in each row, given its other cells.
+
+        Where all neighbours of the variable are known these are its conditionals; missing cells are
+        summed out, exactly where that is affordable. Where it is not, a warning says for how many
+        rows loopy belief propagation was used.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the network's variables: a frame, an array, lists, dicts, a Table or a path.
+            The variable itself is not looked at, and its column may be left out.
+        target : hashable, optional
+            The variable; default the last one.
+        unseen : {"error", "ignore"}
+            What is done about cells in states that the network does not have: refuse them, or take
+            them as missing.
+        owner : str
+            Who asks, for errors.
+
+        Returns
+        -------
+        series, array or list
+            A series of pandas (with the index of X) or polars for their frames, a list for lists
+            and dicts, an array otherwise. Of equally probable states it is the first.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.predict({"a": [0, 1]}, "b")
+        [0, 1]
+        """
+        return answers.predict(self, X, self._target(target), unseen, owner)
+
+    def predict_proba(
+        self, X: Any, target: Any = None, *, unseen: Unseen = "error", owner: str = "model"
+    ) -> Any:
+        """Return the probabilities of a variable's states in each row, given its other cells.
+
+        As `predict`; the columns are the states in their order, without that of missing cells. A
+        frame for a frame, lists for lists and dicts, an array otherwise.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.predict_proba(np.array([[0, 0], [1, 0]]), "b").round(3)
+        array([[0.731, 0.269],
+               [0.269, 0.731]])
+        """
+        return answers.predict_proba(self, X, self._target(target), unseen, owner)
+
+    def impute(
+        self,
+        X: Any,
+        *,
+        draw: bool = False,
+        random_state: int | np.random.Generator | None = None,
+        unseen: Unseen = "error",
+        owner: str = "model",
+    ) -> Any:
+        """Return a copy of rows with their missing cells filled.
+
+        A row's missing cells get the states that are the most probable ones together, given its
+        other cells: exactly where that is affordable, and a warning says for how many rows it was
+        not. Columns that are not the network's stay as they are; numbers in bins come back as bins
+        where some of them are filled.
+
+        Parameters
+        ----------
+        X : table
+            As in `predict`, with all variables.
+        draw : bool
+            Whether to draw states by their probabilities, in place of the most probable ones.
+        random_state : int, Generator or None
+            Seed of the draws.
+        unseen : {"error", "ignore"}
+            As in `predict`; such cells stay as they are, and tell nothing about others.
+
+        Returns
+        -------
+        table
+            A container like X; a Table for a Table, a path and frames of other libraries than
+            pandas and polars.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.impute([[0, None], [None, 1]])
+        [[0, 0], [1, 1]]
+        """
+        return answers.impute(self, X, draw, random_state, unseen, owner)
+
+    def _target(self, target: Any) -> Any:
+        """Return the variable to predict: the last one unless one is named."""
+        return self.names[-1] if target is None else self.names[self._find(target)]
 
     def rows_to_score(
         self,

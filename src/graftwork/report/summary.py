@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.data.bins import cuts_of, is_label
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
@@ -178,7 +179,20 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
 def _clause(record: EdgeRecord, tie: Association, verb: str, meanings: Meanings | None) -> str:
     first = state_word(record.first, tie.first_state, meanings)
     second = state_word(record.second, tie.second_state, meanings)
-    return f"{record.first} = {first} {verb} {record.second} = {second}"
+    return f"{_holds(record.first, first)} {verb} {_holds(record.second, second)}"
+
+
+def _holds(name: Any, word: str) -> str:
+    """Return that a variable is in a state, in words.
+
+    Examples
+    --------
+    >>> _holds("odor", "foul"), _holds("age", "> 60"), _holds("age", "(20, 60]")
+    ('odor = foul', 'age > 60', 'age in (20, 60]')
+    """
+    if not is_label(word):
+        return f"{name} = {word}"
+    return f"{name} in {word}" if word.startswith("(") else f"{name} {word}"
 
 
 def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
@@ -242,6 +256,7 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
     ordered = [name for name in model.names if name in model.scores and len(model.states[name]) > 2]
     if ordered:
         text += f" {_ordered_words(ordered, data.n_variables)}"
+    text += _binned_words(model)
     constant = [
         name
         for name, counts in zip(data.names, data.counts, strict=True)
@@ -251,6 +266,17 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
         change = verb(len(constant), "changes", "change")
         text += f" {count(len(constant), 'variable')} never {change}: {names(constant)}."
     return text
+
+
+def _binned_words(model: PairwiseMRF) -> str:
+    """Return which variables are numbers in bins, and in how many; an empty text if none is."""
+    found: dict[int, list[Any]] = {}
+    for name, states in model.states.items():
+        cuts = cuts_of(states)
+        if cuts is not None:
+            found.setdefault(len(cuts) + 1, []).append(name)
+    parts = [f"{names(listed)} in {n} bins" for n, listed in sorted(found.items())]
+    return f" Numbers are grouped by quantiles: {'; '.join(parts)}." if parts else ""
 
 
 def _ordered_words(ordered: Sequence[Any], n_variables: int) -> str:
