@@ -142,6 +142,17 @@ def _basis(scores: Floats | None, card: int, degree: int) -> Floats:
     """Return orthonormal columns of the powers of scores that sum to zero."""
     if scores is None or card <= degree + 1:
         return np.zeros((card, 0))
+    return polynomials(scores, degree)
+
+
+def polynomials(scores: Floats, degree: int) -> Floats:
+    """Return orthonormal columns of the powers of scores that sum to zero.
+
+    Examples
+    --------
+    >>> polynomials(np.array([1.0, 2.0, 4.0]), 1).round(2).ravel()
+    array([-0.62, -0.15,  0.77])
+    """
     centred = scores - scores.mean()
     powers = np.stack([centred**k for k in range(degree + 1)], axis=1)
     columns, triangle = np.linalg.qr(powers)

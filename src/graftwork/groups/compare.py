@@ -16,8 +16,21 @@ from graftwork.estimators.parts import whole_number
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Observer
 from graftwork.groups.comparison import GlobalStrength, GroupComparison
-from graftwork.groups.differences import Strengths, differences, equal_sums, log_q_of_chosen
-from graftwork.groups.estimates import Estimates, GroupFit, fit_edges, spread_of_sum
+from graftwork.groups.curves import curved_in
+from graftwork.groups.differences import (
+    Strengths,
+    Weights,
+    differences,
+    equal_sums,
+    log_q_of_chosen,
+)
+from graftwork.groups.estimates import (
+    Estimates,
+    GroupFit,
+    fit_edges,
+    shared_between,
+    spread_of_sum,
+)
 from graftwork.groups.permutations import make_permuting, permute, spread_of_strengths
 from graftwork.groups.reading import GroupedRows, read_groups, rows_wanted
 from graftwork.groups.shared_states import SharedStates
@@ -46,7 +59,8 @@ def compare_groups(
 
     The pairs tested are the edges of the groups' networks and of the network of all rows. They are
     fitted together in each group without the sparsity penalty, and the tables of each pair are
-    compared between groups by a Wald test with robust covariances (edge invariance). All pairs
+    compared between groups by a Wald test with robust covariances (edge invariance); of ordered
+    variables (``ordinal``) their one signed number, unless a network has a curved table. All pairs
     together test network invariance, sums of strengths global strength invariance. The tests are
     approximate: they assume that rows are independent of each other and that the pairs tested are
     all there is, and need some ten rows for each cell of a pair's table; the summary says where
@@ -111,13 +125,13 @@ def compare_groups(
     shared = {"fdr": edge_fdr, "random_state": random_state, "n_jobs": n_jobs}
     net = MarkovNetwork(**parameters, **shared)
     rows = read_groups(net.spec(), X, by, sample_weight)
-    settings = {**parameters, **shared, "states": None}
+    settings = {**parameters, **shared, "states": None, "ordinal": None}  # the tables know
     networks = {
         group: MarkovNetwork(**settings).fit(table)
         for group, table in zip(rows.groups, rows.tables, strict=True)
     }
     overall = MarkovNetwork(**settings).fit(rows.whole)
-    comparing = _Comparing(replace(net.spec(), states=None), rows, networks, overall)
+    comparing = _Comparing(replace(net.spec(), states=None, ordinal=None), rows, networks, overall)
     found = comparing.run(rate)
     if not count:
         return found
@@ -140,16 +154,18 @@ class _Comparing:
         self._known = _pairs_of(overall.model_, rows.names)
         own = (_pairs_of(net.model_, rows.names) for net in networks.values())
         self._edges = _listed(self._known.union(*own))
+        learned = [(overall, rows.whole), *zip(networks.values(), rows.tables, strict=True)]
+        self._curved = curved_in(learned, rows.names)
         rng = np.random.default_rng(0)
         self._fits: list[list[GroupFit]] = [
-            fit_edges(spec, table, self._edges, net.model_, rng)
+            fit_edges(spec, table, self._edges, net.model_, rng, curved=self._curved)
             for table, net in zip(rows.tables, networks.values(), strict=True)
         ]
 
     def run(self, fdr: float) -> GroupComparison:
         """Return the comparison, without permutations."""
         rows, fits = self._rows, self._fits
-        shared = SharedStates.of([each[-1].sample for each in fits])
+        shared = shared_between(fits)
         varying = shared.varying
         there = varying[self._edges].all(axis=1)
         pairs = self._edges[there]
@@ -174,6 +190,7 @@ class _Comparing:
             estimates=estimates,
             shared=shared,
             strengths=strengths,
+            weights=Weights.of(estimates, pairs, shared),
             strength=self._strength(pairs, shared, strengths, estimates),
             wanted=rows_wanted(rows.whole.take_columns(rows.names)),
         )
@@ -203,7 +220,9 @@ class _Comparing:
         codes = np.concatenate([table.codes for table in tables], axis=1)
         joined = replace(tables[0], codes=codes, weights=_weights(self._rows))
         rng = np.random.default_rng(0)
-        whole = fit_edges(self._spec, joined, self._edges, self._overall.model_, rng)[-1]
+        near = self._overall.model_
+        fits = fit_edges(self._spec, joined, self._edges, near, rng, curved=self._curved)
+        whole = fits[-1]
         near = to_model(whole.table, whole.sample, whole.potentials)
         permuting = make_permuting(
             self._spec,
@@ -212,6 +231,7 @@ class _Comparing:
             found.pairs,
             self._edges,
             near,
+            self._curved,
             count,
             0 if seed is None else seed,
         )

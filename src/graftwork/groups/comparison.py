@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.edges import as_frame
-from graftwork.groups.differences import Strengths, differences
+from graftwork.groups.differences import Strengths, Weights, differences
 from graftwork.groups.estimates import Estimates
 from graftwork.groups.permutations import Permutations
 from graftwork.groups.shared_states import SharedStates
@@ -27,7 +27,7 @@ from graftwork.testing.edge_tests import Findings
 
 Record = dict[str, Any]
 
-NAN = float("nan")
+WEIGHTS = ("weight_difference", "weight_low", "weight_high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class GroupComparison:
     shared : SharedStates
         Between which states.
     strengths : Strengths
+    weights : Weights
+        Signed, of pairs of binary and ordered variables.
     strength : GlobalStrength
     wanted : int
         How many rows a group should have for tables of so many states.
@@ -110,6 +112,7 @@ class GroupComparison:
     estimates: tuple[Estimates, ...]
     shared: SharedStates
     strengths: Strengths
+    weights: Weights
     strength: GlobalStrength
     wanted: int
     permutations: Permutations | None = None
@@ -158,7 +161,10 @@ class GroupComparison:
             ``first``, ``second``; ``differs`` (at the rate asked for), ``p_value``, ``q_value``,
             ``statistic``, ``df`` of the test; of each group g ``edge_g``, whether its own network
             has the edge, and ``strength_g``; of two groups the ``difference`` of strengths, the
-            first less the second, from ``low`` to ``high``; ``overall``, whether the network of all
+            first less the second, from ``low`` to ``high``; of pairs of binary or ordered variables
+            whose table is linear the signed ``weight_g`` as well (see `PairwiseMRF.weight`), and of
+            two groups ``weight_difference``, from ``weight_low`` to ``weight_high`` (NaN for
+            others); ``overall``, whether the network of all
             rows has the edge; with permutations ``p_permutation`` and ``p_familywise``.
         """
         inside = [self.has_edge(g) for g in range(len(self.groups))]
@@ -182,6 +188,10 @@ class GroupComparison:
                 record[f"strength_{group}"] = float(self.strengths.values[g, k])
             if apart:
                 record |= {name: apart[k][name] for name in ("difference", "low", "high")}
+            for g, group in enumerate(self.groups):
+                record[f"weight_{group}"] = float(self.weights.values[g, k])
+            if apart:
+                record |= {name: apart[k][name] for name in WEIGHTS}
             record["overall"] = bool(self.known[k])
             records.append(record)
         return records
@@ -194,8 +204,9 @@ class GroupComparison:
         list of dict
             ``group``, ``other``, ``first``, ``second``; the ``difference`` of strengths, that of
             the group less that of the other, from ``low`` to ``high``; ``change``, the norm of the
-            difference of the tables; ``p_value`` of these two groups alone, not corrected for the
-            number of tests.
+            difference of the tables; the difference of signed weights ``weight_difference``, from
+            ``weight_low`` to ``weight_high``, NaN where a pair has none; ``p_value`` of
+            these two groups alone, not corrected for the number of tests.
         """
         share, out = _level(level), []
         for g, h in combinations(range(len(self.groups)), 2):
@@ -203,6 +214,7 @@ class GroupComparison:
             tests = self.tests if len(self.groups) == 2 else differences(two, self.pairs)
             for k, (i, j) in enumerate(self.pairs.tolist()):
                 away, low, high = self.strengths.difference(g, h, k, share)
+                signed = self.weights.difference(g, h, k, share)
                 out.append(
                     {
                         "group": self.groups[g],
@@ -213,6 +225,7 @@ class GroupComparison:
                         "low": low,
                         "high": high,
                         "change": float(np.linalg.norm(two[0].values[k] - two[1].values[k])),
+                        **dict(zip(WEIGHTS, signed, strict=True)),
                         "p_value": float(np.exp(tests.log_p[k])),
                     }
                 )
@@ -231,7 +244,11 @@ class GroupComparison:
         k = self._place(a, b)
         i, j = self.pairs[k].tolist()
         model = self.networks[self.groups[0]].model_
-        labels = [_labels(model.states[self.names[v]], self.shared.members[v]) for v in (i, j)]
+        sides = self.shared.sides(i, j)
+        labels = [
+            _labels(model.states[self.names[v]], side.members)
+            for v, side in zip((i, j), sides, strict=True)
+        ]
         tables = [self.shared.table(each.values[k], i, j) for each in self.estimates]
         errors = _cell_errors(self.shared, [each.robust[k] for each in self.estimates], i, j)
         reach = float(ndtri(0.5 + 0.5 * _level(level)))
@@ -321,7 +338,7 @@ def _cell_errors(shared: SharedStates, covariances: list[Floats], i: int, j: int
     columns = np.eye(len(total))
     cells = np.array([shared.table(column, i, j).ravel() for column in columns])
     variances = np.einsum("ac,ab,bc->c", cells, total, cells)
-    shape = len(shared.members[i]), len(shared.members[j])
+    shape = tuple(len(side.members) for side in shared.sides(i, j))
     return np.asarray(np.sqrt(np.maximum(variances, 0.0)).reshape(shape))
 
 

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtr, chdtrc, chndtr, ndtri
 
 from graftwork.groups.estimates import Estimates
+from graftwork.groups.shared_states import SharedStates
 from graftwork.inference.layout import Floats, Ints
 from graftwork.testing.edge_tests import Findings, log_tail, satterthwaite
 from graftwork.testing.evidence import log_q_values
@@ -92,6 +93,61 @@ class Strengths:
         down = np.hypot(max(first - low, 0.0), max(most - second, 0.0))
         up = np.hypot(max(high - first, 0.0), max(second - least, 0.0))
         return away, away - float(down), away + float(up)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """Signed weights of pairs in each group: theta, as `PairwiseMRF.weight` has it.
+
+    Attributes
+    ----------
+    values : (groups, pairs) float64
+        NaN where a pair has none: a variable of more than two states without an order, or a curved
+        table.
+    steps : (pairs,) float64
+        The parameter of a pair whose weight is one.
+    estimates : sequence of Estimates
+        Of each group.
+    """
+
+    values: Floats
+    steps: Floats
+    estimates: Sequence[Estimates]
+
+    @staticmethod
+    def of(groups: Sequence[Estimates], pairs: Ints, shared: SharedStates) -> Weights:
+        """Return the weights of the pairs."""
+        steps = np.array([shared.step(i, j) for i, j in pairs.tolist()])
+        values = [
+            [
+                float(w[0]) / step if len(w) else np.nan
+                for w, step in zip(each.values, steps, strict=True)
+            ]
+            for each in groups
+        ]
+        return Weights(np.array(values).reshape(len(groups), len(pairs)), steps, groups)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which pairs have a weight, shape (pairs,)."""
+        return np.isfinite(self.steps)
+
+    def difference(self, g: int, h: int, k: int, level: float) -> tuple[float, float, float]:
+        """Return the difference of a pair's weights in two groups, and its normal interval.
+
+        It holds zero where the test of the two groups says so.
+        """
+        away = float(self.values[g, k] - self.values[h, k])
+        if not self.known[k]:
+            return away, away, away
+        two = [self.estimates[g], self.estimates[h]]
+        spread, robust = (
+            _between([getattr(each, name)[k] for each in two]) for name in ("spreads", "robust")
+        )
+        scale, _ = satterthwaite(np.asarray(np.linalg.solve(spread, robust)))
+        error = float(np.sqrt(scale * spread[0, 0]) / abs(self.steps[k]))
+        reach = float(ndtri(0.5 + 0.5 * level)) * error
+        return away, away - reach, away + reach
 
 
 #: Beyond so many times the noise a strength is about normal.

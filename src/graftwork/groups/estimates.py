@@ -3,11 +3,13 @@
 With w an edge's parameters and H the Hessian of the pseudo-likelihood with its prior, the inverse
 of ``[(H^-1)_ee]^-1`` is the covariance of w if the conditionals were independent of each other;
 ``H^-1 V H^-1``, with V the variation of the slopes over the rows, is its robust (sandwich)
-covariance.
+covariance. Tables of ordered variables are linear, one number for each pair, unless they are curved
+in some network.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +23,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
-from graftwork.groups.shared_states import SharedStates
+from graftwork.groups.shared_states import Curved, SharedStates
 from graftwork.inference.incomplete import impute
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
@@ -30,9 +32,9 @@ from graftwork.models import PairwiseMRF
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.selection.refit import carry, refit, unshrunk
+from graftwork.selection.refit import bent, carry, refit, unshrunk
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import MOST_GROUPS, Contrasts
+from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, all_states
 from graftwork.testing.edge_tests import EdgeTests
 from graftwork.testing.hessian import Parameters
 from graftwork.testing.newton import Curvature, newton
@@ -65,20 +67,46 @@ class GroupFit:
     sample : EncodedRows
         The rows.
     problem : Problem
-        The pseudo-likelihood with the refit's prior.
+        The pseudo-likelihood with the refits' prior.
     solution : Solution
+    curved : frozenset of pairs
+        Of pairs of ordered variables, only these have whole tables.
     """
 
     table: Table
     sample: EncodedRows
     problem: Problem
     solution: Solution
+    curved: Curved
 
     @property
     def potentials(self) -> Potentials:
         """The fitted weights."""
         found: Potentials = self.solution.point.potentials
         return found
+
+    @property
+    def scores(self) -> list[Floats | None]:
+        """The scores of the declared states of each variable; None for one without an order.
+
+        NaN for a state that has none, and does not occur: one for missing cells.
+        """
+        known = {} if self.table.ordered is None else self.table.ordered.scores
+        columns = self.table.names, self.table.states, self.sample.declared.tolist()
+        return [
+            np.array([known[name].get(state, np.nan) for state in states[:declared]])
+            if name in known
+            else None
+            for name, states, declared in zip(*columns, strict=True)
+        ]
+
+
+def shared_between(groups: Sequence[list[GroupFit]]) -> SharedStates:
+    """Return what can be compared between the fits of some groups."""
+    last = [fits[-1] for fits in groups]
+    order = last[0].table.ordered
+    degree = 1 if order is None else order.degree
+    return SharedStates.of([fit.sample for fit in last], last[0].scores, degree, last[0].curved)
 
 
 def fit_edges(
@@ -88,6 +116,7 @@ def fit_edges(
     near: PairwiseMRF,
     rng: np.random.Generator,
     accuracy: float = ACCURACY,
+    curved: Curved = frozenset(),
 ) -> list[GroupFit]:
     """Return given edges fitted to some rows, without the sparsity penalty.
 
@@ -101,13 +130,15 @@ def fit_edges(
         What it says of missing cells counts.
     near : PairwiseMRF
         A network of these or other rows with some of the edges, where to begin.
+    curved : frozenset of pairs
+        Of pairs of ordered variables, only these get whole tables.
     """
     table, _ = read_rows(spec, rows, None)
     drawn = spec.missing in ("available-case", "impute")
     sample = prepare(table, missing=drawn, n_jobs=spec.n_jobs)
     start = _start(carry_over(near, table, sample), sample, pairs)
     if sample.complete:
-        return [_fitted(spec, table, sample, start, accuracy)]
+        return [_fitted(spec, table, sample, start, accuracy, curved)]
     fits = []
     for _ in range(DRAWS + KEPT):
         cells = impute(start, sample.counts.codes, rng)
@@ -116,7 +147,7 @@ def fit_edges(
         if spec.missing == "impute":
             names = completed(table, own)
             own = prepare(names, n_jobs=spec.n_jobs)
-        fits.append(_fitted(spec, names, own, start, accuracy))
+        fits.append(_fitted(spec, names, own, start, accuracy, curved))
         start = fits[-1].potentials
     return fits[DRAWS:]
 
@@ -128,9 +159,14 @@ def _start(near: Potentials, sample: EncodedRows, pairs: Ints) -> Potentials:
 
 
 def _fitted(
-    spec: FitSpec, table: Table, sample: EncodedRows, start: Potentials, accuracy: float
+    spec: FitSpec,
+    table: Table,
+    sample: EncodedRows,
+    start: Potentials,
+    accuracy: float,
+    curved: Curved,
 ) -> GroupFit:
-    problem = Problem(PseudoLikelihood(sample, spec.n_jobs), GroupL1(0.0))
+    problem = bent(Problem(PseudoLikelihood(sample, spec.n_jobs), GroupL1(0.0)), curved)
     smooth = unshrunk(problem)
     with one_blas_thread():
         found = refit(problem, start, accuracy, max_evaluations=FIRST_EVALUATIONS)
@@ -138,7 +174,7 @@ def _fitted(
         if found.residual > max(accuracy, LEAST_ACCURACY):
             again = found.point.potentials
             found = refit(problem, again, LEAST_ACCURACY, max_evaluations=MOST_EVALUATIONS)
-    return GroupFit(table, sample, smooth, found)
+    return GroupFit(table, sample, smooth, found, curved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +248,7 @@ class Estimates:
 
     @staticmethod
     def _of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool) -> Estimates:
-        contrasts = _contrasts(fit.sample, shared)
+        contrasts = _contrasts(fit, shared)
         rows = FittedRows.of(fit.solution.point, contrasts)
         edges = find_edges(fit.potentials.layout, pairs)
         with one_blas_thread():
@@ -239,9 +275,9 @@ def small_sample_factors(fit: GroupFit) -> Floats:
     """Return by how much covariances at each variable are too small for few rows, shape (n,)."""
     layout, sample = fit.potentials.layout, fit.sample
     parameters = np.ones(layout.n_variables)
+    sides = all_states(sample, fit.curved).sides(layout.edges)
     for side in (0, 1):
-        others = sample.cards[layout.edges[:, 1 - side]] - 1
-        np.add.at(parameters, layout.edges[:, side], others)
+        np.add.at(parameters, layout.edges[:, side], sides[:, 1 - side])
     shares = np.minimum(parameters / sample.observed_weight, MOST_SHARE)
     return np.asarray((1.0 - shares) ** -POWER)
 
@@ -250,32 +286,39 @@ def reading(
     contrasts: Contrasts, sample: EncodedRows, shared: SharedStates, pair: list[int]
 ) -> Floats:
     """Return the matrix that makes a pair's shared parameters of those of its group's fit."""
-    sides = [shared.contrasts[i][:, sample.kept[i]] @ contrasts.bases[i] for i in pair]
+    counts = contrasts.sides(np.array([pair]))[0].tolist()
+    columns = [contrasts.bases[i][:, :count] for i, count in zip(pair, counts, strict=True)]
+    sides = [
+        side.contrasts[:, sample.kept[i]] @ some
+        for i, side, some in zip(pair, shared.sides(*pair), columns, strict=True)
+    ]
     return np.asarray(np.kron(*sides), dtype=np.float64)
 
 
 def read_values(fit: GroupFit, pairs: Ints, shared: SharedStates) -> list[Floats]:
     """Return the parameters of pairs that are edges of a fit, in shared differences."""
     layout, weights = fit.potentials.layout, fit.potentials.weights
-    contrasts, out = _contrasts(fit.sample, shared), []
-    for e, pair in zip(find_edges(layout, pairs).tolist(), pairs.tolist(), strict=True):
-        first, second = (contrasts.bases[i] for i in pair)
+    contrasts, out = _contrasts(fit, shared), []
+    sides = contrasts.sides(pairs).tolist()
+    columns = find_edges(layout, pairs).tolist(), pairs.tolist(), sides
+    for e, pair, (left, right) in zip(*columns, strict=True):
+        first, second = contrasts.bases[pair[0]][:, :left], contrasts.bases[pair[1]][:, :right]
         own = (first.T @ layout.table(weights, e) @ second).ravel()
         out.append(reading(contrasts, fit.sample, shared, pair) @ own)
     return out
 
 
-def _contrasts(sample: EncodedRows, shared: SharedStates) -> Contrasts:
+def _contrasts(fit: GroupFit, shared: SharedStates) -> Contrasts:
     """Return the contrasts of all states; of very many only those that are compared."""
     groups = []
-    for i, kept in enumerate(sample.kept):
+    for i, kept in enumerate(fit.sample.kept):
         states = np.arange(len(kept))
         if len(kept) > MOST_GROUPS and shared.members[i]:
             states = np.full(len(kept), len(shared.members[i]))
             for number, members in enumerate(shared.members[i]):
                 states[np.isin(kept, members)] = number
         groups.append(np.unique(states, return_inverse=True)[1])
-    return Contrasts.of(tuple(groups))
+    return Contrasts.of(tuple(groups), fit.sample.scores, fit.curved)
 
 
 def spread_of_sum(
@@ -293,7 +336,7 @@ def spread_of_sum(
     """
     if not len(pairs):
         return 0.0
-    contrasts = _contrasts(fit.sample, shared)
+    contrasts = _contrasts(fit, shared)
     rows = FittedRows.of(fit.solution.point, contrasts)
     with one_blas_thread():
         curvature = Curvature.of(fit.problem, fit.solution, _parameters(fit, contrasts))
@@ -303,7 +346,7 @@ def spread_of_sum(
         for e, pair, direction in zip(edges, pairs.tolist(), directions, strict=True):
             own = reading(contrasts, fit.sample, shared, pair)
             wanted[parameters.of_edge(e)] += own.T @ direction
-        follow = _solve(curvature, wanted) / fit.sample.total_weight
+        follow = _divided(curvature, wanted) / fit.sample.total_weight
         some = rows.some(MOST_ROWS)
         total = 0.0
         for block in some.blocks():
@@ -312,17 +355,8 @@ def spread_of_sum(
     return float(small_sample_factors(fit).mean()) * total / some.share
 
 
-def norms_of(values: list[Floats]) -> Floats:
-    """Return the norms of some vectors."""
-    return np.array([float(np.linalg.norm(w)) for w in values])
-
-
-def _parameters(fit: GroupFit, contrasts: Contrasts) -> Parameters:
-    return Parameters.of(fit.potentials.layout, contrasts)
-
-
-def _solve(curvature: Curvature, wanted: Floats) -> Floats:
-    """Return a vector divided by the curvature (of the mean loss)."""
+def _divided(curvature: Curvature, wanted: Floats) -> Floats:
+    """Return a vector divided by the curvature of the mean loss with its prior."""
     times, size = curvature.hessian.multiplier(), len(wanted)
 
     def multiply(vector: Floats) -> Floats:
@@ -334,16 +368,26 @@ def _solve(curvature: Curvature, wanted: Floats) -> Floats:
     return np.asarray(found, dtype=np.float64)
 
 
+def norms_of(values: list[Floats]) -> Floats:
+    """Return the norms of some vectors."""
+    return np.array([float(np.linalg.norm(w)) for w in values])
+
+
+def _parameters(fit: GroupFit, contrasts: Contrasts) -> Parameters:
+    return Parameters.of(fit.potentials.layout, contrasts)
+
+
 def _influences(
     rows: FittedRows, parameters: Parameters, follow: Floats, seen: Floats, residuals: Floats
 ) -> Floats:
     """Return the slope of each row's log pseudo-likelihood along a direction, shape (rows,)."""
     places, layout = rows.places, parameters.layout
-    sizes = parameters.contrasts.sizes
+    sides = parameters.contrasts.sides(layout.edges).tolist()
     total = follow[: parameters.starts[layout.n_variables]] @ residuals
     for e, (i, j) in enumerate(layout.edges.tolist()):
-        table = follow[parameters.of_edge(e)].reshape(sizes[i], sizes[j])
-        first, second = (slice(places[k], places[k + 1]) for k in (i, j))
+        table = follow[parameters.of_edge(e)].reshape(sides[e])
+        (left, right), start, other = sides[e], places[i], places[j]
+        first, second = slice(start, start + left), slice(other, other + right)
         total += np.einsum("ab,ar,br->r", table, residuals[first], seen[second], optimize=True)
         total += np.einsum("ab,ar,br->r", table, seen[first], residuals[second], optimize=True)
     return np.asarray(total, dtype=np.float64)

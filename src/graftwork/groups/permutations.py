@@ -18,8 +18,8 @@ from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.groups.differences import rises_of
-from graftwork.groups.estimates import Estimates, fit_edges, norms_of
-from graftwork.groups.shared_states import SharedStates
+from graftwork.groups.estimates import Estimates, fit_edges, norms_of, shared_between
+from graftwork.groups.shared_states import Curved
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.testing.edge_tests import Findings, log_tail
@@ -71,6 +71,8 @@ class Permuting:
         All edges that are fitted.
     near : PairwiseMRF
         Those fitted to all rows.
+    curved : frozenset of pairs
+        Of pairs of ordered variables, only these have whole tables.
     seeds : list of SeedSequence
     """
 
@@ -80,6 +82,7 @@ class Permuting:
     pairs: Ints
     edges: Ints
     near: PairwiseMRF
+    curved: Curved
     seeds: list[np.random.SeedSequence]
 
     def learn(self, number: int, observer: Observer) -> tuple[Floats, Floats, float]:
@@ -93,8 +96,9 @@ class Permuting:
         for copies in self.units.deal(self.sizes, rng):
             observer.on_stage("permutation", number, len(self.seeds))
             rows = self.units.with_copies(copies)
-            fits.append(fit_edges(spec, rows, self.edges, self.near, rng, ACCURACY))
-        shared = SharedStates.of([each[-1].sample for each in fits])
+            fit = fit_edges(spec, rows, self.edges, self.near, rng, ACCURACY, self.curved)
+            fits.append(fit)
+        shared = shared_between(fits)
         there = np.flatnonzero(shared.varying[self.pairs].all(axis=1))
         pairs = self.pairs[there]
         groups = [Estimates.of(each, pairs, shared, robust=False) for each in fits]
@@ -188,6 +192,7 @@ def make_permuting(
     pairs: Ints,
     edges: Ints,
     near: PairwiseMRF,
+    curved: Curved,
     count: int,
     seed: Any,
 ) -> Permuting:
@@ -208,4 +213,4 @@ def make_permuting(
             round(float(weights[end - size : end].sum()))
             for size, end in zip(sizes, ends.tolist(), strict=True)
         )
-    return Permuting(spec, units, sizes, pairs, edges, near, seeds_for(seed, count)[0])
+    return Permuting(spec, units, sizes, pairs, edges, near, curved, seeds_for(seed, count)[0])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
+from graftwork.data.scores import Ordered
 from graftwork.data.values import listing
 from graftwork.errors import DataError
 from graftwork.estimators.missing import read_rows_to_draw
+from graftwork.estimators.ordering import ordered_table
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.testing.contrasts import LEAST_COUNT, MOST_GROUPS
@@ -57,9 +60,10 @@ class GroupedRows:
 def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     """Return the rows of each group; a column that makes no groups is refused.
 
-    Missing cells are in a state of their own; rows to drop are dropped, with a warning.
+    Missing cells are in a state of their own; rows to drop are dropped, with a warning. The column
+    of the groups is not ordered, whatever is said of others.
     """
-    whole = read_rows_to_draw(spec, X, weights, warn=True)
+    whole = read_rows_to_draw(replace(spec, ordinal=None), X, weights, warn=True)
     if whole.weights is not None and not (whole.weights > 0).all():
         whole = whole.take_rows(whole.weights > 0)
     place = whole.index(by)
@@ -79,11 +83,40 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
             f"without {by!r} the table has {len(others)} column{'s'[: len(others) != 1]}; networks "
             "to compare need two variables at least."
         )
+    order = _order(spec, whole.take_columns(others), by)
+    whole = whole.with_order(order)
     rest = whole.take_columns(others)
     tables = tuple(rest.take_rows(codes == code) for code in found.tolist())
     grouped = GroupedRows(by, groups, tables, whole)
     _check_sizes(grouped)
     return grouped
+
+
+def _order(spec: FitSpec, table: Table, by: Any) -> Ordered | None:
+    """Return which of the variables to compare are ordered.
+
+    One with missing cells that count as a state is not: in no group, though some may lack none.
+    """
+    ordinal = spec.ordinal if spec.ordered else False
+    if isinstance(ordinal, Mapping):
+        ordinal = {name: value for name, value in ordinal.items() if name != by}
+    elif isinstance(ordinal, list | tuple):
+        ordinal = [name for name in ordinal if name != by]
+    order = ordered_table(table, ordinal, spec.degree, spec.states or ()).ordered
+    if order is None:
+        return None
+    drawn = spec.missing in ("available-case", "impute")
+    seen = {
+        name: [state for state, count in zip(states, counts.tolist(), strict=True) if count > 0]
+        for name, states, counts in zip(table.names, table.states, table.observed(), strict=True)
+    }
+    kept = {
+        name: scores
+        for name, scores in order.scores.items()
+        if name in seen
+        and all(state in scores or (drawn and state == MISSING_STATE) for state in seen[name])
+    }
+    return replace(order, scores=kept) if kept else None
 
 
 def _check_column(by: Any, groups: tuple[Any, ...]) -> None:
@@ -118,13 +151,22 @@ def _check_sizes(rows: GroupedRows) -> None:
 def rows_wanted(table: Table) -> int:
     """Return how many rows a group should have, from the numbers of states.
 
-    So many that the cells of a typical pair's table have about ten rows each.
+    So many that the cells of a typical pair's table have about ten rows each. An ordered variable
+    counts as one of three states, however many it has: its tables are linear as a rule.
 
     Examples
     --------
     >>> rows_wanted(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [0, 1]]))
     40
     """
-    used = [min(int(np.count_nonzero(counts)), MOST_GROUPS) for counts in table.observed()]
+    order = table.ordered
+    most = [
+        MOST_GROUPS if order is None or name not in order.scores else order.degree + 2
+        for name in table.names
+    ]
+    used = [
+        min(int(np.count_nonzero(counts)), limit)
+        for counts, limit in zip(table.observed(), most, strict=True)
+    ]
     typical = float(np.median(used))
     return int(LEAST_COUNT * typical**2)

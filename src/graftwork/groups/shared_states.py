@@ -4,6 +4,9 @@ A pair's table acts through differences between states. Those that are compared 
 between pooled states: a frequent state alone, and all states that are rare in some group together,
 each counting by its rows in the group that has fewest of them. A state that a group lacks does not
 count; the groups that have it fit it all the same.
+
+Of an ordered variable whose table with another is linear, the direction of its scores is compared.
+It is the same in all groups, whichever states they have: a slope per unit of score.
 """
 
 from __future__ import annotations
@@ -15,46 +18,124 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.scores import polynomials
 from graftwork.inference.layout import Floats, Ints
 from graftwork.testing.contrasts import LEAST_COUNT, basis_of, pool
+
+Curved = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """The differences between states of one variable that are compared.
+
+    Attributes
+    ----------
+    contrasts : (k, s) float64
+        Over all declared states; rows sum to zero. No rows where groups share fewer than two
+        states.
+    members : tuple of (m,) int64
+        Which states are in each of its pooled states.
+    basis : (pooled states, k) float64
+        The parameters as values of the pooled states, which sum to zero.
+    step : float
+        What the one contrast makes of the scores; NaN where there are more, or no scores.
+    """
+
+    contrasts: Floats
+    members: tuple[Ints, ...]
+    basis: Floats
+    step: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedStates:
-    """The differences between states that are compared, of each variable.
+    """The differences between states that are compared.
 
     Attributes
     ----------
-    contrasts : tuple of (k_i, s_i) float64
-        Over all declared states; rows sum to zero. No rows where groups share fewer than two
-        states.
-    members : tuple of tuple of (m,) int64
-        Of each variable which states are in each of its pooled states.
+    whole : tuple of Side
+        Of each variable in whole tables.
+    linear : tuple of Side
+        Of each variable in linear tables; the same as whole for variables without an order.
+    curved : frozenset of pairs
+        The pairs of which whole tables are compared although a variable is ordered.
     rare : (n,) bool
-        Whether one of the pooled states still has fewer than ten rows in some group.
+        Whether one of the pooled states still has fewer than ten rows in some group; of variables
+        of which only the slope along their scores is compared, False.
     """
 
-    contrasts: tuple[Floats, ...]
-    members: tuple[tuple[Ints, ...], ...]
+    whole: tuple[Side, ...]
+    linear: tuple[Side, ...]
+    curved: Curved
     rare: NDArray[np.bool_]
 
     @staticmethod
-    def of(samples: Sequence[EncodedRows]) -> SharedStates:
-        """Return what can be compared between some groups, whose declared states are the same."""
+    def of(
+        samples: Sequence[EncodedRows],
+        scores: Sequence[Floats | None] = (),
+        degree: int = 1,
+        curved: Curved = frozenset(),
+    ) -> SharedStates:
+        """Return what can be compared between some groups, whose declared states are the same.
+
+        Parameters
+        ----------
+        scores : sequence of (s_i,) float64 or None
+            Of the declared states of each variable; None for one without an order. Default none.
+        degree : int
+            The largest power of scores that counts as linear.
+        """
         counts = [_counts(sample) for sample in samples]
-        found = [_contrasts(np.min(each, axis=0)) for each in zip(*counts, strict=True)]
-        contrasts, members, rare = zip(*found, strict=True)
-        return SharedStates(contrasts, members, np.array(rare))
+        fewest = [np.min(each, axis=0) for each in zip(*counts, strict=True)]
+        known = list(scores) or [None] * len(fewest)
+        found = [_pooled(few, own) for few, own in zip(fewest, known, strict=True)]
+        whole = tuple(side for side, _ in found)
+        linear = tuple(
+            side if own is None else _along(few, own, degree)
+            for side, few, own in zip(whole, fewest, known, strict=True)
+        )
+        bent = {i for pair in curved for i in pair}
+        rare = [
+            bool(few_rows and (known[i] is None or i in bent))
+            for i, (_, few_rows) in enumerate(found)
+        ]
+        return SharedStates(whole, linear, curved, np.array(rare))
+
+    @property
+    def contrasts(self) -> tuple[Floats, ...]:
+        """The differences of each variable in whole tables."""
+        return tuple(side.contrasts for side in self.whole)
+
+    @property
+    def members(self) -> tuple[tuple[Ints, ...], ...]:
+        """The pooled states of each variable in whole tables."""
+        return tuple(side.members for side in self.whole)
+
+    def sides(self, i: int, j: int) -> tuple[Side, Side]:
+        """Return what is compared of both variables of a pair, ``i < j``."""
+        sides = self.whole if (i, j) in self.curved else self.linear
+        return sides[i], sides[j]
 
     def table(self, values: Floats, i: int, j: int) -> Floats:
         """Return a pair's parameters as a double-centred table of its pooled states."""
-        first, second = (basis_of(np.arange(len(self.members[k]))) for k in (i, j))
+        first, second = (side.basis for side in self.sides(i, j))
         return np.asarray(first @ values.reshape(first.shape[1], -1) @ second.T)
+
+    def step(self, i: int, j: int) -> float:
+        """Return the parameter of a pair whose weight is one; NaN where a pair has no weight.
+
+        A pair has one where both variables are binary or ordered and their table is linear.
+        """
+        if (i, j) in self.curved:
+            return float("nan")
+        first, second = self.sides(i, j)
+        return first.step * second.step
 
     @property
     def varying(self) -> NDArray[np.bool_]:
         """Which variables can be compared, shape (n,)."""
-        return np.array([len(rows) > 0 for rows in self.contrasts])
+        return np.array([len(side.contrasts) > 0 for side in self.whole])
 
 
 def _counts(sample: EncodedRows) -> list[Floats]:
@@ -68,24 +149,64 @@ def _counts(sample: EncodedRows) -> list[Floats]:
     return out
 
 
-def _contrasts(fewest: Floats) -> tuple[Floats, tuple[Ints, ...], bool]:
-    """Return differences between states, from the fewest rows of each in any group.
+def _nothing(n_states: int) -> Side:
+    """Return a variable of which nothing can be compared."""
+    return Side(np.zeros((0, n_states)), (), np.zeros((0, 0)), float("nan"))
+
+
+def _pooled(fewest: Floats, scores: Floats | None = None) -> tuple[Side, bool]:
+    """Return differences between pooled states, and whether one of these is rare.
+
+    Parameters
+    ----------
+    fewest : (s,) float64
+        Of each state the fewest rows in any group.
 
     Examples
     --------
-    >>> rows, members, rare = _contrasts(np.array([50.0, 0.0, 40.0]))
-    >>> rows.round(2).tolist(), [each.tolist() for each in members], rare
+    >>> side, rare = _pooled(np.array([50.0, 0.0, 40.0]))
+    >>> side.contrasts.round(2).tolist(), [each.tolist() for each in side.members], rare
     ([[0.71, 0.0, -0.71]], [[0], [2]], False)
-    >>> len(_contrasts(np.array([50.0, 0.0]))[0])
+    >>> len(_pooled(np.array([50.0, 0.0]))[0].contrasts)
     0
     """
     shared = np.flatnonzero(fewest > 0)
     if len(shared) < 2:
-        return np.zeros((0, len(fewest))), (), False
+        return _nothing(len(fewest)), False
     groups = pool(fewest[shared])
     means = np.zeros((int(groups.max()) + 1, len(fewest)))
     means[groups, shared] = fewest[shared]
     totals = means.sum(axis=1)
-    rows = basis_of(np.arange(len(means))).T @ (means / totals[:, None])
+    basis = basis_of(np.arange(len(means)))
+    rows = basis.T @ (means / totals[:, None])
     members = tuple(np.flatnonzero(row) for row in means)
-    return rows, members, bool(totals.min() < LEAST_COUNT)
+    if scores is None and len(fewest) == 2:
+        scores = np.arange(2.0)
+    side = Side(rows, members, basis, _step(rows, scores))
+    return side, bool(totals.min() < LEAST_COUNT)
+
+
+def _along(fewest: Floats, scores: Floats, degree: int) -> Side:
+    """Return the directions of the scores of an ordered variable.
+
+    Examples
+    --------
+    >>> side = _along(np.array([50.0, 0.0, 2.0, 40.0]), np.array([1.0, 2.0, 4.0, 5.0]), 1)
+    >>> side.contrasts.round(2).tolist(), round(side.step, 2)
+    ([[-0.79, 0.0, 0.23, 0.57]], 2.94)
+    """
+    shared = np.flatnonzero(fewest > 0)
+    if len(shared) < 2:
+        return _nothing(len(fewest))
+    basis = polynomials(scores[shared], min(degree, len(shared) - 1))
+    rows = np.zeros((basis.shape[1], len(fewest)))
+    rows[:, shared] = basis.T
+    return Side(rows, tuple(shared[:, None]), basis, _step(rows, scores))
+
+
+def _step(contrasts: Floats, scores: Floats | None) -> float:
+    """Return what a single contrast makes of the scores."""
+    if scores is None or len(contrasts) != 1:
+        return float("nan")
+    own = contrasts[0]
+    return float(own[own != 0.0] @ scores[own != 0.0])

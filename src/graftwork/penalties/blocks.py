@@ -182,6 +182,21 @@ class Blocks:
         """Whether all entries may move."""
         return bool(self.free.all())
 
+    def ridges(self, unaries: float, tables: float) -> Floats:
+        """Return l2 of each group: as ``weigh``, but linear tables count by their mean square.
+
+        All entries of a table that is linear alone come from few numbers: their sum of squares
+        would draw those to zero as if each were many observations.
+        """
+        l2, parts = self.weigh(unaries, tables), self.parts
+        if parts is None or parts.with_rest.all() or not tables:
+            return l2
+        straight = ~parts.with_rest
+        found = l2.copy()
+        cells = parts.scores.cards[parts.pairs[straight]].prod(axis=1)
+        found[self.layout.n_variables + parts.edges[straight]] /= cells
+        return found
+
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
         """Return one number a block as one number an entry."""
         return np.repeat(per_block, self.sizes)

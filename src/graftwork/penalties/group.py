@@ -84,4 +84,4 @@ class GroupL1:
 
     def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
         """Return lam and l2 of each group."""
-        return blocks.strengths(self.unary_lam, self.lam), blocks.weigh(self.unary_l2, self.l2)
+        return blocks.strengths(self.unary_lam, self.lam), blocks.ridges(self.unary_l2, self.l2)

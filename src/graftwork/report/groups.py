@@ -42,13 +42,7 @@ def groups_summary(found: GroupComparison, top: int = 20) -> str:
         section("Global strength invariance", " ".join(_strength(found))),
         section("Edge invariance", " ".join(_edges(found))),
     ]
-    records = [
-        record | {"pair": f"{record['first']} - {record['second']}", "mark": _mark(record)}
-        for record in found.edges()[: max(top, 0)]
-    ]
-    if records:
-        title = "Pairs tested, the surest differences first (* differs)"
-        parts.append(f"{title}\n{aligned(records, _columns(found))}")
+    parts += _tables(found, top)
     parts.append(section("What to bear in mind", " ".join(_remarks(found))))
     return "\n\n".join(parts) + "\n"
 
@@ -57,11 +51,32 @@ def _mark(record: dict[str, Any]) -> str:
     return "*" if record["differs"] else ""
 
 
-def _columns(found: GroupComparison) -> list[Column]:
-    """Return the columns of the table of pairs."""
+def _tables(found: GroupComparison, top: int) -> list[str]:
+    """Return the table of pairs: those with a signed weight, and those without."""
+    records = [
+        record | {"pair": f"{record['first']} - {record['second']}", "mark": _mark(record)}
+        for record in found.edges()[: max(top, 0)]
+    ]
+    weight = f"weight_{found.groups[0]}"
+    signed = [record for record in records if record[weight] == record[weight]]
+    others = [record for record in records if record[weight] != record[weight]]
+    order = "the surest differences first (* differs)"
+    parts = []
+    if signed:
+        title = f"Pairs tested with their signed weights, {order}"
+        parts.append(f"{title}\n{aligned(signed, _columns(found, 'weight_'))}")
+    if others:
+        title = f"{'Pairs tested by whole tables' if signed else 'Pairs tested'}, {order}"
+        parts.append(f"{title}\n{aligned(others, _columns(found, ''))}")
+    return parts
+
+
+def _columns(found: GroupComparison, size: str) -> list[Column]:
+    """Return the columns of a table of pairs: their weights, or their strengths."""
     columns: list[Column] = [("pair", "pair", str), ("mark", "", str)]
-    columns += [(f"strength_{g}", f"strength {g}", decimals(2)) for g in found.groups]
-    columns += [(name, title, decimals(2)) for name, title in
+    noun = "weight" if size else "strength"
+    columns += [(f"{noun}_{g}", f"{noun} {g}", decimals(2)) for g in found.groups]
+    columns += [(f"{size}{name}", title, decimals(2)) for name, title in
                 (("difference", "difference"), ("low", "from"), ("high", "to"))]  # fmt: skip
     columns += [(name, title, _p) for name, title in
                 (("p_value", "p"), ("q_value", "q"), ("p_permutation", "p perm."))]  # fmt: skip
@@ -147,7 +162,8 @@ def _remarks(found: GroupComparison) -> list[str]:
     """Return what is approximate or assumed, and what there are too few rows for."""
     out = [
         "The tests are approximate, for many independent rows, and take the pairs tested for all "
-        "edges there are."
+        "edges there are.",
+        *_weight_remarks(found),
     ]
     small = [
         f"{group} ({_size(size)})"
@@ -190,6 +206,27 @@ def _remarks(found: GroupComparison) -> list[str]:
     if rare:
         out.append(f"Fewer than ten rows of a group tell about a state of {names(rare, _NAMED)}.")
     return out + _permutation_remarks(found)
+
+
+def _weight_remarks(found: GroupComparison) -> list[str]:
+    """Return what weights are, and which pairs of ordered variables have none."""
+    out = []
+    if found.weights.known.any():
+        out.append(
+            "A weight is signed: by how much the log odds of one step of a variable rise with one "
+            "step of the other. Linear pairs of ordered variables are compared by it alone."
+            if found.overall.model_.scores
+            else "A weight is signed: the log odds ratio of two binary variables."
+        )
+    tested = {(i, j) for i, j in found.pairs.tolist()}
+    curved = sorted(found.shared.curved & tested)
+    if curved:
+        listed = [f"{found.names[i]}{_TIED}{found.names[j]}" for i, j in curved]
+        out.append(
+            "Not linear in the network of a group or of all rows, and so compared by whole tables: "
+            f"{names(listed, _NAMED)}."
+        )
+    return out
 
 
 def _permutation_remarks(found: GroupComparison) -> list[str]:

@@ -13,20 +13,23 @@ import numpy as np
 from graftwork.groups import GroupComparison
 from graftwork.report.curves import INK, finish
 from graftwork.report.layout import Floats, positions
-from graftwork.report.plot import draw_labels, new_figure
+from graftwork.report.plot import NEGATIVE, POSITIVE, draw_labels, new_figure
 from graftwork.text import count, names
 
 #: Panels in a row.
 _MOST_COLUMNS = 3
 _EDGE, _OTHER, _NODE, _PALE = "#5f6b7a", "#d55e00", "#4c78a8", "#6b7280"
 _MOST_LABELS = 45
+#: Weights are written beside no more edges than this.
+_MOST_NUMBERS = 20
 
 
 def plot_groups(found: GroupComparison, path: str | PathLike[str] | None = None) -> Any:
     """Return the figure of a comparison of groups; write it if a path is given.
 
-    A panel for each group, with the variables at the same places. Grey edges are those of the
-    group's network that do not differ. Orange ones differ between the groups: dotted in a group
+    A panel for each group, with the variables at the same places. Blue and red edges, of positive
+    and negative weights, and grey ones without a sign, are those of the group's network that do not
+    differ. Orange ones differ between the groups, with their weights beside them: dotted in a group
     whose network lacks the edge. Edges are as wide as they are strong, on one scale. No window
     opens, and pyplot is left alone.
 
@@ -83,6 +86,7 @@ def _panel(
 ) -> None:
     """Draw one group's network."""
     own, strengths = found.has_edge(g), found.strengths.values[g]
+    weights, numbered = found.weights.values[g], int(found.different.sum()) <= _MOST_NUMBERS
     size = f"{found.sizes[g]:,.0f} rows, {count(int(own.sum()), 'edge')}"
     ax.set_title(f"{found.by} = {found.groups[g]}\n{size}".replace("$", r"\$"), fontsize=11,
                  color=INK)  # fmt: skip
@@ -106,13 +110,15 @@ def _panel(
         ax.plot(
             ends[:, 0],
             ends[:, 1],
-            color=_OTHER if differs else _EDGE,
+            color=_OTHER if differs else _colour(float(weights[k])),
             linewidth=(1.4 if differs else 0.8) + 5.0 * share,
             linestyle="-" if own[k] else ":",
             alpha=0.9 if differs else 0.3 + 0.5 * share,
             solid_capstyle="round",
             zorder=2 if differs else 1,
         )
+        if differs and numbered and np.isfinite(weights[k]):
+            _write_weight(ax, ends.mean(axis=0), float(weights[k]))
     area = np.full(len(nodes), float(np.clip(1600.0 / len(nodes), 24.0, 80.0)))
     ax.scatter(points[:, 0], points[:, 1], s=area, c=_NODE, edgecolors="white", linewidths=0.8,
                zorder=3)  # fmt: skip
@@ -120,16 +126,37 @@ def _panel(
     draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
 
 
+def _colour(weight: float) -> str:
+    """Return the colour of an edge of a weight; of one without, NaN, grey."""
+    return _EDGE if np.isnan(weight) else POSITIVE if weight > 0 else NEGATIVE
+
+
+def _write_weight(ax: Any, place: Floats, weight: float) -> None:
+    """Write a weight on the middle of an edge."""
+    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    ax.text(place[0], place[1], f"{weight:.2f}".replace("-", "\u2212"), color=_OTHER, fontsize=8,
+            ha="center", va="center", zorder=4, bbox=box)  # fmt: skip
+
+
 def _reading(found: GroupComparison, graph: nx.Graph) -> list[str]:
     """Return how to read the picture, in sentences."""
     out = []
     if graph.number_of_edges():
         out.append("Wider edges are stronger, on one scale for all groups.")
+    signed = found.weights.known[[k for _, _, k in graph.edges(data="place")]]
+    if signed.any():
+        grey = "" if signed.all() else "; grey: without a sign"
+        out.append(f"Blue: positive; red: negative{grey}.")
     if found.different.any():
         out.append(
             f"Orange: differs between groups (false discovery rate {found.fdr:.3g}); dotted where "
-            "the group's network lacks the edge. Equally strong edges may differ in which states "
-            "go together."
+            "the group's network lacks the edge."
+            + (" Numbers are signed weights." if found.weights.known[found.different].any() else "")
+            + (
+                ""
+                if found.weights.known[found.different].all()
+                else " Equally strong edges may differ in which states go together."
+            )
         )
     elif graph.number_of_edges():
         out.append("No edge differs significantly between the groups.")

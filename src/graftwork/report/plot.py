@@ -25,7 +25,7 @@ from graftwork.text import count, names
 _PALETTE = ("#4c78a8", "#e8963e", "#54a270", "#b6638f", "#8a6db1", "#c7a22f", "#5ba5b5", "#9d7660")
 _REST, _EDGE, _INK, _PALE = "#9aa0a6", "#5f6b7a", "#222831", "#6b7280"
 #: Edges with a sign: above and below zero.
-_POSITIVE, _NEGATIVE = "#2b6cb0", "#c0392b"
+POSITIVE, NEGATIVE = "#2b6cb0", "#c0392b"
 _RING, _RING_EMPTY = "#323a45", "#d5dae0"
 _OTHERS = "others"
 #: Rings are drawn around no more nodes than this; around smaller nodes they could not be read.
@@ -151,7 +151,7 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
         notes.append(f"{count(len(edges) - len(drawn), 'weaker edge')} not drawn.")
     graph = nx.Graph()
     graph.add_nodes_from(node for node in whole if node in kept)
-    signs = {True: _POSITIVE, False: _NEGATIVE}
+    signs = {True: POSITIVE, False: NEGATIVE}
     for a, b, strength in drawn:
         weight = whole.edges[a, b].get("weight")
         graph.add_edge(a, b, strength=strength, colour=signs[weight > 0] if weight else _EDGE)
@@ -394,7 +394,7 @@ def _reading(
     parts = []
     if graph.number_of_edges():
         parts.append("Wider, darker edges are stronger.")
-        if {_POSITIVE, _NEGATIVE} & {colour for _, _, colour in graph.edges(data="colour")}:
+        if {POSITIVE, NEGATIVE} & {colour for _, _, colour in graph.edges(data="colour")}:
             parts.append("Blue edges have weights above zero, red ones below.")
     if len(set(colours.values())) > 1 and not isinstance(communities, Mapping):
         parts.append("Colours of nodes mark communities, closely connected groups.")

@@ -244,6 +244,7 @@ def _count_parts(
     sample: EncodedRows, scores: Scores, pairs: Ints, factors: Floats
 ) -> dict[tuple[int, int], float]:
     """Return how many linear parts, and rests, of tables have each scale and degree."""
+    pairs, factors = pairs[factors > 0], factors[factors > 0]
     pieces = np.split(sample.frequencies, np.cumsum(sample.cards)[:-1])
     spreads = [np.diag(p) - np.outer(p, p) for p in pieces]
     seen = sample.observed_weight / sample.total_weight
@@ -261,11 +262,10 @@ def _count_parts(
     scales = part_scales(scores, sample.declared, pairs)
     for sums, own in zip((line, rest), scales, strict=True):
         spread = sums[:, 1] / sums[:, 0] * seen[pairs].prod(axis=1)
-        with np.errstate(divide="ignore"):
-            kinds = np.stack([
-                _steps(spread / (own * factors) ** 2), _steps(sums[:, 0] ** 2 / sums[:, 1])
-            ], axis=1)  # fmt: skip
-        each, number = np.unique(kinds[factors > 0], axis=0, return_counts=True)
+        kinds = np.stack([
+            _steps(spread / (own * factors) ** 2), _steps(sums[:, 0] ** 2 / sums[:, 1])
+        ], axis=1)  # fmt: skip
+        each, number = np.unique(kinds, axis=0, return_counts=True)
         for (scale, degree), count in zip(each.tolist(), number.tolist(), strict=True):
             found[scale, degree] = found.get((scale, degree), 0.0) + count
     return found

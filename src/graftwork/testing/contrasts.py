@@ -105,6 +105,16 @@ class Contrasts:
         """Return the same contrasts, with other pairs of which the whole table counts."""
         return replace(self, curved=curved)
 
+    def precisions(self, pairs: Ints) -> Floats:
+        """Return the precision of the prior of the parameters of pairs' tables, shape (k,).
+
+        That of refits is standard normal for every entry, and for all entries of a linear table
+        together (see ``Blocks.ridges``).
+        """
+        linear = (self.sides(pairs) < self.sizes[pairs]).any(axis=1)
+        cards = np.array([len(group) for group in self.groups], dtype=np.int64)
+        return np.where(linear, 1.0 / cards[pairs].prod(axis=1), 1.0)
+
     def sides(self, pairs: Ints) -> Ints:
         """Return how many columns of both variables count in the tables of pairs, shape (k, 2)."""
         sides, linear = self.sizes[pairs], self.linear[pairs]

@@ -111,18 +111,15 @@ class EdgeTests:
 
     @staticmethod
     def of(rows: FittedRows, chosen: Ints | None = None) -> EdgeTests:
-        """Return the tests of all edges, or of those ``chosen``.
-
-        Parameters
-        ----------
-        """
+        """Return the tests of all edges, or of those ``chosen``."""
         layout = rows.potentials.layout
         parameters = Parameters.of(layout, rows.contrasts)
         edges = np.arange(layout.n_edges) if chosen is None else chosen
         if not len(edges):
             return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
         ridge = np.zeros(parameters.size)
-        ridge[parameters.starts[layout.n_variables] :] = 1.0  # the precision of the refit's prior
+        tables = parameters.starts[layout.n_variables :]
+        ridge[tables[0] :] = np.repeat(rows.contrasts.precisions(layout.edges), np.diff(tables))
         near = None if chosen is None else Surroundings.of(layout, chosen)
         whole = hessian(rows, parameters, None if near is None else near.variables)
         around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
