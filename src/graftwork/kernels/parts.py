@@ -15,39 +15,30 @@ def linear_part(table, values, first, first_size, second, second_size):
 
     ``values`` holds columns row by row; those of both variables start at ``first`` and ``second``.
     """
-    s_i, s_j = table.shape
-    half = np.empty((s_i, s_j))
-    for b in range(s_j):
-        if first_size == 0:
+    half = _along_scores(table, values, first, first_size)
+    return _along_scores(half.T.copy(), values, second, second_size).T.copy()
+
+
+@njit(cache=True, nogil=True)
+def _along_scores(table, values, start, size):
+    """Return the columns of a table projected on a variable's scores, or centred."""
+    height, width = table.shape
+    out = np.zeros((height, width))
+    if size == 0:
+        for b in range(width):
             mean = 0.0
-            for a in range(s_i):
-                mean += table[a, b] / s_i
-            for a in range(s_i):
-                half[a, b] = table[a, b] - mean
-        else:
-            half[:, b] = 0.0
-            for k in range(first_size):
-                along = 0.0
-                for a in range(s_i):
-                    along += values[first + a * first_size + k] * table[a, b]
-                for a in range(s_i):
-                    half[a, b] += values[first + a * first_size + k] * along
-    out = np.empty((s_i, s_j))
-    for a in range(s_i):
-        if second_size == 0:
-            mean = 0.0
-            for b in range(s_j):
-                mean += half[a, b] / s_j
-            for b in range(s_j):
-                out[a, b] = half[a, b] - mean
-        else:
-            out[a] = 0.0
-            for k in range(second_size):
-                along = 0.0
-                for b in range(s_j):
-                    along += values[second + b * second_size + k] * half[a, b]
-                for b in range(s_j):
-                    out[a, b] += values[second + b * second_size + k] * along
+            for a in range(height):
+                mean += table[a, b] / height
+            for a in range(height):
+                out[a, b] = table[a, b] - mean
+        return out
+    for b in range(width):
+        for k in range(size):
+            along = 0.0
+            for a in range(height):
+                along += values[start + a * size + k] * table[a, b]
+            for a in range(height):
+                out[a, b] += values[start + a * size + k] * along
     return out
 
 
