@@ -48,7 +48,8 @@ def test_every_loss_and_rule(rule, loss):
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "elastic-net", "l2", "none"])
 @pytest.mark.parametrize("unary", [False, 0.01])
 def test_every_penalty(penalty, unary):
-    net = fit(penalty=penalty, lam=0.01, l2=0.001, unary=unary)
+    options = {} if penalty == "none" else {"l2": 0.001, "unary": unary}
+    net = fit(penalty=penalty, lam=0.01, **options)
     assert 0 < net.model_.n_edges <= 6
     assert net.lam_ == (0.0 if penalty == "none" else 0.01)
 

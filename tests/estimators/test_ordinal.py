@@ -57,6 +57,8 @@ def test_declared_states_have_an_order():
         ({"a": [1, 2]}, "no place or score is given for 5"),
         ({"a": {1: 0, 2: 0, 5: 1}}, "the same score"),
         ({"a": {1: "x", 2: 0, 5: 1}}, "must be numbers"),
+        ({"a": {1: 0, 2: float("nan"), 5: 1}}, "must be finite"),
+        ({"a": [1, 2, 1, 5]}, "1 in two places"),
         (True, "whose order is not known"),
     ],
 )
@@ -132,3 +134,35 @@ def test_a_straight_relation_has_a_straight_table():
         slope * np.outer(scores, scores),
         atol=1e-9,
     )
+
+
+def test_declared_states_that_never_occur_change_no_weight():
+    x = items(n=3)
+    frame = pd.DataFrame(x, columns=list("abc"))
+    wide = frame.apply(lambda column: pd.Categorical(column, range(8), ordered=True))
+    nets = [gw.MarkovNetwork(ordinal=True).fit(data) for data in (frame, wide)]
+    assert nets[0].model_.edges == nets[1].model_.edges
+    for a, b in nets[0].model_.edges:
+        one, other = (net.model_.weight(a, b) for net in nets)
+        assert one == pytest.approx(other, abs=1e-9)
+    assert np.isnan(nets[1].model_.scores["a"][7])
+
+
+def test_names_do_not_take_the_order_from_other_columns():
+    column = pd.Categorical([1, 2, 3], ordered=True)
+    assert set(scores_of(pd.DataFrame({"a": column, "b": [1, 2, 3]}), ["b"])) == {"a", "b"}
+
+
+def test_missing_as_a_state_loses_the_order_with_a_warning():
+    frame = pd.DataFrame(items(n=3), columns=list("abc")).astype("object")
+    frame.loc[:4, "a"] = None
+    with pytest.warns(gw.errors.DataWarning, match="without a place in the order"):
+        net = gw.MarkovNetwork(ordinal=True, lam=0.1, missing="state").fit(frame)
+    assert set(net.model_.scores) == {"b", "c"}
+
+
+def test_predictions_do_not_look_at_their_own_column():
+    frame = pd.DataFrame(items(n=3), columns=list("abc"))
+    net = gw.MarkovNetwork(ordinal=True).fit(frame)
+    odd = frame.assign(b="unknown")
+    assert list(net.predict(odd, target="b")) == list(net.predict(frame, target="b"))

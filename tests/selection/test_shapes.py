@@ -46,7 +46,8 @@ def test_a_relation_that_is_not_monotone_is_found():
 
 
 def test_an_edge_with_both_parts_is_curved():
-    rows = drawn({(0, 1): 0.3 * STRAIGHT + 0.25 * np.outer(SCORES**2 - 2, SCORES**2 - 2)}, 600)
+    both = 0.3 * STRAIGHT + 0.12 * np.outer(SCORES**2 - 2, SCORES**2 - 2)
+    rows = drawn({(0, 1): both}, 1500)
     net = gw.MarkovNetwork(ordinal=True).fit(rows)
     assert edges(net) == {(0, 1)}
     assert net.evidence_.curved == {(0, 1)}

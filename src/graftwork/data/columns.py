@@ -116,12 +116,14 @@ def assemble(
     missing: Missing = "error",
     bins: Bins | None = None,
     unseen: Unseen = "error",
+    absent: Hashable | None = None,
 ) -> Table:
     """Return the Table of a container that was taken apart.
 
     `states` are used for some columns, in that order. `bins` is as in `as_table`. With
     ``missing="state"`` missing cells become a last state of their own, with "known" that state
-    where it is declared. With ``unseen="ignore"`` so are cells in none of the `states`.
+    where it is declared. With ``unseen="ignore"`` so are cells in none of the `states`, and those
+    of the column `absent`, which need not be there, anyway.
 
     Examples
     --------
@@ -137,7 +139,8 @@ def assemble(
     for j, name in enumerate(names):
         coded = encode(raw.column(j), name, raw.place)
         if name in wanted:
-            coded = _to_states(coded, wanted[name], name, raw.place, unseen)
+            own: Unseen = "ignore" if absent is not None and name == absent else unseen
+            coded = _to_states(coded, wanted[name], name, raw.place, own)
         _check_finite(coded, name, raw.place)
         if bins is not None and name not in wanted:
             if not isinstance(bins, Mapping) and counts_rows(coded):

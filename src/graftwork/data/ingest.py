@@ -184,9 +184,10 @@ def align(
         with named_after(Path(data)):
             raw = file_columns(Path(data), dict(zip(wanted, listed, strict=True)))
             raw = _with_absent(raw, wanted, absent)
-            return _align(raw, wanted, listed, weights, owner, remedy, unseen)
+            return _align(raw, wanted, listed, weights, owner, remedy, unseen, absent)
     raw = _with_absent(take_apart(data), wanted, absent)
-    return _align(raw, wanted, listed, _either(weights, data), owner, remedy, unseen)
+    given = _either(weights, data)
+    return _align(raw, wanted, listed, given, owner, remedy, unseen, absent)
 
 
 def _with_absent(raw: Raw, wanted: tuple[Hashable, ...], absent: Hashable | None) -> Raw:
@@ -212,6 +213,7 @@ def _align(
     owner: str,
     remedy: str,
     unseen: Unseen,
+    absent: Hashable | None,
 ) -> Table:
     """Return columns as a Table of the variables wanted, with the states listed."""
     if raw.named:
@@ -224,7 +226,9 @@ def _align(
     declared = dict(zip(wanted, listed, strict=True))
     column = _known_gaps(raw, listed)
     raw = Raw(wanted, raw.n_rows, column, named=True, place=raw.place, remedy=remedy)
-    return assemble(raw, states=declared, weights=weights, missing="known", unseen=unseen)
+    return assemble(
+        raw, states=declared, weights=weights, missing="known", unseen=unseen, absent=absent
+    )
 
 
 def _known_gaps(raw: Raw, states: Sequence[Sequence[Hashable]]) -> Callable[[int], Any]:

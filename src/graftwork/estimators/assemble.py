@@ -61,8 +61,10 @@ def to_model(
     # Where cells are missing, that is the table's last state, and none of the model's.
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
     scores = {}
-    for name, listed in zip(table.names, states, strict=True):
-        own = None if table.ordered is None else table.ordered.of(name, listed)
+    for name, listed, kept in zip(table.names, states, sample.kept, strict=True):
+        used = [listed[k] for k in kept.tolist()]
+        own = None if table.ordered is None else table.ordered.of(name, used)
         if own is not None:
-            scores[name] = own
+            known = dict(zip(used, own, strict=True))
+            scores[name] = [known.get(state, float("nan")) for state in listed]
     return PairwiseMRF.from_flat(table.names, states, Potentials(large, weights), gaps, scores)

@@ -93,7 +93,7 @@ def edge_signs(model: PairwiseMRF) -> Floats:
     >>> edge_signs(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): unlike}))
     array([-1.])
     """
-    return np.array([model.sign(a, b) for a, b in model.edges], dtype=np.float64)
+    return np.sign(np.array([model.weight(a, b) for a, b in model.edges], dtype=np.float64))
 
 
 def quick_paths(model: PairwiseMRF) -> bool:

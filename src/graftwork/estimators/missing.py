@@ -18,6 +18,7 @@ from graftwork.data.missing import (
     missing_last,
     recommend,
 )
+from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import copies_of_rows
 from graftwork.estimators.ordering import ordered_table
@@ -136,7 +137,26 @@ def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells
     table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
     ordinal = spec.ordinal if spec.ordered else False
     table = ordered_table(table, ordinal, spec.degree, spec.states or ())
-    return table, _found(spec.missing, missing_cells(table))
+    gone = missing_cells(table)
+    if spec.missing == "state":
+        _warn_of_lost_order(table, gone)
+    return table, _found(spec.missing, gone)
+
+
+def _warn_of_lost_order(table: Table, gone: Any) -> None:
+    """Warn of ordered columns in which missing is a state: it has no place in the order."""
+    known = () if table.ordered is None else table.ordered.scores
+    lost = [
+        name for name, some in zip(table.names, gone, strict=True) if name in known and some.any()
+    ]
+    if lost:
+        warnings.warn(
+            f"missing='state' gives {listing(lost)} a state without a place in the order, so "
+            f"{'it is' if len(lost) == 1 else 'they are'} not taken as ordered; use "
+            "missing='available-case' to keep the order.",
+            DataWarning,
+            stacklevel=level_of_caller(),
+        )
 
 
 def read_rows_to_draw(spec: FitSpec, X: Any, weights: Any, *, warn: bool) -> Table:

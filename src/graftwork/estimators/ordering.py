@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graftwork.data import Table
-from graftwork.data.bins import cuts_of
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
@@ -58,9 +58,8 @@ def ordered_table(
         names = _names(ordinal)
         _check_names(names, table.names)
         scores = {name: _own(table, name, known, declared) for name in names}
-    if ordinal is not False:  # bins are ordered, whatever else is
-        binned = [name for name in known if _is_binned(table, name)]
-        scores = {**{name: known[name] for name in binned}, **scores}
+    if ordinal is not False:  # what has an order by its type keeps it
+        scores = {**known, **scores}
     return table.with_order(Ordered(scores, degree) if scores else None)
 
 
@@ -120,7 +119,13 @@ def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]
             f"ordinal: {name!r} needs its states in order or their scores, got {value!r}."
         )
     else:
-        scores = {plain(state): float(rank) for rank, state in enumerate(value)}
+        listed = [plain(state) for state in value]
+        twice = [state for state in listed if listed.count(state) > 1]
+        if twice:
+            raise ParameterError(f"ordinal: {name!r} has the state {twice[0]!r} in two places.")
+        scores = {state: float(rank) for rank, state in enumerate(listed)}
+    if not all(math.isfinite(score) for score in scores.values()):
+        raise ParameterError(f"ordinal: the scores of {name!r} must be finite numbers.")
     absent = [state for state in states if state not in scores]
     if absent:
         raise ParameterError(
@@ -130,10 +135,6 @@ def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]
     if len(set(scores.values())) < len(scores):
         raise ParameterError(f"ordinal: two states of {name!r} have the same score.")
     return {state: scores[state] for state in states}
-
-
-def _is_binned(table: Table, name: Hashable) -> bool:
-    return name in table.names and cuts_of(table.states[table.index(name)]) is not None
 
 
 def _states(table: Table, name: Hashable) -> list[Hashable]:

@@ -160,7 +160,10 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
         fields["missing"] = {"policy": model.gaps.policy, "frequencies": found}
     if model.scores:
         places = {name: i for i, name in enumerate(model.names)}
-        fields["ordered"] = [[places[name], list(own)] for name, own in model.scores.items()]
+        fields["ordered"] = [
+            [places[name], [None if np.isnan(score) else score for score in own]]
+            for name, own in model.scores.items()
+        ]
     packed = pack(weights)
     version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
     vectors = packed or (weights[: layout.n_unary], weights[layout.n_unary :])
@@ -398,8 +401,8 @@ def _read_scores(
     for place, own in found or ():
         if type(place) is not int or not 0 <= place < len(names):
             raise ValueError("it says that a variable is ordered which it does not have")
-        numbers = [float(score) for score in own]
-        if len(numbers) != len(states[place]) or not np.isfinite(numbers).all():
+        numbers = [float("nan") if score is None else float(score) for score in own]
+        if len(numbers) != len(states[place]) or np.isinf(numbers).any():
             raise ValueError("the scores of an ordered variable do not fit its states")
         scores[names[place]] = numbers
     return scores

@@ -191,7 +191,10 @@ class PairwiseMRF:
 
     @property
     def scores(self) -> dict[Any, tuple[float, ...]]:
-        """The scores of the states of each ordered variable, {name: one a state}."""
+        """The scores of the states of each ordered variable, {name: one a state}.
+
+        NaN for states that no row had.
+        """
         return dict(self._scores)
 
     def unary(self, name: Hashable) -> Floats:
@@ -224,12 +227,13 @@ class PairwiseMRF:
         return float(np.linalg.norm(table - rows - columns + table.mean()))
 
     def weight(self, a: Hashable, b: Hashable) -> float:
-        """Return the signed weight of an edge; NaN where a variable has more than two states
-        without an order.
+        """Return the signed weight of an edge; NaN where one number does not tell what it is.
 
-        It is the theta of theta * x * y, the part of the table along the scores x and y of both:
-        by how much the log odds of one step of the one rise with one step of the other. Of two
-        states the scores are 0 and 1, so that of two binary variables it is the log odds ratio.
+        That is where a variable has more than two states without an order, or most of the table is
+        not along the scores of both. The weight is the theta of theta * x * y, the part of the
+        table along the scores x and y of both: by how much the log odds of one step of the one
+        rise with one step of the other. Of two states the scores are 0 and 1, so that of two
+        binary variables it is the log odds ratio.
 
         Examples
         --------
@@ -243,32 +247,16 @@ class PairwiseMRF:
         if np.isneginf(table).any():
             return float("inf")
         first, second = (np.asarray(side) for side in sides)
-        return float(first @ table @ second / ((first @ first) * (second @ second)))
-
-    def sign(self, a: Hashable, b: Hashable) -> float:
-        """Return the sign of an edge's weight; NaN where it tells little.
-
-        That is where there is no weight, or most of the table is not along the scores of both.
-
-        Examples
-        --------
-        >>> unlike = {("a", "b"): [[0.0, 1.0], [1.0, 0.0]]}
-        >>> PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, unlike).sign("a", "b")
-        -1.0
-        """
-        weight, strength = self.weight(a, b), self.strength(a, b)
-        if not np.isfinite(weight):
-            return float("nan")
-        sides = [np.linalg.norm(np.asarray(self._centred_scores(name))) for name in (a, b)]
-        linear = abs(weight) * sides[0] * sides[1]
-        return float(np.sign(weight)) if linear**2 >= 0.5 * strength**2 else float("nan")
+        squares = (first @ first) * (second @ second)
+        weight = float(first @ table @ second / squares)
+        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
 
     def _centred_scores(self, name: Hashable) -> Floats | None:
         """Return the scores of a variable less their mean; None if it has none."""
         own: Any = self._scores.get(name)
         if own is None and len(self._states[name]) == 2:
             own = (0.0, 1.0)
-        return None if own is None else np.asarray(own) - np.mean(own)
+        return None if own is None else np.nan_to_num(np.asarray(own) - np.nanmean(own))
 
     def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
         """Return log Z, or the log of the sum over all joint states that agree with the evidence.
@@ -565,7 +553,7 @@ class PairwiseMRF:
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
 
-        And the signed ``weight`` of those that have a sign.
+        And the signed ``weight`` of those that have one.
 
         Texts and numbers only, so that networkx can write it in every format: GraphML, GEXF, GML,
         JSON. `unary` and `table` return the log-potentials.
@@ -585,7 +573,7 @@ class PairwiseMRF:
         for a, b in self.edges:
             graph.add_edge(a, b, strength=self.strength(a, b))
             weight = self.weight(a, b)
-            if np.isfinite(weight) and not np.isnan(self.sign(a, b)):
+            if np.isfinite(weight):
                 graph.edges[a, b]["weight"] = weight
         return graph
 

@@ -58,8 +58,8 @@ def _notes(records: Sequence[Record]) -> str:
     parts = []
     if any(np.isnan(record["expected_influence"]) for record in records):
         parts.append(
-            "Expected influence needs the signs of edges, which those between binary variables "
-            "alone have."
+            "Expected influence needs the signs of edges, which only those between binary or "
+            "ordered variables have."
         )
     if any(np.isnan(record["closeness"]) for record in records):
         parts.append(

@@ -251,16 +251,17 @@ def _shape_text(evidence: Evidence, names: Sequence[Any]) -> str:
     among = count(len(evidence.rests.pairs), "pair")
     if not curved:
         return (
-            "Every edge between ordered variables is linear: one number along their scores. "
-            f"Nothing more was found in any of {among}, tested at the same false discovery rate."
+            "Every edge of ordered variables lies along their scores. Nothing more was found in "
+            f"any of {among} with an ordered variable, tested at the same false discovery rate."
         )
     listed = ", ".join(f"{names[i]} - {names[j]}" for i, j in curved[:_NAMED])
     more = f" and {len(curved) - _NAMED:,} more" if len(curved) > _NAMED else ""
     return (
-        f"Of {among} of ordered variables, {len(curved):,} {verb(len(curved), 'is', 'are')} not "
-        f"linear and {verb(len(curved), 'has a whole table', 'have whole tables')}: "
+        f"Of {among} with an ordered variable, {len(curved):,} "
+        f"{verb(len(curved), 'is', 'are')} not linear and "
+        f"{verb(len(curved), 'has a whole table', 'have whole tables')}: "
         f"{listed}{more}. "
-        "All other edges between ordered variables are one number along their scores."
+        "All other edges of ordered variables lie along their scores."
     )
 
 
