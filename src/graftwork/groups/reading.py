@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
+from graftwork.data.oddities import warn_of_columns
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing
 from graftwork.errors import DataError
@@ -73,7 +75,8 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     if MISSING_STATE in groups:
         lacking = int(np.count_nonzero(codes == states.index(MISSING_STATE)))
         raise DataError(
-            f"{lacking:,} row{'s'[: lacking != 1]} have no group: {by!r} is missing there. Leave "
+            f"{lacking:,} row{'s'[: lacking != 1]} {'has' if lacking == 1 else 'have'} no group: "
+            f"{by!r} is missing there. Leave "
             "those rows out, or give them a group."
         )
     _check_column(by, groups)
@@ -86,6 +89,8 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     order = _order(spec, whole.take_columns(others), by)
     whole = whole.with_order(order)
     rest = whole.take_columns(others)
+    if not isinstance(X, Table | str | PathLike):  # reading a file has warned
+        warn_of_columns(rest)
     tables = tuple(rest.take_rows(codes == code) for code in found.tolist())
     grouped = GroupedRows(by, groups, tables, whole)
     _check_sizes(grouped)
