@@ -83,19 +83,26 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves,
 
 
 @njit(cache=True, nogil=True)
+def _products(basis):
+    """Return the products of every two columns of a basis, in the order of an upper triangle."""
+    states, size = basis.shape
+    products, t = np.empty((size * (size + 1) // 2, states)), 0
+    for a in range(size):
+        for b in range(a, size):
+            for k in range(states):
+                products[t, k] = basis[k, a] * basis[k, b]
+            t += 1
+    return products
+
+
+@njit(cache=True, nogil=True)
 def _fill_spreads(basis, conditionals, stride, masses, width, out):
     """Fill in the upper triangles of K' (diag(p) - p p') K of conditionals p, times their masses.
 
     ``out`` (flat) has a line of ``width`` numbers for each.
     """
     states, size = basis.shape
-    products, means = np.empty((size * (size + 1) // 2, states)), np.empty(size)
-    t = 0
-    for a in range(size):
-        for b in range(a, size):
-            for k in range(states):
-                products[t, k] = basis[k, a] * basis[k, b]
-            t += 1
+    products, means = _products(basis), np.empty(size)
     for c in range(len(out) // width):
         p, line = conditionals[c * stride : c * stride + states], out[c * width : (c + 1) * width]
         mass = masses[c] if masses.size else 1.0
@@ -282,13 +289,7 @@ def fill_moments(basis, conditionals, stride, ids, missing, average, averaged, w
     """
     states, size = basis.shape
     triangle = size * (size + 1) // 2
-    products, means = np.empty((triangle, states)), np.empty(size)
-    t = 0
-    for a in range(size):
-        for b in range(a, size):
-            for k in range(states):
-                products[t, k] = basis[k, a] * basis[k, b]
-            t += 1
+    products, means = _products(basis), np.empty(size)
     for c in range(count):
         first = (np.int64(ids[c]) if ids.size else c) * stride
         p, line = conditionals[first : first + states], out[c * width : (c + 1) * width]
