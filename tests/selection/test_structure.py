@@ -317,11 +317,14 @@ def _sorted(findings):
     return findings.log_p[np.lexsort(findings.pairs.T)]
 
 
+@pytest.mark.parametrize("limit", ["FEWEST_PAIRS", "FEWEST_PRODUCTS"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, monkeypatch):
-    table = make_scale_free(66, 2, n_rows=400, random_state=seed).data  # 2,145 pairs
+def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, limit, monkeypatch):
+    table = make_scale_free(66, 2, n_rows=400, random_state=seed).data
+    for name in ("FEWEST_PAIRS", "FEWEST_PRODUCTS"):  # of pairs, and of pairs times rows
+        monkeypatch.setattr(settling.pair_screen, name, 0 if name == limit else 10**12)
     close = MarkovNetwork(n_jobs=1).fit(table)
-    monkeypatch.setattr(settling, "FEWEST_PAIRS", 10**9)
+    monkeypatch.setattr(settling.pair_screen, limit, 10**12)
     every = MarkovNetwork(n_jobs=1).fit(table)
     assert set(close.model_.edges) == set(every.model_.edges)
     np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)

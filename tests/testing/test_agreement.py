@@ -192,6 +192,12 @@ def test_edges_that_depend_on_single_rows_are_told():
     assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in gw.describe(net.choice_)
 
 
+@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_PRODUCTS"])
+def test_with_many_pairs_or_rows_edges_are_not_learned_twice(limit, monkeypatch):
+    monkeypatch.setattr(f"graftwork.estimators.learning.{limit}", 1)
+    assert learned(rivals()).evidence_.n_moved is None
+
+
 def test_clear_edges_are_not_learned_twice():
     table = gw.datasets.make_scale_free(12, 3, n_rows=2000, random_state=1).data
     net = learned(table)

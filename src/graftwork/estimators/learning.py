@@ -38,10 +38,11 @@ from graftwork.testing import DrawnFrom, Evidence
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
 # where more than a few of the edges, by their number, came or went in the end, and where learning
-# again is a matter of seconds: up to this many pairs.
+# again is a matter of seconds: up to this many pairs, and pairs times rows.
 DROPPED = 0.01
 FEW = 0.02
 MOST_PAIRS = 30_000
+MOST_PRODUCTS = 10**9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +197,7 @@ class Learning:
         """Return the tests and the choice of a result, with how far it depends on single rows.
 
         Where hardly a pair came or went in the end nothing moves, and it is not tried; nor is it
-        with many variables, where it would take as long as all else.
+        with many variables or rows, where it would take as long as all else.
         """
         evidence, choice, tests = found.evidence, found.choice, found.choice.tests
         if evidence is None or tests is None:
@@ -209,7 +210,9 @@ class Learning:
         if not self.check or not whole:
             return evidence, choice
         edges = found.refitted.point.potentials.layout.edges
-        if found.unsettled <= max(1.0, FEW * len(edges)) or evidence.n_tests > MOST_PAIRS:
+        large = evidence.n_tests > MOST_PAIRS
+        large = large or evidence.n_tests * self.sample.n_rows > MOST_PRODUCTS
+        if large or found.unsettled <= max(1.0, FEW * len(edges)):
             return evidence, choice
         self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
         others = self._without_some(found.refitted.point.potentials)

@@ -114,6 +114,7 @@ class NeighbourhoodCache:
         self._weights = np.zeros(0) if sample.weights is None else sample.weights
         self.frequencies = sample.frequencies
         self._kept: dict[int, Neighbourhood] = {}
+        self._some: dict[int, Ints] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -140,6 +141,16 @@ class NeighbourhoodCache:
             for node, one in self._kept.items()
             if node in wanted
         }
+
+    def some_rows(self, most: int) -> Ints:
+        """Return about ``most`` of the rows; none where there are not more.
+
+        Equal rows are in it together or not at all: which are depends on what is in them alone, so
+        that weights equal repeated rows.
+        """
+        if most not in self._some:
+            self._some[most] = _some_rows(self.sample, most)
+        return self._some[most]
 
     def row_masses(self, node: int) -> Floats:
         """Return the rows' weights for a variable, zero where it is missing; empty if all are 1."""
@@ -316,3 +327,15 @@ def _halves(layout: Layout, sample: EncodedRows, edges: Ints, side: Ints, others
         layout.unary_offsets[others],
     ]
     return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _some_rows(sample: EncodedRows, most: int) -> Ints:
+    """Return about ``most`` of the rows, by marks that depend on what is in them."""
+    share = most / max(1, sample.n_rows)
+    if share >= 1.0:
+        return np.zeros(0, dtype=np.int64)
+    rng, marks = np.random.default_rng(0), np.zeros(sample.n_rows, dtype=np.uint64)
+    for row, count in zip(sample.codes, sample.extended.tolist(), strict=True):
+        marks += rng.integers(2**63, size=count, dtype=np.uint64)[row]
+    marks ^= marks >> np.uint64(31)
+    return np.flatnonzero((marks & np.uint64(0xFFFF)) < share * 2**16)

@@ -15,8 +15,8 @@ from graftwork.inference.layout import Ints
 from graftwork.selection.tested_network import TestedNetwork, among
 from graftwork.selection.tested_refit import OtherWay, switched
 from graftwork.solvers import Solution
+from graftwork.testing import pair_screen
 from graftwork.testing.evidence import Evidence
-from graftwork.testing.pair_screen import FEWEST_PAIRS
 from graftwork.testing.verdicts import Verdicts
 
 # Absent pairs whose p-values are at most those of discoveries to this power are tested again and
@@ -74,7 +74,8 @@ class _Settling:
         """Test and change until nothing changes; return the tests."""
         network, tester = self._network, self._network.tester
         exact, close = True, None
-        many = tester.problem.space.size >= FEWEST_PAIRS
+        problem = tester.problem
+        many = pair_screen.many(problem.space.size, problem.objective.sample.n_rows)
         while True:
             note()
             if exact:

@@ -42,6 +42,17 @@ STRIP, BATCH_SIZE = 2**14, 2**20
 LISTED = 2**16
 
 
+def many(n_pairs: int, n_rows: int) -> bool:
+    """Return whether tests of all pairs take so long that looking first pays.
+
+    Examples
+    --------
+    >>> many(2000, 100), many(200, 100), many(200, 1_000_000)
+    (True, False, True)
+    """
+    return n_pairs >= FEWEST_PAIRS or n_pairs * n_rows >= FEWEST_PRODUCTS
+
+
 def promising_pairs(
     tables: MomentTables,
     point: Point,
@@ -59,8 +70,7 @@ def promising_pairs(
     cut : Cut, optional
         The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
-    count = sum(len(keys) for keys in absent)
-    if count < FEWEST_PAIRS and count * tables.rows.sample.n_rows < FEWEST_PRODUCTS:
+    if not many(sum(len(keys) for keys in absent), tables.rows.sample.n_rows):
         for keys in absent:
             yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
         return

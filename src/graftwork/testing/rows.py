@@ -116,20 +116,8 @@ class FittedRows:
         return values[part.start * width : part.stop * width]
 
     def some(self, most: int) -> FittedRows:
-        """Return about ``most`` of the rows, or all where there are fewer.
-
-        Equal rows are in it together or not at all: which are depends on what is in them alone, so
-        that weights equal repeated rows.
-        """
-        codes = self.sample.codes
-        share = most / max(1, self.sample.n_rows)
-        if share >= 1.0:
-            return self
-        rng, marks = np.random.default_rng(0), np.zeros(codes.shape[1], dtype=np.uint64)
-        for row, count in zip(codes, self.sample.extended.tolist(), strict=True):
-            marks += rng.integers(2**63, size=count, dtype=np.uint64)[row]
-        marks ^= marks >> np.uint64(31)
-        chosen = np.flatnonzero((marks & np.uint64(0xFFFF)) < share * 2**16)
+        """Return about ``most`` of the rows, or all where there are fewer."""
+        chosen = self.conditionals.neighbourhoods.cache.some_rows(most)
         return replace(self, chosen=chosen) if len(chosen) else self
 
     @property
