@@ -21,8 +21,8 @@ from graftwork.estimators.bootstrap import (
 )
 from graftwork.models.graphs import MEASURES
 from graftwork.report.communities import community_words
-from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
-from graftwork.report.plot import new_figure
+from graftwork.report.curves import draw_curve, dress
+from graftwork.report.figures import INK, colour_of, finish, new_figure
 from graftwork.report.trace import plain, write_records, write_text
 from graftwork.text import Column, aligned, count, decimals, section, verb, whole
 

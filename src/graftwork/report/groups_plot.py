@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 
 from graftwork.groups import GroupComparison
-from graftwork.report.curves import INK, finish
+from graftwork.report.drawing import draw_labels
+from graftwork.report.figures import INK, NEGATIVE, POSITIVE, finish, new_figure
 from graftwork.report.layout import Floats, positions
-from graftwork.report.plot import NEGATIVE, POSITIVE, draw_labels, new_figure
 from graftwork.text import count, names
 
 #: Panels in a row.
