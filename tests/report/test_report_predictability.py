@@ -8,7 +8,8 @@ import pytest
 import graftwork as gw
 from graftwork.estimators.predictability import Predictability
 from graftwork.report.communities import community_text
-from graftwork.report.plot import _PALETTE, MOST_RINGS, plot_network
+from graftwork.report.figures import PALETTE
+from graftwork.report.plot import MOST_RINGS, plot_network
 from graftwork.report.predictability import both_text, predictability_text, ring_shares
 
 ALIKE = [[1.0, 0.0], [0.0, 1.0]]
@@ -131,7 +132,7 @@ def test_the_smallest_of_many_groups_share_a_colour():
     model = path_network(12)
     own = {name: i // 2 * (i < 4) or i for i, name in enumerate(model.names)}
     words = legend_of(plot_network(model, communities=own))
-    assert len(words) == len(_PALETTE) + 1
+    assert len(words) == len(PALETTE) + 1
     assert words[-1] == "others"
 
 

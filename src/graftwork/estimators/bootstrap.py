@@ -17,6 +17,7 @@ from graftwork.models.communities import shared_community
 from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
+from graftwork.notebooks import repr_html
 from graftwork.parameters import number
 
 Record = dict[str, Any]
@@ -94,6 +95,8 @@ class Bootstrap:
     tested: bool = False
     membership: Ints | None = None
     membership_draws: Ints | None = None
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return (

@@ -22,6 +22,7 @@ from graftwork.groups.shared_states import SharedStates
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
+from graftwork.notebooks import repr_html
 from graftwork.parameters import number
 from graftwork.testing.edge_tests import Findings
 
@@ -117,6 +118,8 @@ class GroupComparison:
     wanted: int
     permutations: Permutations | None = None
     interrupted: bool = False
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return (

@@ -17,6 +17,7 @@ from graftwork.estimators.bootstrap import (
     CORRELATION,
     SHARES,
     Bootstrap,
+    Record,
 )
 from graftwork.models.graphs import MEASURES
 from graftwork.report.communities import community_words
@@ -49,14 +50,15 @@ _TESTED = (
     "q-values for that."
 )
 
-_EDGES: tuple[Column, ...] = (
+EDGES: tuple[Column, ...] = (
     ("pair", "edge", str),
     ("frequency", "found in", lambda value: f"{value:.0%}"),
     ("strength", "strength", decimals(2)),
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
 )
-_STABILITY: tuple[Column, ...] = (
+STABILITY_TITLE = "Mean correlation of centralities with those of all rows"
+STABILITY: tuple[Column, ...] = (
     ("dropped", "rows dropped", lambda value: f"{value:.0%}"),
     ("subsets", "subsets", whole),
     *((measure, measure, decimals(2)) for measure in MEASURES),
@@ -78,20 +80,34 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
     top : int
         How many edges to list.
     """
-    parts = [section("Resamples", _done(boot)), section("Edges", " ".join(_edge_words(boot)))]
-    records = [
-        record | {"pair": f"{record['first']} - {record['second']}"}
-        for record in boot.edges()[: max(top, 0)]
-    ]
+    told = dict(bootstrap_sections(boot))
+    parts = [section(title, told[title]) for title in ("Resamples", "Edges")]
+    records = edge_lines(boot)[: max(top, 0)]
     if records and boot.n_done:
-        parts.append(f"Edges, most frequent first\n{aligned(records, _EDGES)}")
-    parts.append(section("Centrality", " ".join(_centrality_words(boot))))
+        parts.append(f"Edges, most frequent first\n{aligned(records, EDGES)}")
+    parts.append(section("Centrality", told["Centrality"]))
     if boot.n_subsets:
-        title = "Mean correlation of centralities with those of all rows"
-        parts.append(f"{title}\n{aligned(_stability_lines(boot), _STABILITY)}")
-    if boot.membership is not None:
-        parts.append(section("Communities", " ".join(community_words(boot))))
+        parts.append(f"{STABILITY_TITLE}\n{aligned(stability_lines(boot), STABILITY)}")
+    if "Communities" in told:
+        parts.append(section("Communities", told["Communities"]))
     return "\n\n".join(parts) + "\n"
+
+
+def bootstrap_sections(boot: Bootstrap) -> list[tuple[str, str]]:
+    """Return headings and texts of a bootstrap."""
+    sections = [
+        ("Resamples", _done(boot)),
+        ("Edges", " ".join(_edge_words(boot))),
+        ("Centrality", " ".join(_centrality_words(boot))),
+    ]
+    if boot.membership is not None:
+        sections.append(("Communities", " ".join(community_words(boot))))
+    return sections
+
+
+def edge_lines(boot: Bootstrap) -> list[Record]:
+    """Return what `Bootstrap.edges` does, with both ends as one ``pair``."""
+    return [each | {"pair": f"{each['first']} - {each['second']}"} for each in boot.edges()]
 
 
 def _done(boot: Bootstrap) -> str:
@@ -250,7 +266,7 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
+def stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
     """Return a line for each share of dropped rows, with a column for each measure."""
     lines: dict[float, dict[str, Any]] = {}
     for record in boot.stability():
