@@ -96,7 +96,7 @@ def _network(net: MarkovNetwork) -> str:
         net,
         " ".join(first),
         *(_text(f"Remarks: {text}") for title, text in told if title == "Remarks"),
-        _edges(edges_of(net)),
+        _edges(edges_of(net, top=_ROWS), net.model_.n_edges),
         *(_folded(title, _text(text)) for title, text in folded),
         _folded("Certificate", _text(certified_text(net))),
         _diagram(net),
@@ -117,7 +117,11 @@ def _chain_learner(crf: ChainCRF) -> str:
 @to_html.register
 def _model(model: PairwiseMRF) -> str:
     # A model does not know whether anybody looked for more edges.
-    return _page(model, network_text(model, looked=False), _edges(edge_table(model)))
+    return _page(
+        model,
+        network_text(model, looked=False),
+        _edges(edge_table(model, top=_ROWS), model.n_edges),
+    )
 
 
 @to_html.register
@@ -228,8 +232,8 @@ def _small(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2g}"
 
 
-def _edges(records: Sequence[EdgeRecord]) -> str:
-    """Return a table of edges, with the columns of which something is known."""
+def _edges(records: Sequence[EdgeRecord], total: int) -> str:
+    """Return a table of the first of some edges, with the columns of which something is known."""
     if not records:
         return ""
     columns: list[Column] = [
@@ -247,16 +251,16 @@ def _edges(records: Sequence[EdgeRecord]) -> str:
     known = [
         column
         for column in columns
-        if any(_is_known(row[column[0]]) for row in rows[:_ROWS])
+        if any(_is_known(row[column[0]]) for row in rows)
     ]  # fmt: skip
-    title = "Edges, strongest first" if len(records) > 1 else "The only edge"
+    title = "Edges, strongest first" if total > 1 else "The only edge"
     sides = "".join("l" if key in ("first", "second", "together", "apart") else "r"
                     for key, _, _ in known)  # fmt: skip
-    return _records(title, rows, known, sides=sides)
+    return _records(title, rows, known, sides=sides, total=total)
 
 
 def _is_known(value: Any) -> bool:
-    return value == value and value != ""
+    return bool(value == value and value != "")
 
 
 def _pair(tie: Association | None) -> str:
@@ -298,6 +302,7 @@ def _records(
     *,
     bar: str = "",
     sides: str = "",
+    total: int | None = None,
 ) -> str:
     """Return records as a table below its title; a column may have bars, for shares."""
     rows, titles, usual = cells(records, columns)
@@ -307,7 +312,7 @@ def _records(
         for row, record in zip(rows, records, strict=True):
             row[place] = _bar(float(record[bar]), row[place])
     head = f'<p class="gw-head">{escape(title)}</p>' if title else ""
-    return head + _table(rows, titles, sides or usual)
+    return head + _table(rows, titles, sides or usual, total=total)
 
 
 def _bar(share: float, text: str) -> _Markup:
@@ -317,13 +322,17 @@ def _bar(share: float, text: str) -> _Markup:
 
 
 def _table(
-    rows: Sequence[Sequence[str]], titles: Sequence[str], sides: str, most: int = _ROWS
+    rows: Sequence[Sequence[str]],
+    titles: Sequence[str],
+    sides: str,
+    most: int = _ROWS,
+    total: int | None = None,
 ) -> str:
-    """Return the first rows of a table, and how many more there are."""
+    """Return the first rows of a table, and how many more there are of ``total``."""
     head = "".join(_cell("th", title, side) for title, side in zip(titles, sides, strict=False))
     lines = ([_cell("td", *each) for each in zip(row, sides, strict=False)] for row in rows[:most])
     body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
-    more = len(rows) - most
+    more = (total or len(rows)) - most
     return (
         "<table>"
         + (f"<thead><tr>{head}</tr></thead>" if any(titles) else "")

@@ -16,7 +16,6 @@ from graftwork.models import PairwiseMRF
 from graftwork.report.edges import the_model
 from graftwork.text import names
 
-Network = nx.Graph | PairwiseMRF | MarkovNetwork
 Floats = NDArray[np.float64]
 
 #: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by springs.
@@ -40,7 +39,7 @@ _DIRECTIONS = np.array(
 _RINGS = (0.0, 0.4, 0.8, 1.3, 1.8, 2.4, 3.0, 4.0)
 
 
-def as_graph(network: Network) -> nx.Graph:
+def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
     """Return the graph of a model or a fitted estimator; a graph comes back as it is.
 
     Examples
@@ -51,7 +50,9 @@ def as_graph(network: Network) -> nx.Graph:
     return network if isinstance(network, nx.Graph) else the_model(network).to_networkx()
 
 
-def network_layout(*networks: Network, seed: int = 0) -> dict[Any, tuple[float, float]]:
+def network_layout(
+    *networks: nx.Graph | PairwiseMRF | MarkovNetwork, seed: int = 0
+) -> dict[Any, tuple[float, float]]:
     """Return a place for each variable that has an edge in any of some networks.
 
     To be kept, or given to `plot_network` so that pictures of several networks have each variable
@@ -268,16 +269,15 @@ def place_labels(
     for k, size in enumerate(sizes):
         middles, far = _candidates(nodes[k], radii[k], size)
         boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
+        cost = 0.25 * far + 0.08 * _inside(boxes, samples)
+        cost += 0.01 * (np.arange(len(boxes)) % len(_DIRECTIONS))
         free = _free(boxes, taken, view)
         if not free.any() and view is not None:
             middles = _grid(size, view)
             boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
-            far = np.linalg.norm(middles - nodes[k], axis=1) / size[1]
-            free = _free(boxes, taken, view)
+            cost, free = np.linalg.norm(middles - nodes[k], axis=1), _free(boxes, taken, view)
         if not free.any():
             continue
-        favour = 0.01 * (np.arange(len(boxes)) % len(_DIRECTIONS))
-        cost = 0.25 * far + 0.08 * _inside(boxes, samples) + favour
         best = int(np.argmin(np.where(free, cost, np.inf)))
         out[k] = middles[best]
         taken = np.concatenate([taken, boxes[best : best + 1]])
@@ -332,8 +332,8 @@ def _samples(segments: Floats, count: int = 24) -> Floats:
 
 def _inside(boxes: Floats, points: Floats) -> Floats:
     """Return how many of the points lie in each box, saturating at a dozen."""
-    if not len(points):
-        return np.zeros(len(boxes))
+    near = (points > boxes[:, :2].min(axis=0)) & (points < boxes[:, 2:].max(axis=0))
+    points = points[near.all(axis=1)]
     inside = ((points[None] > boxes[:, None, :2]) & (points[None] < boxes[:, None, 2:])).all(axis=2)
     counted: Floats = np.minimum(inside.sum(axis=1), 12).astype(np.float64)
     return counted

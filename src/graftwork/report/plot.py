@@ -13,6 +13,8 @@ import networkx as nx
 import numpy as np
 
 from graftwork.errors import DataError
+from graftwork.estimators import MarkovNetwork
+from graftwork.models import PairwiseMRF
 from graftwork.models.communities import find_communities
 from graftwork.report.curves import legend_text
 from graftwork.report.drawing import (
@@ -38,7 +40,7 @@ from graftwork.report.figures import (
     printable,
     shown,
 )
-from graftwork.report.layout import Floats, Network, as_graph, check_layout, positions
+from graftwork.report.layout import Floats, as_graph, check_layout, positions
 from graftwork.report.predictability import ring_shares
 from graftwork.text import count, names
 
@@ -50,7 +52,7 @@ _LONGEST_NAME = 40
 
 
 def plot_network(
-    network: Network,
+    network: nx.Graph | PairwiseMRF | MarkovNetwork,
     path: str | PathLike[str] | None = None,
     *,
     ax: Any = None,
@@ -134,7 +136,8 @@ def plot_network(
         ax = _network_axes(drawn.number_of_nodes())
     places = positions(drawn, seed) if given is None else given
     own_groups = isinstance(communities, Mapping)
-    styles = _styles(drawn, dict(communities) if own_groups else groups_of(whole), colors or {})
+    groups = dict(communities) if isinstance(communities, Mapping) else groups_of(whole)
+    styles = _styles(drawn, groups, colors or {})
     rings, meaning = ({}, "") if predictability is None else ring_shares(predictability)
     if len(drawn) > MOST_RINGS and rings:
         rings, meaning = {}, f"No rings are drawn around more than {MOST_RINGS} variables."
@@ -216,7 +219,7 @@ class _Styles:
         """Return an entry of the legend for each group."""
         from matplotlib.lines import Line2D
 
-        dot = {"linestyle": "", "markeredgecolor": "white"}
+        dot: dict[str, Any] = {"linestyle": "", "markeredgecolor": "white"}
         return [
             Line2D(
                 [],
@@ -340,7 +343,7 @@ def _draw_legend(ax: Any, keys: Sequence[Any]) -> int:
     if not keys:
         return 0
     width = sum(len(str(key.get_label())) + 6 for key in keys)
-    room = ax.get_window_extent().width / ax.figure.dpi * 14
+    room = float(ax.get_window_extent().width / ax.figure.dpi * 14)
     columns = -(-len(keys) // max(1, math.ceil(width / room)))
     ax.legend(
         handles=keys,
