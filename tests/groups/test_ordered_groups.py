@@ -267,8 +267,7 @@ def test_few_rows_are_enough_for_ordered_variables(found):
 def test_panels_of_groups_and_layouts_are_chosen(found):
     alone = found.plot(groups="b")
     assert len(alone.axes) == 1
-    assert alone.axes[0].get_title().startswith("g = b
-")
+    assert alone.axes[0].get_title().startswith("g = b")
     places = {name: (k, k % 2) for k, name in enumerate(found.names)}
     for ax in found.plot(layout=places).axes:
         spots = {tuple(spot) for each in ax.collections if each.zorder == 3
