@@ -50,7 +50,6 @@ _STYLE = """<style>
 .graftwork table{border-collapse:collapse;border:none;margin:.2em 0 .5em;font-size:92%}
 .graftwork th,.graftwork td{border:none;padding:.14em 1.1em .14em .2em;text-align:right;
 color:inherit;font-variant-numeric:tabular-nums;vertical-align:top}
-.graftwork .gw-l{text-align:left}
 .graftwork thead th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.6)}
 .graftwork tbody tr+tr td{border-top:1px solid rgba(128,128,128,.18)}
 .graftwork .gw-head{font-weight:600;margin:.7em 0 0}
@@ -343,5 +342,6 @@ def _table(
 
 def _cell(tag: str, cell: str, side: str) -> str:
     inner = cell if isinstance(cell, _Markup) else escape(printable(cell, _LONGEST))
-    left = ' class="gw-l" dir="auto"' if side == "l" else ""
+    # Inline: the rules of notebooks for cells are stronger than those of a page's style.
+    left = ' style="text-align:left" dir="auto"' if side == "l" else ""
     return f"<{tag}{left}>{inner}</{tag}>"
