@@ -31,6 +31,8 @@ _DIFFERS = "#d55e00"
 _MOST_LABELS = 80
 #: Weights are written beside no more edges than this.
 _MOST_NUMBERS = 20
+#: About what such a number takes, in points squared.
+_NUMBER_AREA = 440.0
 
 
 def plot_groups(
@@ -54,9 +56,12 @@ def plot_groups(
     with any_letters():
         for ax in axes:
             ax.set_axis_off()
+        lost: dict[Any, None] = {}
         for g, ax in zip(shown_groups, axes, strict=False):
-            _panel(ax, found, g, graph, places)
-        words = textwrap.wrap(" ".join(_reading(found, graph)), int(14 * side * columns))
+            lost |= dict.fromkeys(_panel(ax, found, g, graph, places))
+        reading = _reading(found, graph)
+        reading += [f"No room to name, in one group at least: {names(list(lost))}."] if lost else []
+        words = textwrap.wrap(" ".join(reading), int(14 * side * columns))
         text = "\n".join(map(shown, words))
         figure.text(0.5, 0.02, text, color=PALE, fontsize=8.5, ha="center", va="bottom")
     return finish(figure, path)
@@ -91,8 +96,8 @@ def _union(found: GroupComparison) -> nx.Graph:
 
 def _panel(
     ax: Any, found: GroupComparison, g: int, graph: nx.Graph, places: dict[Any, Floats]
-) -> None:
-    """Draw one group's network."""
+) -> list[Any]:
+    """Draw one group's network; return the names that there is no room for."""
     own, weights = found.has_edge(g), found.weights.values[g]
     size = f"{found.sizes[g]:,.0f} rows, {count(int(own.sum()), 'edge')}"
     title = f"{shown(f'{found.by} = {found.groups[g]}', 60)}\n{size}"
@@ -100,19 +105,24 @@ def _panel(
     if not len(graph):
         place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no edges", color=PALE, fontsize=12, **place)
-        return
+        return []
     mine = _network_of(found, g, graph, own)
     nodes = list(graph)
     points = np.array([places[node] for node in nodes])
     set_view(ax, places)
     segments = draw_edges(ax, mine, places, float(found.strengths.values.max()))
+    middles = []
     if int(found.different.sum()) <= _MOST_NUMBERS:
         for a, b, k in mine.edges(data="place"):
             if found.different[k]:
-                _write_weight(ax, (places[a] + places[b]) / 2, float(weights[k]))
+                middles.append((places[a] + places[b]) / 2)
+                _write_weight(ax, middles[-1], float(weights[k]))
     sizes, style = np.full(len(nodes), 0.5), (PALETTE[0], 0)
     area = draw_nodes(ax, points, sizes, [style] * len(nodes), [None] * len(nodes))
-    draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
+    # Labels keep clear of the numbers as of nodes.
+    points = np.concatenate([points, np.reshape(middles, (-1, 2))])
+    area = np.concatenate([area, np.full(len(middles), _NUMBER_AREA)])
+    return draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
 
 
 def _network_of(
@@ -139,7 +149,7 @@ def _write_weight(ax: Any, place: Floats, weight: float) -> None:
     text = "\u2260" if np.isnan(weight) else f"{weight:.2f}".replace("-", "\u2212")
     box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
     style = {"fontsize": 8, "ha": "center", "va": "center", "zorder": 4, "bbox": box}
-    ax.text(place[0], place[1], text, color=_DIFFERS, **style)
+    ax.text(place[0], place[1], text, color=INK, **style)
 
 
 def _reading(found: GroupComparison, graph: nx.Graph) -> list[str]:
