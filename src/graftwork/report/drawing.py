@@ -35,7 +35,16 @@ _SHORT_LINE, _SHORT_LONGEST, _MANY = 16, 30, 24
 
 
 def set_view(ax: Any, places: Mapping[Any, Floats]) -> None:
-    """Set the limits of axes to some places, with room around them for labels; return None."""
+    """Set the limits of axes to some places, with room around them for labels; return None.
+
+    Examples
+    --------
+    >>> from graftwork.report.figures import new_axes
+    >>> ax = new_axes(2, 2, (0, 0, 1, 1))
+    >>> set_view(ax, {"a": np.array([0.0, 0.0]), "b": np.array([1.0, 1.0])})
+    >>> [float(limit) for limit in ax.get_ylim()]
+    [-0.1, 1.1]
+    """
     ax.set_axis_off()
     points = np.array(list(places.values()))
     low, high = points.min(axis=0), points.max(axis=0)
@@ -50,6 +59,15 @@ def draw_edges(ax: Any, graph: nx.Graph, places: Mapping[Any, Floats], top: floa
 
     Edges carry ``strength``, of which ``top`` is the largest, ``colour``, ``line`` and, where they
     are to stand out, ``front``.
+
+    Examples
+    --------
+    >>> from graftwork.report.figures import new_axes
+    >>> graph = nx.Graph()
+    >>> graph.add_edge("a", "b", strength=1.0, colour="black", line=DASHED)
+    >>> places = {"a": np.array([0.0, 0.0]), "b": np.array([1.0, 1.0])}
+    >>> draw_edges(new_axes(2, 2, (0, 0, 1, 1)), graph, places, top=1.0).tolist()
+    [[[0.0, 0.0], [1.0, 1.0]]]
     """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
@@ -100,6 +118,14 @@ def draw_nodes(
         Shapes by their number in `SHAPES`.
     rings : sequence of float or None
         The share of each ring that is filled; None for no ring.
+
+    Examples
+    --------
+    >>> from graftwork.report.figures import new_axes
+    >>> ax, points = new_axes(2, 2, (0, 0, 1, 1)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> plain, ringed = draw_nodes(ax, points, np.ones(2), [("black", 0)] * 2, [None, 0.5])
+    >>> bool(plain < ringed)
+    True
     """
     area = np.clip(_AREA / max(len(points), 1), _LEAST_AREA, _MOST_AREA) * (0.6 + 0.6 * sizes)
     known = np.array([share is not None for share in rings], dtype=bool)
@@ -165,6 +191,15 @@ def draw_labels(
     -------
     list
         Those of the names that there is no room for.
+
+    Examples
+    --------
+    >>> from graftwork.report.figures import new_axes
+    >>> one, none = np.array([[0.5, 0.5]]), np.empty((0, 2, 2))
+    >>> draw_labels(new_axes(2, 2, (0, 0, 1, 1)), ["a"], one, np.ones(1), none)
+    []
+    >>> draw_labels(new_axes(0.1, 0.1, (0, 0, 1, 1)), ["a"], one, np.ones(1), none)
+    ['a']
     """
     with any_letters():
         return _draw_labels(ax, labelled, points, area, segments)

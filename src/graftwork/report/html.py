@@ -37,8 +37,8 @@ from graftwork.report.predictability import predictability_text
 from graftwork.report.summary import certified_text, network_text, summary_sections
 from graftwork.text import Column, cells, decimals, probability
 
-#: Rows shown of a table of edges or pairs, and weights of each label.
-_ROWS, _WEIGHTS = 20, 3
+#: Rows shown of a table of edges or pairs; weights of each label, and of all.
+_ROWS, _WEIGHTS, _MOST_WEIGHTS = 20, 3, 30
 #: Transitions of at most this many labels are a matrix.
 _MATRIX = 12
 #: Longer names are cut.
@@ -279,7 +279,7 @@ def _weights(model: ChainModel) -> list[str]:
     tables = chain_tables(model, _WEIGHTS)
     matrix = model.order == 1 and len(model.labels) <= _MATRIX and bool(np.any(model.pairs))
     parts = [
-        f'<p class="gw-head">{escape(title)}</p>{_table(rows, titles, sides, 3 * _ROWS)}'
+        f'<p class="gw-head">{escape(title)}</p>{_table(rows, titles, sides, _MOST_WEIGHTS)}'
         for title, rows, titles, sides in tables
         if not (matrix and "ransitions" in title)
     ]

@@ -377,7 +377,15 @@ def _listed(variables: Sequence[Any]) -> str:
 
 
 def draw_caption(ax: Any, text: str) -> None:
-    """Write a text below axes, in lines that fit their width, and return None."""
+    """Write a text below axes, in lines that fit their width, and return None.
+
+    Examples
+    --------
+    >>> ax = new_axes(2, 2, (0, 0.2, 1, 0.8))
+    >>> draw_caption(ax, "A text that is wider than two inches of a page.")
+    >>> len(ax.texts[0].get_text().splitlines())
+    2
+    """
     inches = ax.get_window_extent().width / ax.figure.dpi
     lines = textwrap.wrap(text, max(int(inches * 14), 20))
     place = {"transform": ax.transAxes, "ha": "center", "va": "top"}
