@@ -153,6 +153,9 @@ def place(tmp_path, monkeypatch):
     for name in ("known", "near", "true-edges"):
         (tmp_path / f"{name}.csv").write_text("sleep,mood\nsmokes,cough\n")
     (tmp_path / "people.csv").write_text(people())
+    groups = {"sleep": "mind", "mood": "mind", "age": "", "sex": ""}
+    lines = [f"{name},{groups.get(name, 'lungs')}" for name in rows[0]]
+    (tmp_path / "groups.csv").write_text("\n".join(lines))
     (tmp_path / "never.csv").write_text("sex,fever\n")
     (tmp_path / "weights.csv").write_text("cough,fever,0.5\n")
     states = {name: sorted(set(cells)) for name, *cells in zip(*rows, strict=True)}

@@ -10,7 +10,8 @@ import numpy as np
 
 from experiments.best_choice.groups import WHOSE, Group, groups
 from experiments.engine import Figure, Found
-from graftwork.report.curves import INK, colour_of, draw_curve, dress, head, is_wide
+from graftwork.report.curves import draw_curve, dress, head, is_wide
+from graftwork.report.figures import INK, colour_of
 
 HEIGHTS = {"objective": "objective", "test_nlpl": "test NLPL", "recall": "recall"}
 WIDTHS = {

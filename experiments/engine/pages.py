@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.engine.claims import Claim
 from experiments.engine.study import Figure, Report, Study
-from graftwork.report.plot import new_figure
+from graftwork.report.figures import new_figure
 
 CLAIMS = ("what", "printed", "ours", "verdict", "because")
 #: What is said of verdicts with small sizes.

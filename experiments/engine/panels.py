@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.report.curves import INK, draw_curve, dress, head, is_wide
+from graftwork.report.curves import draw_curve, dress, head, is_wide
+from graftwork.report.figures import INK
 
 #: Numbers below a logarithmic axis are at least this factor apart.
 _APART = 1.5

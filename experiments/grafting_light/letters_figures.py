@@ -10,7 +10,7 @@ from experiments.engine import Figure, Found
 from experiments.engine.panels import draw_criteria
 from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
 from experiments.grafting_light.letters_claims import bp_runs, unit_lines
-from graftwork.report.curves import INK
+from graftwork.report.figures import INK
 
 #: Figure 5.
 PANELS = (

@@ -11,7 +11,8 @@ import numpy as np
 from experiments.engine import Figure, Found
 from experiments.l1_markov.claims import RIVALS, base_of, leads, lines_of, trend
 from experiments.l1_markov.differences import Line, difference, paired, select
-from graftwork.report.curves import colour_of, dress, head
+from graftwork.report.curves import dress, head
+from graftwork.report.figures import colour_of
 
 NAMES = {
     "l1": "L1",

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from experiments.engine import Figure, Found
-from graftwork.report.curves import colour_of, draw_curve, dress, head
+from graftwork.report.curves import draw_curve, dress, head
+from graftwork.report.figures import colour_of
 from graftwork.report.plot import plot_network
 
 

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from graftwork.report import describe as describe
     from graftwork.report import evaluate as evaluate
     from graftwork.report import label_scores as label_scores
+    from graftwork.report import network_layout as network_layout
     from graftwork.report import plot_network as plot_network
+    from graftwork.report import plot_pair as plot_pair
 
 # Names are imported when first used: `import graftwork` and the command line's help stay quick.
 _HOMES = {
@@ -86,7 +88,9 @@ _HOMES = {
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
     "load": "graftwork.models",
+    "network_layout": "graftwork.report",
     "plot_network": "graftwork.report",
+    "plot_pair": "graftwork.report",
     "PRESETS": "graftwork.estimators.presets",
     "preset": "graftwork.estimators.presets",
     "read_conll": "graftwork.data",
@@ -128,7 +132,9 @@ __all__ = [
     "evaluate",
     "label_scores",
     "load",
+    "network_layout",
     "plot_network",
+    "plot_pair",
     "preset",
     "read_conll",
     "read_table",

@@ -148,9 +148,24 @@ def aligned(records: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> 
       method  n
       full    5
     """
+    return table(*cells(records, columns))
+
+
+def cells(
+    records: Sequence[Mapping[str, Any]], columns: Sequence[Column]
+) -> tuple[list[list[str]], list[str], str]:
+    """Return the cells of records, the titles of their columns, and to which side each is aligned.
+
+    Columns that the records do not have are left out.
+
+    Examples
+    --------
+    >>> cells([{"m": "full", "n": 5}], [("m", "method", str), ("n", "n", whole), ("k", "k", str)])
+    ([['full', '5']], ['method', 'n'], 'lr')
+    """
     shown = [column for column in columns if column[0] in records[0]]
     rows = [[text(record[key]) for key, _, text in shown] for record in records]
-    return table(rows, [title for _, title, _ in shown], "l" + "r" * (len(shown) - 1))
+    return rows, [title for _, title, _ in shown], "l" + "r" * (len(shown) - 1)
 
 
 def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str = "") -> str:

@@ -107,6 +107,8 @@ def test_show_has_tables_of_centralities(graftwork, chain_csv, tmp_path):
     groups.write_text("variable,group\na,x\nb,x\nc,y\nd,\n")
     bridges = graftwork("show", model, "--groups", groups).out
     assert "br. closeness" in bridges
+    assert graftwork("show", model, "--groups", groups, "--plot", tmp_path / "n.svg").code == 0
+    assert "<svg" in (tmp_path / "n.svg").read_text(encoding="utf-8")
     again = graftwork("show", model, "--groups", tmp_path / "communities.csv")
     assert again.code == 0, again.err
 

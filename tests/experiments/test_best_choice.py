@@ -284,7 +284,7 @@ def test_shares_of_no_gap_are_zero():
 
 
 def test_figures_are_drawn():
-    from graftwork.report.plot import new_figure
+    from graftwork.report.figures import new_figure
 
     found = {
         **as_printed("race"),

@@ -19,7 +19,7 @@ from experiments.forced_pruning.claims import (
     Cell,
     judge_cell,
 )
-from graftwork.report.plot import new_figure
+from graftwork.report.figures import new_figure
 
 
 def run(nll):

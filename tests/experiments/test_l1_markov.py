@@ -17,7 +17,7 @@ from experiments.l1_markov.differences import difference, paired, slope
 from experiments.l1_markov.penalties import by_penalty, cmll_of, compare_penalties, random_parts
 from graftwork.errors import DataMissingError
 from graftwork.estimators.presets import preset
-from graftwork.report.plot import new_figure
+from graftwork.report.figures import new_figure
 
 NETWORKS = range(4)
 

@@ -15,7 +15,7 @@ from experiments.priority import (
 )
 from experiments.priority.claims import PRINTED, report
 from graftwork.recipes import RECIPES
-from graftwork.report.plot import new_figure
+from graftwork.report.figures import new_figure
 
 CONTEXT = Context("quick", n_jobs=1)
 

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 import graftwork as gw
 from graftwork.data import Table
+from graftwork.errors import DataError
 from graftwork.groups.curves import curved_in
 
 POINTS = np.arange(5) - 2.0
@@ -261,3 +262,19 @@ def test_equal_groups_of_different_sizes_rarely_differ():
 def test_few_rows_are_enough_for_ordered_variables(found):
     assert found.wanted == 90
     assert "Too few rows" not in found.summary()
+
+
+def test_panels_of_groups_and_layouts_are_chosen(found):
+    alone = found.plot(groups="b")
+    assert len(alone.axes) == 1
+    assert alone.axes[0].get_title().startswith("g = b")
+    places = {name: (k, k % 2) for k, name in enumerate(found.names)}
+    for ax in found.plot(layout=places).axes:
+        spots = {tuple(spot) for each in ax.collections if each.zorder == 3
+                 for spot in each.get_offsets().tolist()}  # fmt: skip
+        assert spots <= set(places.values())
+        assert spots
+    with pytest.raises(DataError, match="there is no group 'z'"):
+        found.plot(groups=["a", "z"])
+    with pytest.raises(DataError, match="no place for"):
+        found.plot(layout={})

@@ -6,7 +6,7 @@ from problems import random_table
 import graftwork as gw
 from graftwork.errors import DataError
 from graftwork.report import path_table, plot_path
-from graftwork.report.plot import new_axes
+from graftwork.report.figures import new_axes
 from graftwork.selection import PathPoint
 
 

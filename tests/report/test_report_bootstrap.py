@@ -107,3 +107,22 @@ def test_edges_of_chance_are_told():
     assert boot.to_dict()["tested"] is True
     kept = net.bootstrap(coins, 2, case_dropping=False, refit_lam=False)
     assert not kept.tested
+
+
+def test_panels_are_drawn_one_by_one(boot, tmp_path):
+    often, edges, curves = boot.plot().axes
+    names = [label.get_text() for label in often.get_yticklabels()]
+    [bars] = boot.plot(tmp_path / "a.png", panels="frequencies").axes
+    assert [bar.get_width() for bar in bars.patches] == [bar.get_width() for bar in often.patches]
+    [alone] = boot.plot(panels=["intervals"]).axes
+    assert [label.get_text() for label in alone.get_yticklabels()] == names
+    assert not any(label.get_text() for label in edges.get_yticklabels())
+    for mine, other in zip(alone.lines, edges.lines, strict=True):
+        np.testing.assert_array_equal(mine.get_xdata(), other.get_xdata())
+    [alone] = boot.plot(panels="stability").axes
+    for mine, other in zip(alone.lines, curves.lines, strict=True):
+        np.testing.assert_array_equal(mine.get_ydata(), other.get_ydata())
+    with pytest.raises(DataError, match="panels is 'edges'; use one or more of frequencies"):
+        boot.plot(panels="edges")
+    with pytest.raises(DataError, match="use one or more of"):
+        boot.plot(panels=[])

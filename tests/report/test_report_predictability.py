@@ -8,7 +8,8 @@ import pytest
 import graftwork as gw
 from graftwork.estimators.predictability import Predictability
 from graftwork.report.communities import community_text
-from graftwork.report.plot import _PALETTE, MOST_RINGS, plot_network
+from graftwork.report.figures import PALETTE
+from graftwork.report.plot import MOST_RINGS, plot_network
 from graftwork.report.predictability import both_text, predictability_text, ring_shares
 
 ALIKE = [[1.0, 0.0], [0.0, 1.0]]
@@ -94,8 +95,9 @@ def test_rings_are_drawn_and_repeat(tmp_path):
         ax = plot_network(model, tmp_path / name, predictability=shares)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     without = plot_network(model)
-    # a white and a pale disc for all, and a sector for each that is not empty
-    assert len(ax.collections) == len(without.collections) + 2 + 4
+    # a white disc, a pale one and one for the node to lie on, and a sector where it is not empty
+    assert len(rings_of(ax)) == 3 + 4
+    assert not rings_of(without)
     assert "Rings show the values given" in " ".join(ax.texts[-1].get_text().split())
     assert "Rings" not in without.texts[-1].get_text()
 
@@ -104,7 +106,12 @@ def test_too_many_nodes_have_no_rings():
     model = path_network(MOST_RINGS + 1)
     ax = plot_network(model, predictability=dict.fromkeys(model.names, 0.5), max_labels=2)
     assert "No rings are drawn" in ax.texts[-1].get_text()
-    assert len(ax.collections) == 2
+    assert not rings_of(ax)
+
+
+def rings_of(ax):
+    """What lies between edges and nodes."""
+    return [each for each in ax.collections if 2 < each.zorder < 3]
 
 
 def blocks():
@@ -119,20 +126,21 @@ def legend_of(ax):
 
 def test_legends_name_communities_and_groups():
     model = blocks()
-    assert plot_network(model).get_legend() is None
-    assert legend_of(plot_network(model, communities=True)) == ["community 1", "community 2"]
+    assert legend_of(plot_network(model)) == ["positive"]
+    found = legend_of(plot_network(model, communities=True))
+    assert found == ["community 1", "community 2", "positive"]
     own = dict(
         zip("abcdefg", ["mood", "mood", "sleep", "sleep", "sleep", "mood", None], strict=True)
     )
-    assert legend_of(plot_network(model, communities=own)) == ["mood", "sleep"]
+    assert legend_of(plot_network(model, communities=own)) == ["mood", "sleep", "positive"]
 
 
 def test_the_smallest_of_many_groups_share_a_colour():
     model = path_network(12)
     own = {name: i // 2 * (i < 4) or i for i, name in enumerate(model.names)}
     words = legend_of(plot_network(model, communities=own))
-    assert len(words) == len(_PALETTE) + 1
-    assert words[-1] == "others"
+    assert words[-2:] == ["others", "positive"]
+    assert len(words) == len(PALETTE) + 2
 
 
 def test_networks_without_edges_have_no_legend():

@@ -246,8 +246,8 @@ def show(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --centrality: a CSV of a variable and its group a line, for bridge "
-            "centralities.",
+            help="A CSV of a variable and its group a line, for bridge centralities, and for "
+            "colours and a legend with --plot.",
         ),
     ] = None,
     communities: opt.Communities = False,
@@ -278,8 +278,8 @@ def show(
     )
     parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
     typer.echo("\n\n".join(part for part in parts if part))
+    given = None if groups is None else read_groups(network.names, groups)
     if centrality or groups is not None:
-        given = None if groups is None else read_groups(network.names, groups)
         typer.echo(f"\n{centrality_text(network, given)}")
     if communities:
         found = communities_of(network)
@@ -287,7 +287,7 @@ def show(
     if edges is not None:
         write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:
-        plot_network(network, plot, communities=communities)
+        plot_network(network, plot, communities=communities if given is None else given)
 
 
 def _meanings(model: Path) -> dict[str, dict[str, str]] | None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from graftwork.comparing.comparison import COST, Comparison, Metric, Record, Run
 from graftwork.comparing.text import sizes_text
-from graftwork.report.curves import INK, Floats, colour_of, draw_curve, dress, finish, head, is_wide
-from graftwork.report.plot import new_figure
+from graftwork.report.curves import Floats, draw_curve, dress, head, is_wide
+from graftwork.report.figures import INK, colour_of, finish, new_figure
 
 #: Every value of a parameter is a tick while there are no more of them than this.
 _MOST_TICKS = 12

@@ -15,6 +15,8 @@ from reprlib import Repr
 from types import MethodType
 from typing import Any, Self, TypeVar, cast
 
+from graftwork.notebooks import repr_html
+
 # Methods that may take more than X and y.
 ROUTED = ("fit", "predict", "score")
 _SHORT = Repr()
@@ -71,14 +73,19 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what notebooks show: scikit-learn's diagram, if it is set to draw them."""
+        """Return what notebooks show, as text and, if scikit-learn is set to that, as HTML."""
+        html = self._repr_html_()
+        return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
+
+    def _repr_html_(self) -> str | None:
+        """Return scikit-learn's diagram, if it is set to draw them; once fitted, what was found."""
         from sklearn import get_config
         from sklearn.utils import estimator_html_repr
 
-        shown = {"text/plain": repr(self)}
-        if get_config()["display"] == "diagram":
-            shown["text/html"] = estimator_html_repr(self)
-        return shown
+        if get_config()["display"] != "diagram":
+            return None
+        fitted = "model_" in vars(self)
+        return repr_html(self) if fitted else str(estimator_html_repr(self))
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted copy with copies of the parameters.

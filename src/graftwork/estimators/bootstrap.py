@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -16,6 +17,7 @@ from graftwork.models.communities import shared_community
 from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
+from graftwork.notebooks import repr_html
 from graftwork.parameters import number
 
 Record = dict[str, Any]
@@ -27,6 +29,8 @@ COLUMNS = (
     "first", "second", "frequency", "strength",
     "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
 )  # fmt: skip
+#: What figures show.
+PANELS = ("frequencies", "intervals", "stability")
 #: Centralities count as kept where they correlate at least this much with the reference ...
 CORRELATION = 0.7
 #: ... in at least this share of the subsets.
@@ -91,6 +95,8 @@ class Bootstrap:
     tested: bool = False
     membership: Ints | None = None
     membership_draws: Ints | None = None
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return (
@@ -308,23 +314,43 @@ class Bootstrap:
 
         return bootstrap_summary(self, top)
 
-    def plot(self, path: str | PathLike[str] | None = None, *, top: int = 40) -> Any:
-        """Return a figure of edge intervals and stability curves; write it if a path is given.
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        panels: str | Sequence[str] = PANELS,
+        top: int = 40,
+    ) -> Any:
+        """Return a figure of edges and of the stability; write it if a path is given.
+
+        Edges are the most frequent first: bars are how often each was found, lines the intervals
+        of its strength (absent as 0), dots the network itself. Curves are how centralities of
+        subsets correlate with those of all rows, with the middle 90 % of the subsets as a band. No
+        window opens, and pyplot is left alone.
 
         Parameters
         ----------
         path : path-like, optional
             Where to write it; the ending says the format (png, pdf, svg).
+        panels : str or sequence of str
+            Those of "frequencies", "intervals" and "stability" to draw; default all.
         top : int
             How many of the most frequent edges to draw.
 
         Returns
         -------
         matplotlib.figure.Figure
-        """
-        from graftwork.report.bootstrap import plot_bootstrap
 
-        return plot_bootstrap(self, path, top=top)
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        DataError
+            If there is no such panel, or the ending of the path is no format matplotlib writes.
+        """
+        from graftwork.report.bootstrap_plot import plot_bootstrap
+
+        return plot_bootstrap(self, path, panels=panels, top=top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""

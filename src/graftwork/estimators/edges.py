@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.models import PairwiseMRF
+from graftwork.notebooks import repr_html
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
@@ -16,6 +17,12 @@ COLUMNS = ("first", "second", *SIZES, "p_value", "q_value", "statistic", "df")
 NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
 
 Record = dict[str, Any]
+
+
+class Records(list[Record]):
+    """Records as a list, which notebooks show as a table."""
+
+    _repr_html_ = repr_html
 
 
 def edge_records(
@@ -109,13 +116,13 @@ def _by_name(names: Sequence[Any], evidence: Evidence) -> dict[tuple[Any, Any], 
 
 
 def as_frame(records: list[dict[str, Any]], columns: Sequence[str], numbers: Sequence[str]) -> Any:
-    """Return records as a DataFrame where pandas is installed, else as they are.
+    """Return records as a DataFrame where pandas is installed, else as a list.
 
     Names and states stay the values they are; only the columns named in ``numbers`` become floats.
     """
     try:
         import pandas as pd
     except ImportError:
-        return records
+        return Records(records)
     frame = pd.DataFrame(records, columns=list(columns), dtype=object)
     return frame.astype(dict.fromkeys(numbers, float))

@@ -292,6 +292,56 @@ class MarkovNetwork(Estimator):
 
         return summary(self, top=top, meanings=meanings)
 
+    def plot(self, path: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return the axes with the network drawn on them; write the picture if a path is given.
+
+        A notebook shows it where this is the value of a cell. Needs matplotlib.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write the picture; the ending says the format (png, pdf, svg).
+        **options
+            Those of `graftwork.plot_network`: layout, communities, colors, predictability, title,
+            caption and others.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).plot().get_title()
+        '1 edge among 2 variables'
+        """
+        from graftwork.report.plot import plot_network
+
+        return plot_network(self, path, **options)
+
+    def plot_pair(
+        self, a: Any, b: Any, path: str | PathLike[str] | None = None, **options: Any
+    ) -> Any:
+        """Return the axes with the table of two variables as a heat map.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        a, b : hashable
+            Two variables: the states of ``a`` are the rows, those of ``b`` the columns.
+        path : path-like, optional
+            Where to write the picture; the ending says the format (png, pdf, svg).
+        **options
+            Those of `graftwork.plot_pair`: ``values="conditional"`` shows probabilities of ``b``
+            given ``a`` instead of log-potentials.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
+        >>> MarkovNetwork(lam=0.1).fit(rows).plot_pair("x0", "x1").get_title()
+        'x0 - x1'
+        """
+        from graftwork.report.pair_plot import plot_pair
+
+        return plot_pair(self, a, b, path, **options)
+
     def plot_path(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Return the axes with the lambdas tried: criterion and edges, the chosen one marked.
 

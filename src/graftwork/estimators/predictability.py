@@ -21,6 +21,7 @@ from graftwork.grafting.trace import Silence
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
+from graftwork.notebooks import repr_html
 from graftwork.selection.folds import count_observations, deal
 
 Record = dict[str, Any]
@@ -71,6 +72,8 @@ class Predictability:
     n_rows: int
     sample: Sample = "given"
     n_folds: int = 0
+
+    _repr_html_ = repr_html
 
     @property
     def accuracy(self) -> Floats:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from graftwork.notebooks import repr_html
+
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
 #: given; their number was given and a local search found which; a budget of rounds, of tests or of
 #: seconds; Ctrl-C; no step improved it any further; small weights of the optimum were dropped.
@@ -82,6 +84,8 @@ class Certificate:
     n_absent: int = 0
     noun: str = "edge"
     n_barred: int = 0
+
+    _repr_html_ = repr_html
 
     @property
     def coverage(self) -> float:

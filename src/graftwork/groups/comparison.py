@@ -22,6 +22,7 @@ from graftwork.groups.shared_states import SharedStates
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
+from graftwork.notebooks import repr_html
 from graftwork.parameters import number
 from graftwork.testing.edge_tests import Findings
 
@@ -117,6 +118,8 @@ class GroupComparison:
     wanted: int
     permutations: Permutations | None = None
     interrupted: bool = False
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return (
@@ -280,21 +283,45 @@ class GroupComparison:
 
         return groups_summary(self, top)
 
-    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        groups: Any = None,
+        layout: Mapping[Any, Any] | None = None,
+    ) -> Any:
         """Return a figure of the networks side by side, differences marked; write it to a path.
+
+        A panel for each group, with the variables at the same places. Blue edges (positive
+        weights), red and dashed ones (negative) and grey ones (without a sign) are those of the
+        group's network that do not differ. Orange ones differ between the groups, with their
+        weights beside them: dotted in a group whose network lacks the edge. Edges are as wide as
+        they are strong, on one scale. No window opens, and pyplot is left alone.
 
         Parameters
         ----------
         path : path-like, optional
             Where to write it; the ending says the format (png, pdf, svg).
+        groups : group or list of groups, optional
+            Those to draw; default all.
+        layout : mapping of variable to (x, y), optional
+            Where the variables are, such as `graftwork.network_layout` returns.
 
         Returns
         -------
         matplotlib.figure.Figure
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        DataError
+            If the ending of the path is no format matplotlib writes, there is no such group, or
+            the layout lacks a variable.
         """
         from graftwork.report.groups_plot import plot_groups
 
-        return plot_groups(self, path)
+        return plot_groups(self, path, groups=groups, layout=layout)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and tests as plain values, as ``groups.json`` has them."""

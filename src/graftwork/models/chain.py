@@ -27,6 +27,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.paths import best_paths
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
+from graftwork.notebooks import repr_html
 from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
 Record = dict[str, Any]
@@ -83,6 +84,8 @@ class ChainModel:
 
     def __post_init__(self) -> None:
         _check_chain(self)
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return f"ChainModel: {len(self.labels)} labels, {self.n_features:,} features"

@@ -35,6 +35,7 @@ from graftwork.models.inputs import (
     flatten,
     number,
 )
+from graftwork.notebooks import repr_html
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -121,6 +122,8 @@ class PairwiseMRF:
         self._potentials = potentials
         self._gaps = gaps
         self._index = number(self._states)
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         n, m = self.n_variables, self.n_edges

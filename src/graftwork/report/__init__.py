@@ -12,6 +12,8 @@ from graftwork.report.edges import (
     edge_table,
     write_edges,
 )
+from graftwork.report.layout import network_layout
+from graftwork.report.pair_plot import plot_pair
 from graftwork.report.path_plot import path_table, plot_path
 from graftwork.report.plot import plot_network
 from graftwork.report.scores import HeldOut, Scores, evaluate, held_out
@@ -39,8 +41,10 @@ __all__ = [
     "evaluate",
     "held_out",
     "label_scores",
+    "network_layout",
     "path_table",
     "plot_network",
+    "plot_pair",
     "plot_path",
     "summary",
     "write_edges",

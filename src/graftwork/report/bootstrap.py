@@ -1,4 +1,4 @@
-"""A bootstrap as text, files and a figure: which edges are stable, which centralities to read."""
+"""A bootstrap as text and files: which edges are stable, which centralities to read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from graftwork.estimators.bootstrap import (
 )
 from graftwork.models.graphs import MEASURES
 from graftwork.report.communities import community_words
-from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
-from graftwork.report.plot import new_figure
 from graftwork.report.trace import plain, write_records, write_text
 from graftwork.text import Column, aligned, count, decimals, section, verb, whole
 
@@ -52,14 +50,15 @@ _TESTED = (
     "q-values for that."
 )
 
-_EDGES: tuple[Column, ...] = (
+EDGES: tuple[Column, ...] = (
     ("pair", "edge", str),
     ("frequency", "found in", lambda value: f"{value:.0%}"),
     ("strength", "strength", decimals(2)),
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
 )
-_STABILITY: tuple[Column, ...] = (
+STABILITY_TITLE = "Mean correlation of centralities with those of all rows"
+STABILITY: tuple[Column, ...] = (
     ("dropped", "rows dropped", lambda value: f"{value:.0%}"),
     ("subsets", "subsets", whole),
     *((measure, measure, decimals(2)) for measure in MEASURES),
@@ -81,20 +80,34 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
     top : int
         How many edges to list.
     """
-    parts = [section("Resamples", _done(boot)), section("Edges", " ".join(_edge_words(boot)))]
-    records = [
-        record | {"pair": f"{record['first']} - {record['second']}"}
-        for record in boot.edges()[: max(top, 0)]
-    ]
+    told = dict(bootstrap_sections(boot))
+    parts = [section(title, told[title]) for title in ("Resamples", "Edges")]
+    records = edge_lines(boot)[: max(top, 0)]
     if records and boot.n_done:
-        parts.append(f"Edges, most frequent first\n{aligned(records, _EDGES)}")
-    parts.append(section("Centrality", " ".join(_centrality_words(boot))))
+        parts.append(f"Edges, most frequent first\n{aligned(records, EDGES)}")
+    parts.append(section("Centrality", told["Centrality"]))
     if boot.n_subsets:
-        title = "Mean correlation of centralities with those of all rows"
-        parts.append(f"{title}\n{aligned(_stability_lines(boot), _STABILITY)}")
-    if boot.membership is not None:
-        parts.append(section("Communities", " ".join(community_words(boot))))
+        parts.append(f"{STABILITY_TITLE}\n{aligned(stability_lines(boot), STABILITY)}")
+    if "Communities" in told:
+        parts.append(section("Communities", told["Communities"]))
     return "\n\n".join(parts) + "\n"
+
+
+def bootstrap_sections(boot: Bootstrap) -> list[tuple[str, str]]:
+    """Return headings and texts of a bootstrap."""
+    sections = [
+        ("Resamples", _done(boot)),
+        ("Edges", " ".join(_edge_words(boot))),
+        ("Centrality", " ".join(_centrality_words(boot))),
+    ]
+    if boot.membership is not None:
+        sections.append(("Communities", " ".join(community_words(boot))))
+    return sections
+
+
+def edge_lines(boot: Bootstrap) -> list[Record]:
+    """Return what `Bootstrap.edges` does, with both ends as one ``pair``."""
+    return [each | {"pair": f"{each['first']} - {each['second']}"} for each in boot.edges()]
 
 
 def _done(boot: Bootstrap) -> str:
@@ -253,7 +266,7 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
+def stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
     """Return a line for each share of dropped rows, with a column for each measure."""
     lines: dict[float, dict[str, Any]] = {}
     for record in boot.stability():
@@ -326,116 +339,3 @@ def bootstrap_dict(boot: Bootstrap) -> dict[str, Any]:
         }
     )
     return found
-
-
-_PALE, _BAR = "#6b7280", "#d7e3ee"
-
-
-def plot_bootstrap(
-    boot: Bootstrap, path: str | PathLike[str] | None = None, *, top: int = 40
-) -> Any:
-    """Return the figure of a bootstrap; write it if a path is given.
-
-    On the left the edges, the most frequent first: bars are how often each was found, lines the
-    intervals of its strength (absent as 0), dots the network itself. On the right how centralities
-    of subsets correlate with those of all rows, with the middle 90 % of the subsets as a band.
-    No window opens, and pyplot is left alone.
-
-    Parameters
-    ----------
-    path : path-like, optional
-        Where to write it; the ending says the format (png, pdf, svg).
-    top : int
-        How many edges to draw.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    DataError
-        If the ending of the path is no format matplotlib writes.
-    """
-    records = boot.edges()
-    shown = records[:top]
-    figure = new_figure(12.5, min(max(4.5, 1.6 + 0.24 * len(shown)), 60.0))
-    often, edges, curves = figure.subplots(1, 3, width_ratios=(1.0, 2.6, 2.8))
-    _frequencies(often, shown)
-    _intervals(edges, shown)
-    left_out = len(records) - len(shown)
-    if left_out > 0:
-        edges.set_xlabel(f"strength ({count(left_out, 'less frequent pair')} not drawn)", color=INK)
-    _stability(curves, boot)
-    fits = count(boot.n_done, "resample")
-    if boot.shares:
-        fits += f", {count(boot.n_subsets, 'subset')}"
-    height = figure.get_figheight()
-    figure.suptitle(fits, fontsize=12, color=INK, y=1 - 0.12 / height, va="top")
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
-    return finish(figure, path)
-
-
-def _frequencies(ax: Any, records: list[Record]) -> None:
-    """Draw how often each edge was found, with the names of its ends."""
-    places = np.arange(len(records))
-    ax.barh(places, [record["frequency"] for record in records], color=_BAR, height=0.75)
-    names = [f"{record['first']} - {record['second']}" for record in records]
-    ax.set_yticks(places, [name.replace("$", r"\$") for name in names])
-    ax.set_xlim(0, 1)
-    ax.set_ylim(max(len(records), 1) - 0.4, -0.6)
-    ax.set_xlabel("share of resamples", color=INK)
-    dress(ax)
-
-
-def _intervals(ax: Any, records: list[Record]) -> None:
-    """Draw the interval of each strength, and the network's own as a dot."""
-    places = np.arange(len(records))
-    ax.hlines(
-        places,
-        [record["low"] for record in records],
-        [record["high"] for record in records],
-        color=colour_of(0),
-        linewidth=2.2,
-    )
-    means = [record["mean"] for record in records]
-    ax.plot(means, places, "|", color=colour_of(0), markersize=9, label="mean of resamples")
-    own = [record["strength"] or np.nan for record in records]  # no dot where there is no edge
-    ax.plot(own, places, "o", color=colour_of(1), markersize=4.5, label="the network")
-    ax.set_yticks(places, [])
-    ax.set_ylim(max(len(records), 1) - 0.4, -0.6)
-    ax.set_xlim(left=0)
-    ax.set_xlabel("strength", color=INK)
-    dress(ax)
-    if records:
-        ax.legend(frameon=False, fontsize=8.5, loc="lower right")
-    else:
-        place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "no edges", color=_PALE, fontsize=12, **place)
-
-
-def _stability(ax: Any, boot: Bootstrap) -> None:
-    """Draw a line a measure: correlations with all rows against the share dropped."""
-    dress(ax)
-    ax.set_xlabel("share of rows dropped", color=INK)
-    ax.set_ylabel("correlation of centralities with those of all rows", color=INK)
-    if not boot.n_subsets:
-        place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "no rows were dropped", color=_PALE, fontsize=12, **place)
-        return
-    found, shares = np.nan_to_num(boot.correlations), np.unique(boot.dropped)
-    for m, (measure, cs) in enumerate(zip(MEASURES, boot.cs.values(), strict=True)):
-        if cs is None:
-            continue
-        groups = [found[boot.dropped == share, m] for share in shares]
-        line = draw_curve(ax, m, shares, np.array([group.mean() for group in groups]))
-        line.set_label(f"{measure} (CS {cs:.2f})")
-        ends = np.array([np.quantile(group, (0.05, 0.95)) for group in groups])
-        ax.fill_between(shares, ends[:, 0], ends[:, 1], color=colour_of(m), alpha=0.12, linewidth=0)
-    ax.axhline(CORRELATION, color=_PALE, linewidth=0.9, linestyle=":")
-    ax.set_xlim(0, float(shares.max()) + 0.03)
-    ax.set_ylim(top=1.02)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=8.5, loc="lower left")

@@ -15,6 +15,8 @@ from graftwork.report.trace import write_rows
 from graftwork.text import WIDTH, count, names, section, table, verb, wrap
 
 Record = dict[str, Any]
+#: Title, rows, titles of columns, sides.
+Grid = tuple[str, list[list[str]], list[str], str]
 
 _LABELS_SHOWN = 40
 _TRANSITIONS_SHOWN = 10
@@ -45,6 +47,16 @@ def chain_summary(
     str
         Paragraphs and tables under headings, with a line end.
     """
+    parts = [section(title, text) for title, text in chain_sections(crf, template)]
+    if prediction:
+        parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
+    parts += [text for text in [describe_chain(crf.model_, top=top)] if text]
+    parts.append(section("Certificate", certificate_text(crf.certificate_)))
+    return "\n\n".join(parts) + "\n"
+
+
+def chain_sections(crf: ChainCRF, template: str = "") -> list[tuple[str, str]]:
+    """Return headings and texts about a fitted chain, but for weights and certificate."""
     model = crf.model_
     made = f" made by {template}" if template else ""
     data = (
@@ -52,16 +64,8 @@ def chain_summary(
         f"{count(len(model.labels), 'label')}: {names(list(model.labels))}. "
         f"{count(crf.n_attributes_, 'attribute')}{made}."
     )
-    parts = [
-        section("Data", data),
-        section("Model", _kept_words(crf)),
-        section("Penalty", penalty_words(crf.penalty, crf.lam_, float(crf.l2), crf.n_sequences_)),
-    ]
-    if prediction:
-        parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
-    parts += [text for text in [describe_chain(model, top=top)] if text]
-    parts.append(section("Certificate", certificate_text(crf.certificate_)))
-    return "\n\n".join(parts) + "\n"
+    penalty = penalty_words(crf.penalty, crf.lam_, float(crf.l2), crf.n_sequences_)
+    return [("Data", data), ("Model", _kept_words(crf)), ("Penalty", penalty)]
 
 
 def chain_words(model: ChainModel) -> str:
@@ -142,10 +146,18 @@ def describe_chain(model: ChainModel, *, top: int = 5) -> str:
     """
     if top < 1:
         return ""
+    return "\n\n".join(
+        f"{title}\n{_cut(table(rows, titles, sides))}"
+        for title, rows, titles, sides in chain_tables(model, top)
+    )
+
+
+def chain_tables(model: ChainModel, top: int) -> list[Grid]:
+    """Return tables of weights and of transitions: a title and what `table` takes."""
     records = model.records()
     votes = [record for record in records if record["attribute"] is not None]
     moves = [record for record in records if record["attribute"] is None]
-    return "\n\n".join(filter(None, [_vote_table(model, votes, top), _move_table(model, moves)]))
+    return [*_vote_table(model, votes, top), *_move_table(model, moves)]
 
 
 def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
@@ -186,7 +198,7 @@ def _kept_words(crf: ChainCRF) -> str:
     )
 
 
-def _vote_table(model: ChainModel, votes: Iterable[Record], top: int) -> str:
+def _vote_table(model: ChainModel, votes: Iterable[Record], top: int) -> list[Grid]:
     """Return the strongest weights of attributes for each label."""
     by_label: dict[Any, list[Record]] = {label: [] for label in model.labels}
     for record in votes:
@@ -195,22 +207,22 @@ def _vote_table(model: ChainModel, votes: Iterable[Record], top: int) -> str:
             found.append(record)
     some = {label: found for label, found in by_label.items() if found}
     if not some:
-        return ""
+        return []
     rows = [
         [_text(label) if i == 0 else "", _signed(record), _attribute(record)]
         for label, found in islice(some.items(), _LABELS_SHOWN)
         for i, record in enumerate(found)
     ]
-    lines = table(rows, ["label", "weight", "attribute"], "lrl")
-    more = len(some) - _LABELS_SHOWN
-    lines += f"\n  and {count(more, 'more label')}" if more > 0 else ""
-    return f"Strongest weights for each label\n{_cut(lines)}"
+    title = "Strongest weights for each label"
+    if len(some) > _LABELS_SHOWN:
+        title = f"Strongest weights for {_LABELS_SHOWN} of {count(len(some), 'label')}"
+    return [(title, rows, ["label", "weight", "attribute"], "lrl")]
 
 
-def _move_table(model: ChainModel, moves: Sequence[Record]) -> str:
+def _move_table(model: ChainModel, moves: Sequence[Record]) -> list[Grid]:
     """Return the strongest transitions; in second order some look at two labels."""
     if not moves:
-        return ""
+        return []
     two = model.order == 2
     rows = []
     for record in moves[:_TRANSITIONS_SHOWN]:
@@ -220,7 +232,7 @@ def _move_table(model: ChainModel, moves: Sequence[Record]) -> str:
     titles = ["before", "from", "to", "weight"][0 if two else 1 :]
     all_shown = len(moves) <= _TRANSITIONS_SHOWN
     title = "Transitions, strongest first" if all_shown else "Strongest transitions"
-    return f"{title}\n{_cut(table(rows, titles, 'lllr'[-len(titles) :]))}"
+    return [(title, rows, titles, "lllr"[-len(titles) :])]
 
 
 def _attribute(record: Record) -> str:

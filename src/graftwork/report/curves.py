@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.report.plot import save_figure
+from graftwork.report.figures import INK, colour_of, shown
 
 Floats = NDArray[np.float64]
 
-#: Okabe and Ito's colours, told apart with any colour vision, the pale yellow last.
-_COLOURS = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
-)  # fmt: skip
 _LINES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1.2)), (0, (5, 1, 1, 1, 1, 1)))
 _MARKERS = "osD^vPX*<>"
-INK, _GRID = "#222831", "#d9dde2"
+_GRID = "#d9dde2"
 #: Markers on a line, so that lines lying on top of each other can be told apart.
 _MARKS = 9
 #: An axis that spans more than this factor is logarithmic.
 _WIDE = 20.0
 #: About what a mark and a letter of the names above the panels take, in inches.
 _MARK_INCHES, _LETTER_INCHES = 0.75, 0.075
-
-
-def colour_of(k: int) -> str:
-    """Return the colour of line k.
-
-    Examples
-    --------
-    >>> colour_of(0) == colour_of(8)
-    True
-    """
-    return _COLOURS[k % len(_COLOURS)]
 
 
 def draw_curve(ax: Any, k: int, x: Floats, y: Floats) -> Any:
@@ -106,7 +88,7 @@ def head(figure: Any, handles: Sequence[Any], labels: Sequence[str], title: str)
     height = figure.get_figheight()
     figure.legend(
         handles,
-        [_shown(label) for label in labels],
+        [legend_text(label) for label in labels],
         loc="upper center",
         bbox_to_anchor=(0.5, 1 - 0.38 / height),
         ncols=columns,
@@ -118,17 +100,13 @@ def head(figure: Any, handles: Sequence[Any], labels: Sequence[str], title: str)
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.4 + 0.2 * lines) / height))
 
 
-def _shown(label: str) -> str:
-    """Return a label that matplotlib takes as it is: no mathematics, and never hidden."""
-    text = label.replace("$", r"\$")
+def legend_text(label: Any) -> str:
+    """Return a label as legends show it: never hidden, though it begins with an underscore.
+
+    Examples
+    --------
+    >>> legend_text("_x"), legend_text("x")
+    (' _x', 'x')
+    """
+    text = shown(label)
     return f" {text}" if text.startswith("_") else text
-
-
-def finish(figure: Any, path: str | PathLike[str] | None) -> Any:
-    """Return the figure, drawn, and written if a path is given."""
-    with warnings.catch_warnings():  # a font without a label's letters shows boxes instead
-        warnings.filterwarnings("ignore", message="Glyph")
-        figure.canvas.draw()
-        if path is not None:
-            save_figure(figure, Path(path), tight=True)
-    return figure

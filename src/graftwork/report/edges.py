@@ -15,6 +15,7 @@ from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.edges import edge_records
+from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.inputs import find, number
@@ -95,9 +96,9 @@ def tests_of(net: MarkovNetwork) -> Tested:
     return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
 
 
-def edges_of(net: MarkovNetwork) -> list[EdgeRecord]:
-    """Return a record for each edge of a fitted network, the strongest first."""
-    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests_of(net))
+def edges_of(net: MarkovNetwork, top: int | None = None) -> list[EdgeRecord]:
+    """Return a record for each edge of a fitted network, or the ``top`` strongest, in order."""
+    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests_of(net), top=top)
     return _with_explained(records, net.model_, net.fit_.explained)
 
 
@@ -145,7 +146,11 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
 
 
 def edge_table(
-    model: PairwiseMRF, *, unseen: Unseen | None = None, tests: Tested | None = None
+    model: PairwiseMRF,
+    *,
+    unseen: Unseen | None = None,
+    tests: Tested | None = None,
+    top: int | None = None,
 ) -> list[EdgeRecord]:
     """Return a record for each edge, the strongest first.
 
@@ -160,6 +165,8 @@ def edge_table(
         States no row had: the data say nothing about them, so no association names them.
     tests : mapping of ends to (p-value, q-value), optional
         See `tests_of` and `saved_tests`.
+    top : int, optional
+        Only this many of the strongest.
 
     Returns
     -------
@@ -177,9 +184,13 @@ def edge_table(
     """
     skip = unseen or {}
     untested = float("nan"), float("nan")
-    records = [
-        _record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in model.edges
-    ]
+    edges = model.edges
+    if top is not None:
+        # Tables with impossible cells have no norm, and are the strongest.
+        squares = np.nan_to_num(strengths(model.potentials), nan=np.inf)
+        order = np.argsort(-squares, kind="stable")[: max(top, 0)]
+        edges = [edges[k] for k in order.tolist()]
+    records = [_record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in edges]
     return sorted(records, key=lambda record: -record.strength)
 
 

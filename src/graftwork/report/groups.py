@@ -36,23 +36,35 @@ def groups_summary(found: GroupComparison, top: int = 20) -> str:
     top : int
         How many pairs to list.
     """
-    parts = [
-        section("Groups", " ".join(_groups(found))),
-        section("Network invariance", " ".join(_invariance(found))),
-        section("Global strength invariance", " ".join(_strength(found))),
-        section("Edge invariance", " ".join(_edges(found))),
+    told = groups_sections(found)
+    parts = [section(title, text) for title, text in told[:-1]]
+    parts += [
+        f"{title}\n{aligned(records, columns)}"
+        for title, records, columns in pair_tables(found, top)
     ]
-    parts += _tables(found, top)
-    parts.append(section("What to bear in mind", " ".join(_remarks(found))))
+    parts.append(section(*told[-1]))
     return "\n\n".join(parts) + "\n"
+
+
+def groups_sections(found: GroupComparison) -> list[tuple[str, str]]:
+    """Return headings and texts of a comparison of groups."""
+    return [
+        ("Groups", " ".join(_groups(found))),
+        ("Network invariance", " ".join(_invariance(found))),
+        ("Global strength invariance", " ".join(_strength(found))),
+        ("Edge invariance", " ".join(_edges(found))),
+        ("What to bear in mind", " ".join(_remarks(found))),
+    ]
 
 
 def _mark(record: dict[str, Any]) -> str:
     return "*" if record["differs"] else ""
 
 
-def _tables(found: GroupComparison, top: int) -> list[str]:
-    """Return the table of pairs: those with a signed weight, and those without."""
+def pair_tables(
+    found: GroupComparison, top: int
+) -> list[tuple[str, list[dict[str, Any]], list[Column]]]:
+    """Return titles, records and columns of the pairs: with a signed weight, and without."""
     records = [
         record | {"pair": f"{record['first']} - {record['second']}", "mark": _mark(record)}
         for record in found.edges()[: max(top, 0)]
@@ -61,14 +73,12 @@ def _tables(found: GroupComparison, top: int) -> list[str]:
     signed = [record for record in records if record[weight] == record[weight]]
     others = [record for record in records if record[weight] != record[weight]]
     order = "the surest differences first (* differs)"
-    parts = []
-    if signed:
-        title = f"Pairs tested with their signed weights, {order}"
-        parts.append(f"{title}\n{aligned(signed, _columns(found, 'weight_'))}")
-    if others:
-        title = f"{'Pairs tested by whole tables' if signed else 'Pairs tested'}, {order}"
-        parts.append(f"{title}\n{aligned(others, _columns(found, ''))}")
-    return parts
+    whole = "Pairs tested by whole tables" if signed else "Pairs tested"
+    parts = [
+        (f"Pairs tested with their signed weights, {order}", signed, _columns(found, "weight_")),
+        (f"{whole}, {order}", others, _columns(found, "")),
+    ]
+    return [part for part in parts if part[1]]
 
 
 def _columns(found: GroupComparison, size: str) -> list[Column]:

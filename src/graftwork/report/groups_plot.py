@@ -4,67 +4,80 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.groups import GroupComparison
-from graftwork.report.curves import INK, finish
-from graftwork.report.layout import Floats, positions
-from graftwork.report.plot import NEGATIVE, POSITIVE, draw_labels, new_figure
+from graftwork.report.drawing import (
+    DOTTED,
+    draw_edges,
+    draw_labels,
+    draw_nodes,
+    set_view,
+)
+from graftwork.report.figures import INK, PALE, PALETTE, any_letters, finish, new_figure, shown
+from graftwork.report.layout import Floats, check_layout, positions
+from graftwork.report.plot import sign_style
 from graftwork.text import count, names
 
 #: Panels in a row.
 _MOST_COLUMNS = 3
-_EDGE, _OTHER, _NODE, _PALE = "#5f6b7a", "#d55e00", "#4c78a8", "#6b7280"
-_MOST_LABELS = 45
+_DIFFERS = "#d55e00"
+_MOST_LABELS = 80
 #: Weights are written beside no more edges than this.
 _MOST_NUMBERS = 20
+#: About what such a number takes, in points squared.
+_NUMBER_AREA = 440.0
 
 
-def plot_groups(found: GroupComparison, path: str | PathLike[str] | None = None) -> Any:
-    """Return the figure of a comparison of groups; write it if a path is given.
-
-    A panel for each group, with the variables at the same places. Blue and red edges, of positive
-    and negative weights, and grey ones without a sign, are those of the group's network that do not
-    differ. Orange ones differ between the groups, with their weights beside them: dotted in a group
-    whose network lacks the edge. Edges are as wide as they are strong, on one scale. No window
-    opens, and pyplot is left alone.
-
-    Parameters
-    ----------
-    path : path-like, optional
-        Where to write it; the ending says the format (png, pdf, svg).
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    DataError
-        If the ending of the path is no format matplotlib writes.
-    """
+def plot_groups(
+    found: GroupComparison,
+    path: str | PathLike[str] | None = None,
+    *,
+    groups: Any = None,
+    layout: Mapping[Any, Any] | None = None,
+) -> Any:
+    """Return the figure of a comparison of groups; `GroupComparison.plot` explains it."""
     graph = _union(found)
-    columns = 2 if len(found.groups) == 4 else min(len(found.groups), _MOST_COLUMNS)
-    lines = -(-len(found.groups) // columns)
+    shown_groups = _chosen(found, groups)
+    columns = 2 if len(shown_groups) == 4 else min(len(shown_groups), _MOST_COLUMNS)
+    lines = -(-len(shown_groups) // columns)
     side = min(max(3.6 + 0.55 * math.sqrt(max(graph.number_of_nodes(), 1)), 5.0), 9.0)
     figure = new_figure(side * columns, (0.85 * side + 0.5) * lines + 0.3)
     axes = np.atleast_1d(figure.subplots(lines, columns, squeeze=False)).ravel()
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.1 / lines, top=1 - 0.09 / lines,
                            wspace=0.03, hspace=0.16)  # fmt: skip
-    places = positions(graph)
-    for g, ax in enumerate(axes):
-        ax.set_axis_off()
-        if g < len(found.groups):
-            _panel(ax, found, g, graph, places)
-    words = textwrap.fill(" ".join(_reading(found, graph)), int(14 * side * columns))
-    figure.text(0.5, 0.02, words, color=_PALE, fontsize=8.5, ha="center", va="bottom")
+    places = positions(graph) if layout is None else check_layout(layout, graph)
+    with any_letters():
+        for ax in axes:
+            ax.set_axis_off()
+        lost: dict[Any, None] = {}
+        for g, ax in zip(shown_groups, axes, strict=False):
+            lost |= dict.fromkeys(_panel(ax, found, g, graph, places))
+        reading = _reading(found, graph)
+        reading += [f"No room to name, in one group at least: {names(list(lost))}."] if lost else []
+        words = textwrap.wrap(" ".join(reading), int(14 * side * columns))
+        text = "\n".join(map(shown, words))
+        figure.text(0.5, 0.02, text, color=PALE, fontsize=8.5, ha="center", va="bottom")
     return finish(figure, path)
+
+
+def _chosen(found: GroupComparison, groups: Any) -> list[int]:
+    """Return the places of the groups to draw."""
+    if groups is None:
+        return list(range(len(found.groups)))
+    asked = groups if isinstance(groups, list | tuple) else [groups]
+    for group in asked:
+        if group not in found.groups:
+            raise DataError(
+                f"there is no group {group!r} of {found.by!r}; use {names(found.groups)}."
+            )
+    return [found.groups.index(group) for group in asked]
 
 
 def _union(found: GroupComparison) -> nx.Graph:
@@ -83,59 +96,60 @@ def _union(found: GroupComparison) -> nx.Graph:
 
 def _panel(
     ax: Any, found: GroupComparison, g: int, graph: nx.Graph, places: dict[Any, Floats]
-) -> None:
-    """Draw one group's network."""
-    own, strengths = found.has_edge(g), found.strengths.values[g]
-    weights, numbered = found.weights.values[g], int(found.different.sum()) <= _MOST_NUMBERS
+) -> list[Any]:
+    """Draw one group's network; return the names that there is no room for."""
+    own, weights = found.has_edge(g), found.weights.values[g]
     size = f"{found.sizes[g]:,.0f} rows, {count(int(own.sum()), 'edge')}"
-    ax.set_title(f"{found.by} = {found.groups[g]}\n{size}".replace("$", r"\$"), fontsize=11,
-                 color=INK)  # fmt: skip
-    if not places:
+    title = f"{shown(f'{found.by} = {found.groups[g]}', 60)}\n{size}"
+    ax.set_title(title, fontsize=11, color=INK)
+    if not len(graph):
         place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-        ax.text(0.5, 0.5, "no edges", color=_PALE, fontsize=12, **place)
-        return
+        ax.text(0.5, 0.5, "no edges", color=PALE, fontsize=12, **place)
+        return []
+    mine = _network_of(found, g, graph, own)
     nodes = list(graph)
     points = np.array([places[node] for node in nodes])
-    low, high = points.min(axis=0), points.max(axis=0)
-    margin = (high - low) * (0.14, 0.08) + 0.25
-    ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
-    ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
-    top = max(float(found.strengths.values.max()), 1e-12)
-    for a, b, k in sorted(graph.edges(data="place"), key=lambda edge: found.different[edge[2]]):
+    set_view(ax, places)
+    segments = draw_edges(ax, mine, places, float(found.strengths.values.max()))
+    middles = []
+    if int(found.different.sum()) <= _MOST_NUMBERS:
+        for a, b, k in mine.edges(data="place"):
+            if found.different[k]:
+                middles.append((places[a] + places[b]) / 2)
+                _write_weight(ax, middles[-1], float(weights[k]))
+    sizes, style = np.full(len(nodes), 0.5), (PALETTE[0], 0)
+    area = draw_nodes(ax, points, sizes, [style] * len(nodes), [None] * len(nodes))
+    # Labels keep clear of the numbers as of nodes.
+    points = np.concatenate([points, np.reshape(middles, (-1, 2))])
+    area = np.concatenate([area, np.full(len(middles), _NUMBER_AREA)])
+    return draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
+
+
+def _network_of(
+    found: GroupComparison, g: int, graph: nx.Graph, own: np.ndarray[Any, Any]
+) -> nx.Graph:
+    """Return what is drawn of a group: its own edges, and those that differ between groups."""
+    mine = nx.Graph()
+    mine.add_nodes_from(graph)
+    for a, b, k in graph.edges(data="place"):
         differs = bool(found.different[k])
-        if not (own[k] or differs):
-            continue
-        share = float(strengths[k]) / top
-        ends = np.stack([places[a], places[b]])
-        ax.plot(
-            ends[:, 0],
-            ends[:, 1],
-            color=_OTHER if differs else _colour(float(weights[k])),
-            linewidth=(1.4 if differs else 0.8) + 5.0 * share,
-            linestyle="-" if own[k] else ":",
-            alpha=0.9 if differs else 0.3 + 0.5 * share,
-            solid_capstyle="round",
-            zorder=2 if differs else 1,
-        )
-        if differs and numbered and np.isfinite(weights[k]):
-            _write_weight(ax, ends.mean(axis=0), float(weights[k]))
-    area = np.full(len(nodes), float(np.clip(1600.0 / len(nodes), 24.0, 80.0)))
-    ax.scatter(points[:, 0], points[:, 1], s=area, c=_NODE, edgecolors="white", linewidths=0.8,
-               zorder=3)  # fmt: skip
-    segments = np.array([(places[a], places[b]) for a, b in graph.edges]).reshape(-1, 2, 2)
-    draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
-
-
-def _colour(weight: float) -> str:
-    """Return the colour of an edge of a weight; of one without, NaN, grey."""
-    return _EDGE if np.isnan(weight) else POSITIVE if weight > 0 else NEGATIVE
+        if own[k] or differs:
+            colour, line = sign_style(float(found.weights.values[g, k]))
+            if differs:
+                colour = _DIFFERS
+            if not own[k]:
+                line = DOTTED
+            strength = float(found.strengths.values[g, k])
+            mine.add_edge(a, b, place=k, strength=strength, colour=colour, line=line, front=differs)
+    return mine
 
 
 def _write_weight(ax: Any, place: Floats, weight: float) -> None:
-    """Write a weight on the middle of an edge."""
+    """Write a weight on the middle of an edge that differs; a sign where it has none."""
+    text = "\u2260" if np.isnan(weight) else f"{weight:.2f}".replace("-", "\u2212")
     box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    ax.text(place[0], place[1], f"{weight:.2f}".replace("-", "\u2212"), color=_OTHER, fontsize=8,
-            ha="center", va="center", zorder=4, bbox=box)  # fmt: skip
+    style = {"fontsize": 8, "ha": "center", "va": "center", "zorder": 4, "bbox": box}
+    ax.text(place[0], place[1], text, color=INK, **style)
 
 
 def _reading(found: GroupComparison, graph: nx.Graph) -> list[str]:
@@ -146,11 +160,11 @@ def _reading(found: GroupComparison, graph: nx.Graph) -> list[str]:
     signed = found.weights.known[[k for _, _, k in graph.edges(data="place")]]
     if signed.any():
         grey = "" if signed.all() else "; grey: without a sign"
-        out.append(f"Blue: positive; red: negative{grey}.")
+        out.append(f"Blue: positive; red and dashed: negative{grey}.")
     if found.different.any():
         out.append(
-            f"Orange: differs between groups (false discovery rate {found.fdr:.3g}); dotted where "
-            "the group's network lacks the edge."
+            "Orange, with a number or \u2260: differs between groups (false discovery rate "
+            f"{found.fdr:.3g}); dotted where the group's network lacks the edge."
             + (" Numbers are signed weights." if found.weights.known[found.different].any() else "")
             + (
                 ""

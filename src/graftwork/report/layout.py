@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+
+from graftwork.errors import DataError
+from graftwork.estimators import MarkovNetwork
+from graftwork.models import PairwiseMRF
+from graftwork.report.edges import the_model
+from graftwork.text import names
 
 Floats = NDArray[np.float64]
 
@@ -17,12 +25,102 @@ _GAP = 0.9
 #: How much wider than high the drawing is.
 _ASPECT = 1.4
 _SPREAD_ROUNDS = 60
-#: Directions of labels tried, the favourite first: right, left, above, below, then the corners.
+#: Areas and lengths below this are rounding.
+_TOUCHING = 1e-6
+#: Directions of labels tried, the favourites first: beside the node, above, below, then slantwise.
 _DIRECTIONS = np.array(
-    [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], dtype=float
-)
+    [
+        (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1),
+        (1, 0.5), (-1, 0.5), (1, -0.5), (-1, -0.5), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1),
+    ],
+    dtype=float,
+)  # fmt: skip
 #: Further out by these many label heights when all nearer places are taken.
-_RINGS = (0.0, 0.8, 1.8, 3.0)
+_RINGS = (0.0, 0.4, 0.8, 1.3, 1.8, 2.4, 3.0, 4.0)
+
+
+def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
+    """Return the graph of a model or a fitted estimator; a graph comes back as it is.
+
+    Examples
+    --------
+    >>> as_graph(nx.path_graph(3)).number_of_edges()
+    2
+    """
+    return network if isinstance(network, nx.Graph) else the_model(network).to_networkx()
+
+
+def network_layout(
+    *networks: nx.Graph | PairwiseMRF | MarkovNetwork, seed: int = 0
+) -> dict[Any, tuple[float, float]]:
+    """Return a place for each variable that has an edge in any of some networks.
+
+    To be kept, or given to `plot_network` so that pictures of several networks have each variable
+    in one place. The layout is that of the networks laid on top of each other, with strengths added
+    up. Equal networks give equal layouts.
+
+    Parameters
+    ----------
+    *networks : networkx.Graph, PairwiseMRF or MarkovNetwork
+        Edges of a graph carry ``strength``; 1 where they do not.
+    seed : int
+        Where the layout of large networks starts.
+
+    Returns
+    -------
+    dict of variable to (x, y)
+        Numbers only, so that it can be written as JSON where names are texts.
+
+    Examples
+    --------
+    >>> places = network_layout(nx.path_graph(["a", "b"]), nx.path_graph(["b", "c", "d"]))
+    >>> sorted(places)
+    ['a', 'b', 'c', 'd']
+    """
+    union = nx.Graph()
+    for graph in map(as_graph, networks):
+        union.add_nodes_from(node for node in graph if graph.degree(node))
+        for a, b, strength in graph.edges(data="strength", default=1.0):
+            before = union.edges[a, b]["strength"] if union.has_edge(a, b) else 0.0
+            union.add_edge(a, b, strength=before + float(strength))
+    return {node: (float(x), float(y)) for node, (x, y) in positions(union, seed).items()}
+
+
+def check_layout(layout: Mapping[Any, Any], graph: nx.Graph) -> dict[Any, Floats]:
+    """Return the places that a layout gives to the variables of a graph, checked.
+
+    Raises
+    ------
+    DataError
+        If a place is no two finite numbers, or a variable with an edge has none.
+
+    Examples
+    --------
+    >>> check_layout({"a": (0, 1)}, nx.empty_graph(["a", "b"]))
+    {'a': array([0., 1.])}
+    """
+    if not isinstance(layout, Mapping):
+        raise DataError(
+            f"layout is a {type(layout).__name__}; give a mapping of variable to (x, y), such as "
+            "network_layout returns."
+        )
+    places = {}
+    for node in graph:
+        if node in layout:
+            try:
+                place = np.asarray(layout[node], dtype=np.float64)
+            except (TypeError, ValueError):
+                place = np.empty(0)
+            if place.shape != (2,) or not np.isfinite(place).all():
+                raise DataError(f"layout has {layout[node]!r} for {node!r}; give two numbers x, y.")
+            places[node] = place
+    lost = [node for node in graph if graph.degree(node) and node not in places]
+    if lost:
+        raise DataError(
+            f"layout has no place for {names(lost, 5)}; network_layout(a, b) makes one of several "
+            "networks."
+        )
+    return places
 
 
 def positions(graph: nx.Graph, seed: int = 0) -> dict[Any, Floats]:
@@ -62,9 +160,10 @@ def _part(graph: nx.Graph, nodes: list[Any], seed: int) -> Floats:
         return np.zeros((1, 2))
     ordered = nx.Graph()
     ordered.add_nodes_from(nodes)
-    top = max((data.get("strength", 1.0) for _, _, data in graph.edges(data=True)), default=1.0)
+    strengths = [data.get("strength", 1.0) for _, _, data in graph.edges(data=True)]
+    top = max(filter(math.isfinite, strengths), default=1.0)
     for a, b, data in graph.edges(data=True):
-        share = data.get("strength", 1.0) / top if top > 0 else 1.0
+        share = min(data.get("strength", 1.0) / top, 1.0) if top > 0 else 1.0
         ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)), pull=0.2 + share)
     if n <= _KAMADA_KAWAI:
         placed = nx.kamada_kawai_layout(ordered, weight="distance")
@@ -135,10 +234,10 @@ def _pack(boxes: list[tuple[list[Any], Floats]]) -> dict[Any, Floats]:
 def place_labels(
     nodes: Floats, radii: Floats, sizes: Floats, segments: Floats, view: Floats | None = None
 ) -> Floats:
-    """Return the middle of each label, beside its node and clear of labels and nodes if possible.
+    """Return the middle of each label, beside its node, clear of all nodes and other labels.
 
-    The first nodes choose first. Covering a label or a node, or leaving the view, is worst, then
-    being far from the node, then lying on an edge.
+    The first nodes choose first, among places near them the one that lies on fewest edges. Where
+    all those are taken it is the nearest free place anywhere in the view.
 
     Parameters
     ----------
@@ -156,7 +255,7 @@ def place_labels(
     Returns
     -------
     array, shape (labels, 2)
-        In the units of `nodes`.
+        In the units of `nodes`; NaN for a label that there is no room for.
 
     Examples
     --------
@@ -164,26 +263,24 @@ def place_labels(
     >>> place_labels(nodes, np.ones(2), np.array([[8.0, 2.0]]), np.empty((0, 2, 2)))[0].tolist()
     [-5.0, 0.0]
     """
-    placed = np.empty((0, 4))
-    out = np.empty((len(sizes), 2))
-    dots = np.concatenate([nodes - radii[:, None], nodes + radii[:, None]], axis=1)
+    taken = np.concatenate([nodes - radii[:, None], nodes + radii[:, None]], axis=1)
+    out = np.full((len(sizes), 2), np.nan)
     samples = _samples(segments)
-    whole = np.array([[-np.inf, -np.inf, np.inf, np.inf]]) if view is None else view[None]
     for k, size in enumerate(sizes):
         middles, far = _candidates(nodes[k], radii[k], size)
         boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
-        others = np.delete(dots, k, axis=0)
-        cost = (
-            6.0 * _overlap(boxes, placed) / size.prod()
-            + 6.0 * _overlap(boxes, others) / size.prod()
-            + 6.0 * (1.0 - _overlap(boxes, whole) / size.prod())
-            + 0.25 * far
-            + 0.08 * _inside(boxes, samples)
-            + 0.01 * np.arange(len(boxes))
-        )
-        best = int(np.argmin(cost))
+        cost = 0.25 * far + 0.08 * _inside(boxes, samples)
+        cost += 0.01 * (np.arange(len(boxes)) % len(_DIRECTIONS))
+        free = _free(boxes, taken, view)
+        if not free.any() and view is not None:
+            middles = _grid(size, view)
+            boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
+            cost, free = np.linalg.norm(middles - nodes[k], axis=1), _free(boxes, taken, view)
+        if not free.any():
+            continue
+        best = int(np.argmin(np.where(free, cost, np.inf)))
         out[k] = middles[best]
-        placed = np.concatenate([placed, boxes[best : best + 1]])
+        taken = np.concatenate([taken, boxes[best : best + 1]])
     return out
 
 
@@ -192,10 +289,27 @@ def _candidates(node: Floats, radius: float, size: Floats) -> tuple[Floats, Floa
     middles, far = [], []
     for ring in _RINGS:
         reach = size / 2 + radius + ring * size[1]
-        # Out along one axis a corner needs the full reach there only.
-        middles.append(node + _DIRECTIONS * np.where(np.abs(_DIRECTIONS) > 0, reach, 0.0))
+        middles.append(node + _DIRECTIONS * reach)
         far.append(np.full(len(_DIRECTIONS), ring))
     return np.concatenate(middles), np.concatenate(far)
+
+
+def _grid(size: Floats, view: Floats) -> Floats:
+    """Return middles all over the view, half a label apart."""
+    sides = [
+        np.arange(low + side / 2, high - side / 2, side / 2)
+        for low, high, side in zip(view[:2], view[2:], size, strict=True)
+    ]
+    return np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+
+
+def _free(boxes: Floats, taken: Floats, view: Floats | None) -> NDArray[np.bool_]:
+    """Return which boxes share no area with any of those taken, and lie in the view."""
+    free: NDArray[np.bool_] = _overlap(boxes, taken) <= _TOUCHING
+    if view is not None:
+        inside = (boxes[:, :2] >= view[:2] - _TOUCHING) & (boxes[:, 2:] <= view[2:] + _TOUCHING)
+        free &= inside.all(axis=1)
+    return free
 
 
 def _overlap(boxes: Floats, others: Floats) -> Floats:
@@ -218,8 +332,8 @@ def _samples(segments: Floats, count: int = 24) -> Floats:
 
 def _inside(boxes: Floats, points: Floats) -> Floats:
     """Return how many of the points lie in each box, saturating at a dozen."""
-    if not len(points):
-        return np.zeros(len(boxes))
+    near = (points > boxes[:, :2].min(axis=0)) & (points < boxes[:, 2:].max(axis=0))
+    points = points[near.all(axis=1)]
     inside = ((points[None] > boxes[:, None, :2]) & (points[None] < boxes[:, None, 2:])).all(axis=2)
     counted: Floats = np.minimum(inside.sum(axis=1), 12).astype(np.float64)
     return counted

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
-from graftwork.report.curves import INK, colour_of, draw_curve, dress
-from graftwork.report.plot import new_axes, save_figure
+from graftwork.report.curves import draw_curve, dress
+from graftwork.report.figures import INK, colour_of, finish, new_axes, shown
 from graftwork.selection import PathPoint
 from graftwork.text import Column, aligned, count, decimals, whole
 
@@ -118,10 +117,8 @@ def plot_path(
     _scale(ax, [point.lam for point in points])
     if chosen is not None:
         ax.axvline(chosen.lam, color=INK, linewidth=0.9, linestyle=":")
-    ax.set_title(title or _title(chosen, kept), fontsize=11, color=INK)
-    if path is not None:
-        save_figure(ax.figure, Path(path), tight=owned)
-    return ax
+    ax.set_title(shown(title) or _title(chosen, kept), fontsize=11, color=INK)
+    return finish(ax, path, tight=owned)
 
 
 def _title(chosen: PathPoint | None, kept: int | None) -> str:

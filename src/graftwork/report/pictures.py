@@ -5,8 +5,14 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from graftwork.report.figures import any_letters
+
+#: Equal pictures are equal files, and texts in PDF files are fonts that journals take.
+_WRITING = {"svg.hashsalt": "graftwork", "pdf.fonttype": 42}
 
 
 class Picture(Figure):
@@ -47,7 +53,8 @@ def rendered(figure: Any, kind: str, *, tight: bool) -> bytes:
     metadata = {bare[kind]: None} if kind in bare else None
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     if metadata is not None and titles:
-        metadata["Title"] = titles[0]
+        metadata["Title"] = titles[0].replace(r"\$", "$")
     extra = {"bbox_inches": "tight", "pad_inches": 0.15} if tight else {}
-    figure.savefig(buffer, format=kind, metadata=metadata, **extra)
+    with any_letters(), matplotlib.rc_context(_WRITING):
+        figure.savefig(buffer, format=kind, metadata=metadata, **extra)
     return buffer.getvalue()

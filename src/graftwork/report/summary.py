@@ -64,7 +64,32 @@ def summary(
     str
         Paragraphs under headings, at most 88 characters wide, with a line end.
     """
-    model, data = net.model_, net.data_ if train is None else LearnedFrom.of(train)
+    data = net.data_ if train is None else LearnedFrom.of(train)
+    told = summary_sections(
+        net, data, held_out=held_out, no_held_out=no_held_out, remarks=remarks,
+        communities=communities,
+    )  # fmt: skip
+    parts = [section(title, text) for title, text in told]
+    strongest = describe_network(
+        net.model_, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
+    )
+    if strongest:
+        parts.append(strongest)
+    parts.append(section("Certificate", certified_text(net)))
+    return "\n\n".join(parts) + "\n"
+
+
+def summary_sections(
+    net: MarkovNetwork,
+    data: LearnedFrom,
+    *,
+    held_out: HeldOut | None = None,
+    no_held_out: str = "",
+    remarks: Sequence[str] | None = None,
+    communities: Mapping[Any, int | None] | None = None,
+) -> list[tuple[str, str]]:
+    """Return headings and texts of a summary, but for the edges and the certificate."""
+    model = net.model_
     sections = [
         ("Data", f"{_data_text(data, model)} {missing_text(net.missing_)}".rstrip()),
         ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
@@ -83,15 +108,12 @@ def summary(
         ("Predictability", _predictability_text(net, held_out)),
         ("Communities", "" if communities is None else community_text(model, communities)),
     ]
-    parts = [section(title, text) for title, text in sections if text]
-    strongest = describe_network(
-        model, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
-    )
-    if strongest:
-        parts.append(strongest)
-    about = network_certified(net.info())
-    parts.append(section("Certificate", about + certificate_text(net.certificate_)))
-    return "\n\n".join(parts) + "\n"
+    return [(title, text) for title, text in sections if text]
+
+
+def certified_text(net: MarkovNetwork) -> str:
+    """Return how close to optimal a fitted network is, and which network that is about."""
+    return network_certified(net.info()) + certificate_text(net.certificate_)
 
 
 def _predictability_text(net: MarkovNetwork, held_out: HeldOut | None) -> str:
