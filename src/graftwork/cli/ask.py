@@ -276,7 +276,12 @@ def show(
     strongest = describe_network(
         network, meanings=_meanings(model), top=top, unseen=unseen, tests=tests
     )
-    parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
+    parts = [
+        render.model_text(network, info),
+        render.saved_shape_text(network, info),
+        render.tests_text(tests, info),
+        strongest,
+    ]
     typer.echo("\n\n".join(part for part in parts if part))
     if centrality or groups is not None:
         given = None if groups is None else read_groups(network.names, groups)

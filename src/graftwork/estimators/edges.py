@@ -11,9 +11,10 @@ from graftwork.models import PairwiseMRF
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
-SIZES = ("strength", "weight", "explained")
-COLUMNS = ("first", "second", *SIZES, "p_value", "q_value", "statistic", "df")
-NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
+SIZES = ("strength", "weight", "explained", "linear_share")
+TESTS = ("p_value", "q_value", "statistic", "df")
+COLUMNS = ("first", "second", *SIZES, *TESTS)
+NEAR_COLUMNS = ("first", "second", *TESTS)
 
 Record = dict[str, Any]
 
@@ -41,6 +42,7 @@ def edge_records(
             "strength": model.strength(first, second),
             "weight": model.weight(first, second),
             "explained": explained[place] if explained else float("nan"),
+            "linear_share": model.linear_share(first, second),
         }
         records.append({"first": first, "second": second} | sizes | test)
     records.sort(key=lambda r: (r["log_p"], -r["strength"]))
@@ -50,9 +52,9 @@ def edge_records(
 def tests_in_order(
     model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
 ) -> list[list[float]] | None:
-    """Return p-value and q-value of each edge, as model files keep them; None without tests.
+    """Return the tests of the edges, as model files keep them; None without tests.
 
-    They are in the order of the model's edges.
+    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom.
     """
     if evidence is None:
         return None
@@ -60,7 +62,7 @@ def tests_in_order(
     tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
     if _UNTESTED in tests:
         return None
-    return [[test["p_value"], test["q_value"]] for test in tests]
+    return [[test[name] for name in TESTS] for test in tests]
 
 
 def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) -> list[Record]:

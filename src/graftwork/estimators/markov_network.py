@@ -658,6 +658,7 @@ class MarkovNetwork(Estimator):
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "explained": list(self.fit_.explained),
+            "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,

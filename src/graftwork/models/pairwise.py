@@ -241,15 +241,64 @@ class PairwiseMRF:
         >>> model.weight("a", "b")
         2.0
         """
+        weight, squares = self._slope(a, b)
+        if not np.isfinite(weight):
+            return weight
+        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
+
+    def slope(self, a: Hashable, b: Hashable) -> float:
+        """Return the linear part of an edge, as `weight` does, whatever the rest of its table is.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.slope("a", "b")
+        2.0
+        """
+        return self._slope(a, b)[0]
+
+    def _slope(self, a: Hashable, b: Hashable) -> tuple[float, float]:
+        """Return theta of theta * x * y, and the squared norm of x * y; NaN without scores."""
         table, sides = self.table(a, b), [self._centred_scores(name) for name in (a, b)]
         if any(side is None for side in sides):
-            return float("nan")
+            return float("nan"), 0.0
         if np.isneginf(table).any():
-            return float("inf")
+            return float("inf"), 0.0
         first, second = (np.asarray(side) for side in sides)
-        squares = (first @ first) * (second @ second)
-        weight = float(first @ table @ second / squares)
-        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
+        squares = float((first @ first) * (second @ second))
+        return float(first @ table @ second) / squares, squares
+
+    def linear_share(self, a: Hashable, b: Hashable) -> float:
+        """Return how much of an edge between ordered variables is linear: 1 for all of it.
+
+        The share of the squared strength that lies along the scores: of both variables, or of the
+        one that is ordered where the other is not. 1 is what its `weight` tells, less means that
+        the relation bends (high at both ends, say). NaN where no variable of more than two states
+        has an order.
+
+        Examples
+        --------
+        >>> bent = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+        >>> plain = PairwiseMRF({"mood": ["low", "mid", "high"], "ill": [0, 1]}, None,
+        ...                     {("mood", "ill"): bent})
+        >>> ordered = PairwiseMRF.from_flat(
+        ...     plain.names, list(plain.states.values()), plain.potentials, scores={"mood": [0, 1, 2]}
+        ... )
+        >>> plain.linear_share("mood", "ill"), ordered.linear_share("mood", "ill")
+        (nan, 0.0)
+        """
+        ordered = [len(self._states[name]) > 2 and name in self._scores for name in (a, b)]
+        whole = self.strength(a, b) ** 2
+        if not any(ordered) or not 0.0 < whole < float("inf"):
+            return float("nan")
+        table = self.table(a, b)
+        table = table - table.mean(axis=1, keepdims=True)
+        for name, along in zip((a, b), ordered, strict=True):
+            own = self._centred_scores(name) if along else None
+            if own is not None:
+                table = np.outer(own, own @ table) / (own @ own)
+            table = (table - table.mean(axis=0)).T
+        return min(1.0, float(np.sum(table**2)) / whole)
 
     def _centred_scores(self, name: Hashable) -> Floats | None:
         """Return the scores of a variable less their mean; None if it has none."""

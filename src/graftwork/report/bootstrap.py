@@ -15,11 +15,12 @@ from graftwork.estimators.bootstrap import (
     CERTAINTY,
     COLUMNS,
     CORRELATION,
+    LEAST_SUBSETS,
     SHARES,
     Bootstrap,
     Record,
 )
-from graftwork.models.graphs import MEASURES
+from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.report.communities import community_words
 from graftwork.report.curves import INK, colour_of, draw_curve, dress, finish
 from graftwork.report.plot import new_figure
@@ -36,8 +37,6 @@ UNSTABLE = 0.5
 #: Epskamp, Borsboom and Fried: centralities below the first are not to be read, above the second
 #: they are fine.
 LEAST_CS, GOOD_CS = 0.25, 0.5
-#: A probability of 95 % cannot be seen in fewer subsets than this.
-_FEW_SUBSETS = 20
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
 _NAMED = 8
@@ -59,10 +58,14 @@ _EDGES: tuple[Column, ...] = (
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
 )
+_SIGNED: tuple[Column, ...] = (
+    ("weight", "weight", decimals(2)),
+    ("weight_low", "from", decimals(2)),
+    ("weight_high", "to", decimals(2)),
+)
 _STABILITY: tuple[Column, ...] = (
     ("dropped", "rows dropped", lambda value: f"{value:.0%}"),
     ("subsets", "subsets", whole),
-    *((measure, measure, decimals(2)) for measure in MEASURES),
 )
 
 
@@ -87,11 +90,16 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
         for record in boot.edges()[: max(top, 0)]
     ]
     if records and boot.n_done:
-        parts.append(f"Edges, most frequent first\n{aligned(records, _EDGES)}")
+        signed = any(not np.isnan(record["weight"]) for record in records)
+        columns = _EDGES + (_SIGNED if signed else ())
+        parts.append(f"Edges, most frequent first\n{aligned(records, columns)}")
     parts.append(section("Centrality", " ".join(_centrality_words(boot))))
     if boot.n_subsets:
         title = "Mean correlation of centralities with those of all rows"
-        parts.append(f"{title}\n{aligned(_stability_lines(boot), _STABILITY)}")
+        told = [
+            (name, _word(name), decimals(2)) for m, name in enumerate(MEASURES) if _told(boot, m)
+        ]
+        parts.append(f"{title}\n{aligned(_stability_lines(boot), (*_STABILITY, *told))}")
     if boot.membership is not None:
         parts.append(section("Communities", " ".join(community_words(boot))))
     return "\n\n".join(parts) + "\n"
@@ -125,11 +133,11 @@ def too_few(n: int, n_shares: int) -> list[str]:
     out = []
     if n < _FEW_RESAMPLES:
         out.append(f"From fewer than {_FEW_RESAMPLES} resamples, shares are rough.")
-    if n_shares and n // n_shares < _FEW_SUBSETS:
-        wanted = _FEW_SUBSETS * (n_shares if n_shares < n else len(SHARES))
+    if n_shares and n // n_shares < LEAST_SUBSETS:
+        wanted = LEAST_SUBSETS * (n_shares if n_shares < n else len(SHARES))
         out.append(
             "Too few subsets to tell whether the order of centralities can be trusted: fewer than "
-            f"{_FEW_SUBSETS} for each share of dropped rows. Set n to {wanted:,} or more."
+            f"{LEAST_SUBSETS} for each share of dropped rows. Set n to {wanted:,} or more."
         )
     return out
 
@@ -213,17 +221,32 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
         return ["No rows were dropped, so nothing is known about the order of centralities."]
     if not boot.n_subsets:
         return ["No subset was done, so nothing is known about the order of centralities."]
-    known = {measure: value for measure, value in boot.cs.items() if value is not None}
-    if not known:
+    if not any(boot.varies(m) for m in range(len(MEASURES))):
         return ["All variables are equally central, so there is no order to read."]
-    few = too_few(boot.n_subsets, len(boot.shares))
-    if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
-        return few[-1:]
-    out = [_verdict(measure, value) for measure, value in known.items()]
-    flat = [measure for measure in MEASURES if measure not in known]
+    if not boot.enough_subsets:
+        return too_few(boot.n_subsets, len(boot.shares))[-1:]
+    out = [_verdict(_word(name), value) for name, value in boot.cs.items() if value is not None]
+    flat = [_word(n) for m, n in enumerate(MEASURES) if _told(boot, m) and not boot.varies(m)]
     if flat:
         out.append(f"All variables have the same {_listed(flat)}.")
     return out
+
+
+def _word(measure: str) -> str:
+    """Return a measure as words.
+
+    Examples
+    --------
+    >>> _word("expected_influence")
+    'expected influence'
+    """
+    return measure.replace("_", " ")
+
+
+def _told(boot: Bootstrap, measure: int) -> bool:
+    """Return whether there is anything to tell: not of signs where no edge has one."""
+    known = ~np.isnan(boot.centrality[measure]) & (boot.centrality[0] > 0)
+    return MEASURES[measure] != SIGNED or bool(known.any())
 
 
 def _verdict(measure: str, value: float) -> str:
@@ -337,7 +360,8 @@ def plot_bootstrap(
     """Return the figure of a bootstrap; write it if a path is given.
 
     On the left the edges, the most frequent first: bars are how often each was found, lines the
-    intervals of its strength (absent as 0), dots the network itself. On the right how centralities
+    intervals of its weight, or of its strength where some have no sign (absent as 0), dots the
+    network itself. On the right how centralities
     of subsets correlate with those of all rows, with the middle 90 % of the subsets as a band.
     No window opens, and pyplot is left alone.
 
@@ -363,11 +387,13 @@ def plot_bootstrap(
     shown = records[:top]
     figure = new_figure(12.5, min(max(4.5, 1.6 + 0.24 * len(shown)), 60.0))
     often, edges, curves = figure.subplots(1, 3, width_ratios=(1.0, 2.6, 2.8))
+    signed = bool(shown) and not any(np.isnan(record["weight"]) for record in shown)
     _frequencies(often, shown)
-    _intervals(edges, shown)
+    _intervals(edges, shown, "weight" if signed else "strength")
     left_out = len(records) - len(shown)
     if left_out > 0:
-        edges.set_xlabel(f"strength ({count(left_out, 'less frequent pair')} not drawn)", color=INK)
+        what = f"{'weight' if signed else 'strength'} ({count(left_out, 'less frequent pair')}"
+        edges.set_xlabel(f"{what} not drawn)", color=INK)
     _stability(curves, boot)
     fits = count(boot.n_done, "resample")
     if boot.shares:
@@ -390,24 +416,28 @@ def _frequencies(ax: Any, records: list[Record]) -> None:
     dress(ax)
 
 
-def _intervals(ax: Any, records: list[Record]) -> None:
-    """Draw the interval of each strength, and the network's own as a dot."""
+def _intervals(ax: Any, records: list[Record], size: str) -> None:
+    """Draw the interval of each strength or weight, and the network's own as a dot."""
     places = np.arange(len(records))
+    prefix = "weight_" if size == "weight" else ""
     ax.hlines(
         places,
-        [record["low"] for record in records],
-        [record["high"] for record in records],
+        [record[f"{prefix}low"] for record in records],
+        [record[f"{prefix}high"] for record in records],
         color=colour_of(0),
         linewidth=2.2,
     )
-    means = [record["mean"] for record in records]
+    means = [record[f"{prefix}mean"] for record in records]
     ax.plot(means, places, "|", color=colour_of(0), markersize=9, label="mean of resamples")
-    own = [record["strength"] or np.nan for record in records]  # no dot where there is no edge
+    own = [record[size] or np.nan for record in records]  # no dot where there is no edge
     ax.plot(own, places, "o", color=colour_of(1), markersize=4.5, label="the network")
     ax.set_yticks(places, [])
     ax.set_ylim(max(len(records), 1) - 0.4, -0.6)
-    ax.set_xlim(left=0)
-    ax.set_xlabel("strength", color=INK)
+    if prefix:
+        ax.axvline(0.0, color=_PALE, linewidth=0.9, linestyle=":")
+    else:
+        ax.set_xlim(left=0)
+    ax.set_xlabel(size, color=INK)
     dress(ax)
     if records:
         ax.legend(frameon=False, fontsize=8.5, loc="lower right")
@@ -427,15 +457,16 @@ def _stability(ax: Any, boot: Bootstrap) -> None:
         return
     found, shares = np.nan_to_num(boot.correlations), np.unique(boot.dropped)
     for m, (measure, cs) in enumerate(zip(MEASURES, boot.cs.values(), strict=True)):
-        if cs is None:
+        if not boot.varies(m):
             continue
         groups = [found[boot.dropped == share, m] for share in shares]
         line = draw_curve(ax, m, shares, np.array([group.mean() for group in groups]))
-        line.set_label(f"{measure} (CS {cs:.2f})")
+        line.set_label(_word(measure) + ("" if cs is None else f" (CS {cs:.2f})"))
         ends = np.array([np.quantile(group, (0.05, 0.95)) for group in groups])
         ax.fill_between(shares, ends[:, 0], ends[:, 1], color=colour_of(m), alpha=0.12, linewidth=0)
     ax.axhline(CORRELATION, color=_PALE, linewidth=0.9, linestyle=":")
     ax.set_xlim(0, float(shares.max()) + 0.03)
     ax.set_ylim(top=1.02)
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=8.5, loc="lower left")
+        why = None if boot.enough_subsets else "too few subsets for a verdict"
+        ax.legend(frameon=False, fontsize=8.5, loc="lower left", title=why, title_fontsize=8.5)

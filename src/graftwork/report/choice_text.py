@@ -236,33 +236,9 @@ def evidence_sections(
         ]
     return [
         ("What the numbers mean", meaning),
-        ("Shape", _shape_text(evidence, names)),
         ("Almost edges", _almost(evidence, names, rows)),
         ("With more rows", _outlook(evidence, rows)),
     ]
-
-
-def _shape_text(evidence: Evidence, names: Sequence[Any]) -> str:
-    """Return which relations between ordered variables are not straight; nothing without any."""
-    if evidence.rests is None:
-        return ""
-    edges = {(i, j) for i, j in evidence.edges.pairs.tolist()}
-    curved = sorted(evidence.curved & edges)
-    among = count(len(evidence.rests.pairs), "pair")
-    if not curved:
-        return (
-            "Every edge of ordered variables lies along their scores. Nothing more was found in "
-            f"any of {among} with an ordered variable, tested at the same false discovery rate."
-        )
-    listed = ", ".join(f"{names[i]} - {names[j]}" for i, j in curved[:_NAMED])
-    more = f" and {len(curved) - _NAMED:,} more" if len(curved) > _NAMED else ""
-    return (
-        f"Of {among} with an ordered variable, {len(curved):,} "
-        f"{verb(len(curved), 'is', 'are')} not linear and "
-        f"{verb(len(curved), 'has a whole table', 'have whole tables')}: "
-        f"{listed}{more}. "
-        "All other edges of ordered variables lie along their scores."
-    )
 
 
 def meaning_text(q_values: Floats, fdr: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
-from graftwork.estimators.edges import edge_records
+from graftwork.estimators.edges import TESTS, edge_records
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.inputs import find, number
@@ -23,7 +23,6 @@ from graftwork.text import count, verb
 
 Floats = NDArray[np.float64]
 Unseen = Mapping[Any, Sequence[Any]]
-Tested = Mapping[tuple[Any, Any], tuple[float, float]]
 
 #: Edges as the positions of their two variables, the smaller first.
 Edges = frozenset[tuple[int, int]]
@@ -37,8 +36,8 @@ COLUMNS = (
     "strength",
     "weight",
     "explained",
-    "p_value",
-    "q_value",
+    "linear_share",
+    *TESTS,
     "together_first",
     "together_second",
     "together_weight",
@@ -46,6 +45,18 @@ COLUMNS = (
     "apart_second",
     "apart_weight",
 )
+
+
+class EdgeTest(NamedTuple):
+    """The test of an edge; files of earlier versions have no statistics."""
+
+    p_value: float
+    q_value: float
+    statistic: float = float("nan")
+    df: float = float("nan")
+
+
+Tested = Mapping[tuple[Any, Any], EdgeTest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,10 @@ class EdgeRecord:
         Signed, of two binary or ordered variables (see `PairwiseMRF.weight`); NaN for others.
     explained : float
         The share of its two variables' entropies that it explains; NaN if that is not known.
+    statistic, df : float
+        Of its test: a chi-square and its degrees of freedom.
+    linear_share : float
+        How much of it lies along the scores of ordered variables; NaN without any.
     """
 
     first: Any
@@ -86,13 +101,16 @@ class EdgeRecord:
     q_value: float = float("nan")
     weight: float = float("nan")
     explained: float = float("nan")
+    statistic: float = float("nan")
+    df: float = float("nan")
+    linear_share: float = float("nan")
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
-    """Return the p- and q-values of a fitted network's edges, by their ends; {} if it has none."""
+    """Return the tests of a fitted network's edges, by their ends; {} if it has none."""
     evidence = net.evidence_
     records = [] if evidence is None else edge_records(net.model_, net.names_, evidence)
-    return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
+    return {(r["first"], r["second"]): EdgeTest(*(r[name] for name in TESTS)) for r in records}
 
 
 def edges_of(net: MarkovNetwork) -> list[EdgeRecord]:
@@ -124,7 +142,7 @@ def _with_explained(
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
-    """Return the p- and q-values of a network's edges that its file keeps; {} if it keeps none.
+    """Return the tests of a network's edges that its file keeps; {} if it keeps none.
 
     Parameters
     ----------
@@ -134,12 +152,12 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     Examples
     --------
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
-    >>> saved_tests(model, {"edge_tests": [[0.001, 0.002]]})
-    {('a', 'b'): (0.001, 0.002)}
+    >>> saved_tests(model, {"edge_tests": [[0.001, 0.002, 10.8, 1.0]]})
+    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0)}
     """
     try:
         tests = zip(model.edges, info.get("edge_tests") or (), strict=True)
-        return {edge: (float(p), float(q)) for edge, (p, q) in tests}
+        return {edge: EdgeTest(*map(float, test)) for edge, test in tests}
     except (TypeError, ValueError):
         return {}
 
@@ -158,7 +176,7 @@ def edge_table(
         The network.
     unseen : mapping of name to states, optional
         States no row had: the data say nothing about them, so no association names them.
-    tests : mapping of ends to (p-value, q-value), optional
+    tests : mapping of ends to EdgeTest, optional
         See `tests_of` and `saved_tests`.
 
     Returns
@@ -176,16 +194,14 @@ def edge_table(
     Association(first_state='yes', second_state='wet', weight=0.75)
     """
     skip = unseen or {}
-    untested = float("nan"), float("nan")
+    untested = EdgeTest(float("nan"), float("nan"))
     records = [
         _record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in model.edges
     ]
     return sorted(records, key=lambda record: -record.strength)
 
 
-def _record(
-    model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: tuple[float, float]
-) -> EdgeRecord:
+def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: EdgeTest) -> EdgeRecord:
     states = model.states
     centred = double_centred(model.table(a, b))
     rows = np.array([state not in unseen.get(a, ()) for state in states[a]], dtype=bool)
@@ -197,8 +213,9 @@ def _record(
         model.strength(a, b),
         _largest(centred, allowed, +1.0, states[a], states[b]),
         _largest(centred, allowed, -1.0, states[a], states[b]),
-        *test,
-        model.weight(a, b),
+        weight=model.weight(a, b),
+        linear_share=model.linear_share(a, b),
+        **test._asdict(),
     )
 
 
@@ -257,7 +274,7 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,2.0,,,,1,1,0.5,1,0,-0.5
+    a,b,1.0,2.0,,,,,,,1,1,0.5,1,0,-0.5
     """
     records = (
         edge_table(network, unseen=unseen, tests=tests)
@@ -269,7 +286,7 @@ def write_edges(
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    numbers = record.weight, record.explained, record.p_value, record.q_value
+    numbers = [getattr(record, name) for name in ("weight", "explained", "linear_share", *TESTS)]
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]

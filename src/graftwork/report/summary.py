@@ -21,6 +21,7 @@ from graftwork.report.describe import certificate_text, exchange_text, missing_t
 from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
 from graftwork.report.predictability import both_text
 from graftwork.report.scores import HeldOut
+from graftwork.report.shapes import is_curved, shape_text
 from graftwork.selection import LambdaChoice
 from graftwork.text import count, names, probability, section, verb, wrap
 
@@ -65,17 +66,19 @@ def summary(
         Paragraphs under headings, at most 88 characters wide, with a line end.
     """
     model, data = net.model_, net.data_ if train is None else LearnedFrom.of(train)
+    evidence = net.evidence_
     sections = [
         ("Data", f"{_data_text(data, model)} {missing_text(net.missing_)}".rstrip()),
         ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
         ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
         ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
         (_choice_title(net), _choice_text(net)),
+        ("Shape", shape_text(model, evidence.n_rests if evidence else None)),
     ]
-    if net.evidence_ is not None:
+    if evidence is not None:
         tests = net.choice_.tests
         most = None if tests is None else tests.max_edges
-        sections += evidence_sections(net.evidence_, net.names_, data.total_weight, most)
+        sections += evidence_sections(evidence, net.names_, data.total_weight, most)
     sections += [
         ("Tying", "" if net.tie is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -171,6 +174,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
     head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
+    if is_curved(record.linear_share):
+        head += ", not linear"
     if not np.isnan(record.p_value):
         head += f", p = {probability(record.p_value)}"
     return f"{head}: {'; '.join(clauses)}" if clauses else head
