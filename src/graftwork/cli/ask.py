@@ -104,6 +104,7 @@ def score(
     header: opt.HeaderOption = opt.Header.AUTO,
     weights: opt.Weights = None,
     missing_values: opt.MissingValues = None,
+    sheet: opt.Sheet = None,
     missing: opt.ScoredMissingOption = None,
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
@@ -130,6 +131,7 @@ def score(
         data,
         gaps=gaps,
         missing_values=texts,
+        sheet=sheet,
         sep=sep,
         header=header,
         weights=weights,

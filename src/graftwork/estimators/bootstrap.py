@@ -484,8 +484,8 @@ def interval_around(
     """Return the mean of what resamples gave, and an interval around the value.
 
     It reaches as many root mean square deviations of the resamples from the value as a normal
-    variable's interval does standard deviations, and not below ``least``. So what resampling adds on
-    average (a strength is a norm, which noise makes larger) widens the interval to both sides.
+    variable's interval does standard deviations, and not below ``least``. So what resampling adds
+    on average (a strength is a norm, which noise makes larger) widens the interval to both sides.
 
     Examples
     --------

@@ -232,11 +232,11 @@ class Resampling:
             return Replica.of(found.model, drawn.names)
         edges, *sizes = _edges_of(found.given, drawn.names)
         place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
-        own = [place[i, j] for i, j in self.reference.edges.tolist()]
+        listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
         central = np.zeros_like(self.reference.centrality)
         return Replica(
-            *_edges_of(found.model, drawn.names), central, *(each[own] for each in sizes)
+            *_edges_of(found.model, drawn.names), central, *(each[listed] for each in sizes)
         )
 
 

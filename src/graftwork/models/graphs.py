@@ -87,8 +87,8 @@ def centralities(
 
     Examples
     --------
-    >>> edges, strengths, signs = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5]), np.array([1, -1])
-    >>> centralities(3, edges, strengths, signs).round(2).tolist()
+    >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
+    >>> centralities(3, edges, strengths, np.array([1.0, -1.0])).round(2).tolist()
     [[1.0, 1.5, 0.5], [1.0, 0.5, -0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
     """
     import networkx as nx

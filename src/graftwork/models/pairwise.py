@@ -282,7 +282,7 @@ class PairwiseMRF:
         >>> plain = PairwiseMRF({"mood": ["low", "mid", "high"], "ill": [0, 1]}, None,
         ...                     {("mood", "ill"): bent})
         >>> ordered = PairwiseMRF.from_flat(
-        ...     plain.names, list(plain.states.values()), plain.potentials, scores={"mood": [0, 1, 2]}
+        ...     plain.names, [*plain.states.values()], plain.potentials, scores={"mood": [0, 1, 2]}
         ... )
         >>> plain.linear_share("mood", "ill"), ordered.linear_share("mood", "ill")
         (nan, 0.0)
