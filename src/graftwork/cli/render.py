@@ -136,7 +136,7 @@ def saved_shape_text(model: PairwiseMRF, info: dict[str, Any]) -> str | None:
     from graftwork.text import section
 
     tested = info.get("shapes_tested")
-    text = shape_text(model, tested if isinstance(tested, int) else None)
+    text = shape_text(model, tested if isinstance(tested, int) else None, info)
     return section("Shape", text) if text else None
 
 

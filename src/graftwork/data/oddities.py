@@ -146,7 +146,7 @@ def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
     {'mood': (99,), 'sleep': ("don't know",)}
     """
     ordered = {} if table.ordered is None else table.ordered.scores
-    found = {}
+    found: dict[Hashable, tuple[Hashable, ...]] = {}
     for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
         counts = _counts(states, codes)
         seen = [state for state, times in zip(states, counts, strict=True) if times]

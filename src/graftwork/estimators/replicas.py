@@ -230,14 +230,13 @@ class Resampling:
             raise KeyboardInterrupt
         if found.given is None:
             return Replica.of(found.model, drawn.names)
-        edges, *sizes = _edges_of(found.given, drawn.names)
+        edges, strengths, weights = _edges_of(found.given, drawn.names)
         place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
         listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
         central = np.zeros_like(self.reference.centrality)
-        return Replica(
-            *_edges_of(found.model, drawn.names), central, *(each[listed] for each in sizes)
-        )
+        own_edges = _edges_of(found.model, drawn.names)
+        return Replica(*own_edges, central, strengths[listed], weights[listed])
 
 
 def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,41 @@ def is_curved(linear_share: float) -> bool:
     return linear_share < _LINEAR
 
 
-def shape_text(model: PairwiseMRF, n_tested: int | None = None) -> str:
+def why_whole(info: Mapping[str, Any]) -> str:
+    """Return why no edge of ordered variables was held to a line, if that is so, in a sentence.
+
+    Parameters
+    ----------
+    info : mapping
+        Of `MarkovNetwork.info`, or of a model file: it may hold anything.
+
+    Examples
+    --------
+    >>> why_whole({"method": "chow-liu", "choice": {"how": "sized"}})
+    'With chow-liu and no lambda tables are fitted whole: nothing holds edges to a line, or ...'
+    """
+    choice, tying = info.get("choice"), info.get("tying")
+    if isinstance(tying, dict) and tying.get("rounds"):
+        return "Tied weights have few values cell by cell, which leaves no table quite linear."
+    if isinstance(choice, dict) and choice.get("how") == "sized":
+        return (
+            f"With {info.get('method')} and no lambda tables are fitted whole: nothing holds edges "
+            "to a line, or tests whether they follow one. Weights are the linear parts."
+        )
+    return ""
+
+
+def shape_text(
+    model: PairwiseMRF, n_tested: int | None = None, info: Mapping[str, Any] | None = None
+) -> str:
     """Return which edges of ordered variables are not linear, in sentences.
 
     Parameters
     ----------
     n_tested : int, optional
         How many pairs were tested for more than a linear part; None where none was.
+    info : mapping, optional
+        How the network was learned (see `why_whole`).
 
     Returns
     -------
@@ -62,7 +90,10 @@ def shape_text(model: PairwiseMRF, n_tested: int | None = None) -> str:
         f"Of {where}{what}, {len(curved):,} {verb(len(curved), 'is', 'are')} not linear and "
         f"{verb(len(curved), 'has a whole table', 'have whole tables')}: {listed}{more}."
     )
-    if len(curved) < len(ordered):
+    why = why_whole(info or {})
+    if why:
+        text += f" {why}"
+    elif len(curved) < len(ordered):
         text += " All other edges of ordered variables lie along their scores."
     return text
 
