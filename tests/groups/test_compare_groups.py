@@ -12,7 +12,7 @@ from graftwork.data import Table
 from graftwork.errors import DataError, ParameterError
 from graftwork.estimators import pool
 from graftwork.grafting.trace import Silence
-from graftwork.groups.differences import log_q_of_chosen
+from graftwork.groups.differences import _mean_norm, log_q_of_chosen
 
 
 def joined(tables, groups=("a", "b", "c"), name="g"):
@@ -321,3 +321,41 @@ def test_files_and_words(found, tmp_path):
     assert found.to_dict()["network_invariance"]["p_value"] == found.invariance
     assert "differ" in found.to_dict()["words"]
     assert list(found.to_frame().columns)[:3] == ["first", "second", "differs"]
+
+
+def cancelling(rows, seed):
+    """Return rows of two groups: x0 - x1 above 0 in the one, below in the other; x2 - x3 in both."""
+    tables = {}
+    for group, sign in (("a", 1.0), ("b", -1.0)):
+        pairs = {
+            ("x0", "x1"): [[0.5 * sign, 0], [0, 0.5 * sign]],
+            ("x2", "x3"): [[0.6, 0], [0, 0.6]],
+        }
+        model = gw.PairwiseMRF({f"x{i}": [0, 1] for i in range(5)}, None, pairs)
+        drawn = model.sample(rows, random_state=seed + len(tables)).to_dict()
+        tables[group] = drawn | {"group": [group] * rows}
+    return {name: tables["a"][name] + tables["b"][name] for name in tables["a"]}
+
+
+def test_permutations_see_pairs_that_cancel_in_the_network_of_all_rows():
+    found = gw.compare_groups(cancelling(600, 0), by="group", n_permutations=40)
+    place = [tuple(pair) for pair in found.pairs.tolist()].index((0, 1))
+    assert not found.known[place]  # all rows together say nothing of it
+    assert np.isnan(found.permutations.familywise[place])
+    assert found.invariance < 0.001
+    assert found.permutations.invariance < 0.001
+    n_others = 10 - int(found.known.sum())
+    least = np.exp(found.tests.log_p[~found.known].min())
+    assert found.permutations.invariance == pytest.approx(2 * n_others * least)
+
+
+def test_mean_norms_are_those_of_draws():
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 4):
+        for length in (0.0, 0.3, 1.0, 3.0, 12.0):
+            values = length * np.ones(size) / np.sqrt(size)
+            spread = 0.5 * np.eye(size) + 0.1
+            draws = rng.multivariate_normal(values, spread, 200_000)
+            assert _mean_norm(values, spread) == pytest.approx(
+                np.linalg.norm(draws, axis=1).mean(), rel=0.03
+            )

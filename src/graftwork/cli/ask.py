@@ -261,7 +261,8 @@ def show(
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
-    from graftwork.report.edges import saved_edges, saved_tests
+    from graftwork.report.edges import saved_edges, saved_explained, saved_tests
+    from graftwork.report.plot import with_explained
     from graftwork.text import section
 
     network = load(model)
@@ -275,8 +276,14 @@ def show(
         typer.echo(chain_text(network, info, top))
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
+    explained = saved_explained(network, info)
     strongest = describe_network(
-        network, meanings=_meanings(model), top=top, unseen=unseen, tests=tests
+        network,
+        meanings=_meanings(model),
+        top=top,
+        unseen=unseen,
+        tests=tests,
+        explained=explained,
     )
     parts = [
         render.model_text(network, info),
@@ -294,7 +301,7 @@ def show(
     if edges is not None:
         write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:
-        plot_network(network, plot, communities=communities)
+        plot_network(with_explained(network, explained), plot, communities=communities)
 
 
 def _meanings(model: Path) -> dict[str, dict[str, str]] | None:

@@ -438,7 +438,7 @@ def write_files(
         try:
             shown = preferred(inside, held)
             picture = out / "network.png"
-            plot_network(net.model_, picture, predictability=shown, communities=plan.communities)
+            plot_network(net, picture, predictability=shown, communities=plan.communities)
             written.append("network.png")
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")

@@ -49,6 +49,24 @@ def edge_records(
     return [{name: record[name] for name in COLUMNS} for record in records]
 
 
+def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:
+    """Return what orders edges and makes lines wide: "strength", or "explained".
+
+    Strengths grow with the number of states. So where edges have tables of different sizes, what
+    they explain of their variables takes their place, if it is known.
+
+    Examples
+    --------
+    >>> tables = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0, 0], [0, 1, 1]]}
+    >>> mixed = PairwiseMRF({"a": [0, 1], "b": [0, 1], "c": [0, 1, 2]}, None, tables)
+    >>> sized_by(mixed, [0.1, 0.2]), sized_by(mixed, [])
+    ('explained', 'strength')
+    """
+    layout = model.potentials.layout
+    sizes = np.diff(layout.edge_offsets)
+    return "explained" if len(set(sizes.tolist())) > 1 and len(explained) else "strength"
+
+
 def tests_in_order(
     model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
 ) -> list[list[float]] | None:

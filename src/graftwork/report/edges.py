@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
-from graftwork.estimators.edges import TESTS, edge_records
+from graftwork.estimators.edges import TESTS, edge_records, sized_by
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.inputs import find, number
@@ -114,31 +114,33 @@ def tests_of(net: MarkovNetwork) -> Tested:
 
 
 def edges_of(net: MarkovNetwork) -> list[EdgeRecord]:
-    """Return a record for each edge of a fitted network, the strongest first."""
-    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests_of(net))
-    return _with_explained(records, net.model_, net.fit_.explained)
+    """Return a record for each edge of a fitted network, the largest first (see `edge_table`)."""
+    return edge_table(
+        net.model_, unseen=net.data_.unseen(), tests=tests_of(net), explained=net.fit_.explained
+    )
 
 
 def saved_edges(
     model: PairwiseMRF, info: Mapping[str, Any], unseen: Unseen | None = None
 ) -> list[EdgeRecord]:
     """Return a record for each edge of a network, with what its file keeps of the learning."""
-    records = edge_table(model, unseen=unseen, tests=saved_tests(model, info))
+    tests, explained = saved_tests(model, info), saved_explained(model, info)
+    return edge_table(model, unseen=unseen, tests=tests, explained=explained)
+
+
+def saved_explained(model: PairwiseMRF, info: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return what each edge of a network explains, as its file has it; () if it has not.
+
+    Examples
+    --------
+    >>> saved_explained(PairwiseMRF({"a": [0, 1]}), {"explained": "?"})
+    ()
+    """
     try:
-        explained = [float(share) for share in info.get("explained") or ()]
-        return _with_explained(records, model, explained)
+        found = tuple(float(share) for share in info.get("explained") or ())
     except (TypeError, ValueError):
-        return records
-
-
-def _with_explained(
-    records: list[EdgeRecord], model: PairwiseMRF, explained: Sequence[float]
-) -> list[EdgeRecord]:
-    """Return records with what each edge of the model explains, if that is known."""
-    if not explained:
-        return records
-    shares = dict(zip(model.edges, explained, strict=True))
-    return [replace(record, explained=shares[record.first, record.second]) for record in records]
+        return ()
+    return found if len(found) == model.n_edges else ()
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
@@ -163,9 +165,13 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
 
 
 def edge_table(
-    model: PairwiseMRF, *, unseen: Unseen | None = None, tests: Tested | None = None
+    model: PairwiseMRF,
+    *,
+    unseen: Unseen | None = None,
+    tests: Tested | None = None,
+    explained: Sequence[float] = (),
 ) -> list[EdgeRecord]:
-    """Return a record for each edge, the strongest first.
+    """Return a record for each edge, the strongest first, or that which explains most.
 
     A table is double-centred before it is read, so that what it says about single variables does
     not count. Of entries equally large the last is named: 1 with 1 rather than 0 with 0.
@@ -178,11 +184,14 @@ def edge_table(
         States no row had: the data say nothing about them, so no association names them.
     tests : mapping of ends to EdgeTest, optional
         See `tests_of` and `saved_tests`.
+    explained : sequence of float
+        What each edge of the model explains; empty if that is not known.
 
     Returns
     -------
     list of EdgeRecord
-        By falling strength; equal ones in the order of the names.
+        By falling strength, or what they explain (see `sized_by`); equal ones in the order of the
+        names.
 
     Examples
     --------
@@ -198,7 +207,11 @@ def edge_table(
     records = [
         _record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in model.edges
     ]
-    return sorted(records, key=lambda record: -record.strength)
+    if explained:
+        pairs = zip(records, explained, strict=True)
+        records = [replace(record, explained=float(share)) for record, share in pairs]
+    size = sized_by(model, explained)
+    return sorted(records, key=lambda record: -getattr(record, size))
 
 
 def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: EdgeTest) -> EdgeRecord:

@@ -122,7 +122,8 @@ def _invariance(found: GroupComparison) -> list[str]:
     return [
         text,
         "By permutation of the group labels, the largest difference among the edges of the network "
-        f"of all rows: p = {probability(done.invariance)}.",
+        "of all rows (and, by theory, of pairs that groups alone have): "
+        f"p = {probability(done.invariance)}.",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.edges import sized_by
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import find_communities
 from graftwork.report.edges import the_model
@@ -51,10 +52,11 @@ def plot_network(
 ) -> Any:
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
-    Edges are as wide and dark as they are strong, and colours mark the largest communities, groups
-    of closely connected variables. Variables without an edge are named below the picture. A
-    notebook shows the picture where this is the value of a cell. No window opens, and pyplot is
-    left alone.
+    Edges are as wide and dark as they are strong, or, where tables have different sizes and it is
+    known (of a `MarkovNetwork`), as they explain their variables. Colours mark the largest
+    communities, groups of closely connected variables. Variables without an edge are named below
+    the picture. A notebook shows the picture where this is the value of a cell. No window opens,
+    and pyplot is left alone.
 
     Parameters
     ----------
@@ -131,12 +133,32 @@ def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
     >>> as_graph(nx.path_graph(3)).number_of_edges()
     2
     """
-    return network if isinstance(network, nx.Graph) else the_model(network).to_networkx()
+    if isinstance(network, nx.Graph):
+        return network
+    fitted = getattr(network, "fit_", None)
+    return with_explained(the_model(network), () if fitted is None else fitted.explained)
+
+
+def with_explained(model: PairwiseMRF, explained: Sequence[float]) -> nx.Graph:
+    """Return the graph of a network, with what its edges explain, and which size lines show.
+
+    Examples
+    --------
+    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
+    >>> with_explained(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), [0.1]).edges(data=True)
+    EdgeDataView([('a', 'b', {'strength': 1.0, 'weight': 2.0, 'explained': 0.1})])
+    """
+    graph = model.to_networkx()
+    graph.graph["size"] = sized_by(model, explained)
+    if explained:
+        nx.set_edge_attributes(graph, dict(zip(model.edges, explained, strict=True)), "explained")
+    return graph
 
 
 def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, list[str]]:
     """Return the edges to draw with finite strengths, and what was left out, in words."""
-    edges = [(a, b, float(d.get("strength", 1.0))) for a, b, d in whole.edges(data=True)]
+    size = _size(whole)
+    edges = [(a, b, float(d.get(size, 1.0))) for a, b, d in whole.edges(data=True)]
     finite = [s for _, _, s in edges if math.isfinite(s)]
     cap = max(finite, default=1.0)
     edges.sort(key=lambda edge: -edge[2])
@@ -144,12 +166,13 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
     kept: dict[Any, None] = {}
     drawn = []
     for a, b, strength in edges:
-        if strength >= least and len(kept.keys() | {a, b}) <= max_nodes:
+        strong = whole.edges[a, b].get("strength", 1.0) >= least
+        if strong and len(kept.keys() | {a, b}) <= max_nodes:
             kept.update({a: None, b: None})
             drawn.append((a, b, min(strength, cap)))
     if len(drawn) < len(edges):
         notes.append(f"{count(len(edges) - len(drawn), 'weaker edge')} not drawn.")
-    graph = nx.Graph()
+    graph = nx.Graph(size=size)
     graph.add_nodes_from(node for node in whole if node in kept)
     signs = {True: POSITIVE, False: NEGATIVE}
     for a, b, strength in drawn:
@@ -159,6 +182,11 @@ def _select(whole: nx.Graph, least: float, max_nodes: int) -> tuple[nx.Graph, li
     if loose:
         notes.append(f"Without an edge: {names(loose)}.")
     return graph, notes
+
+
+def _size(graph: nx.Graph) -> str:
+    """Return what makes lines wide: strengths unless a network's graph says otherwise."""
+    return str(graph.graph.get("size", "strength"))
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -393,7 +421,9 @@ def _reading(
     """Return how to read the picture, in sentences."""
     parts = []
     if graph.number_of_edges():
-        parts.append("Wider, darker edges are stronger.")
+        explains = graph.graph.get("size") == "explained"
+        more = "explain more of their variables" if explains else "are stronger"
+        parts.append(f"Wider, darker edges {more}.")
         if {POSITIVE, NEGATIVE} & {colour for _, _, colour in graph.edges(data="colour")}:
             parts.append("Blue edges have weights above zero, red ones below.")
     if len(set(colours.values())) > 1 and not isinstance(communities, Mapping):

@@ -10,6 +10,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
 from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.edges import sized_by
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
@@ -18,7 +19,14 @@ from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, evidence_sections
 from graftwork.report.communities import community_text
 from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
-from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
+from graftwork.report.edges import (
+    Association,
+    EdgeRecord,
+    Tested,
+    Unseen,
+    edge_table,
+    tests_of,
+)
 from graftwork.report.predictability import both_text
 from graftwork.report.scores import HeldOut
 from graftwork.report.shapes import is_curved, shape_text
@@ -88,7 +96,12 @@ def summary(
     ]
     parts = [section(title, text) for title, text in sections if text]
     strongest = describe_network(
-        model, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
+        model,
+        meanings=meanings,
+        top=top,
+        unseen=data.unseen(),
+        tests=tests_of(net),
+        explained=net.fit_.explained,
     )
     if strongest:
         parts.append(strongest)
@@ -109,6 +122,7 @@ def describe_network(
     top: int = 10,
     unseen: Unseen | None = None,
     tests: Tested | None = None,
+    explained: Sequence[float] = (),
 ) -> str:
     """Return the strongest edges in words, below a heading; an empty text if there is no edge.
 
@@ -120,13 +134,14 @@ def describe_network(
         Words for states.
     top : int
         How many edges to name.
-    unseen, tests : optional
+    unseen, tests, explained : optional
         As in `edge_table`.
 
     Returns
     -------
     str
-        One paragraph an edge.
+        One paragraph an edge. Where tables have different sizes, what edges explain is told, and
+        those that explain most come first.
 
     Examples
     --------
@@ -135,17 +150,24 @@ def describe_network(
     The only edge
       a - b  strength 1.00, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
-    records = edge_table(model, unseen=unseen, tests=tests)
+    records = edge_table(model, unseen=unseen, tests=tests, explained=explained)
     if not records or top < 1:
         return ""
     shown = records[:top]
-    title = "Strongest edges" if len(records) > len(shown) else "Edges, strongest first"
+    mixed = sized_by(model, explained) == "explained"
+    some, every = "Strongest edges", "Edges, strongest first"
+    if mixed:
+        some, every = "Edges that explain most", "Edges, by what they explain"
+    title = some if len(records) > len(shown) else every
     if len(records) == 1:
         title = "The only edge"
-    return "\n".join([title, *(wrap(describe_edge(r, meanings), hang=4) for r in shown)])
+    lines = (describe_edge(record, meanings, explains=mixed) for record in shown)
+    return "\n".join([title, *(wrap(line, hang=4) for line in lines)])
 
 
-def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
+def describe_edge(
+    record: EdgeRecord, meanings: Meanings | None = None, *, explains: bool = False
+) -> str:
     """Return one edge in words, on one line.
 
     Parameters
@@ -154,6 +176,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         One of `edge_table`'s.
     meanings : mapping of variable to mapping of state to word, optional
         Words for states.
+    explains : bool
+        Whether to tell what it explains, which can be compared between tables of all sizes.
 
     Returns
     -------
@@ -171,7 +195,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         for tie, verb in ((record.together, "goes with"), (record.apart, "avoids"))
         if tie is not None
     ]
-    head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
+    share = f"explains {record.explained:.1%}, " if explains else ""
+    head = f"{record.first} - {record.second}  {share}strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
     if is_curved(record.linear_share):
