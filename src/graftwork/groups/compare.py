@@ -22,7 +22,6 @@ from graftwork.groups.differences import (
     Weights,
     differences,
     equal_sums,
-    expected_norms,
     log_q_of_chosen,
 )
 from graftwork.groups.estimates import (
@@ -35,7 +34,7 @@ from graftwork.groups.estimates import (
 from graftwork.groups.permutations import make_permuting, permute, spread_of_strengths
 from graftwork.groups.reading import GroupedRows, read_groups, rows_wanted
 from graftwork.groups.shared_states import SharedStates
-from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
 from graftwork.parameters import number
@@ -199,35 +198,19 @@ class _Comparing:
     def _strength(
         self, pairs: Ints, shared: SharedStates, own: Strengths, groups: Sequence[Estimates]
     ) -> GlobalStrength:
-        """Return the global strengths of the groups, and their test.
-
-        Compared are the norms as they are, each less what it would be on average in its group if
-        the groups were equal.
-        """
+        """Return the global strengths of the groups, and their test."""
         sums = own.values.sum(axis=1)
-        away = (own.norms - expected_norms(groups)).sum(axis=1)
-        along = [[w / max(float(np.linalg.norm(w)), 1e-12) for w in g.values] for g in groups]
-        statistic, degrees, p = equal_sums(away, self._variances(pairs, shared, along, groups))
-        errors = np.sqrt(self._variances(pairs, shared, own.directions, groups))
-        return GlobalStrength(tuple(sums.tolist()), tuple(errors.tolist()), statistic, degrees, p)
-
-    def _variances(
-        self,
-        pairs: Ints,
-        shared: SharedStates,
-        directions: Sequence[list[Floats]],
-        groups: Sequence[Estimates],
-    ) -> Floats:
-        """Return the variance of each group's sum over pairs, moving in these directions."""
         variances = np.array(
             [
-                spread_of_sum(fits[-1], pairs, shared, own)
-                for fits, own in zip(self._fits, directions, strict=True)
+                spread_of_sum(fits[-1], pairs, shared, directions)
+                for fits, directions in zip(self._fits, own.directions, strict=True)
             ]
         )
         if len(pairs):
             variances *= [1.0 + float(each.added.mean()) for each in groups]
-        return variances
+        statistic, degrees, p = equal_sums(sums, variances)
+        errors = np.sqrt(variances)
+        return GlobalStrength(tuple(sums.tolist()), tuple(errors.tolist()), statistic, degrees, p)
 
     def permuted(
         self, found: GroupComparison, count: int, seed: Any, jobs: int, observer: Observer

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.optimize import brentq
-from scipy.special import chdtr, chdtrc, chndtr, gammaln, hyp1f1, ndtri
+from scipy.special import chdtr, chdtrc, chndtr, ndtri
 
 from graftwork.groups.estimates import Estimates
 from graftwork.groups.shared_states import SharedStates
@@ -150,8 +150,6 @@ class Weights:
         return away, away - reach, away + reach
 
 
-#: Beyond so many times the noise, squared, a norm is a length plus what noise across it adds.
-FAR_FROM_ZERO = 50.0
 #: Beyond so many times the noise a strength is about normal.
 FAR = 2500.0
 
@@ -196,44 +194,6 @@ def _strength(values: Floats, covariance: Floats) -> tuple[float, Floats]:
     left = float(np.sqrt(max(norm**2 - across, 0.0)))
     least = float(np.sqrt(scale * np.sqrt(2.0 * df)))
     return left, max(1.0, norm / max(left, least)) * direction
-
-
-def expected_norms(groups: Sequence[Estimates]) -> Floats:
-    """Return the norm that each pair would have in each group on average, were the groups equal.
-
-    Noise makes norms larger, most in small groups: of tables that are equal, and as all groups
-    together say, the smaller group's look stronger.
-
-    Returns
-    -------
-    array, shape (groups, pairs)
-    """
-    out = np.zeros((len(groups), len(groups[0].values)))
-    for k in range(out.shape[1]):
-        precisions = [np.linalg.inv(each.robust[k]) for each in groups]
-        sums = sum(p @ each.values[k] for p, each in zip(precisions, groups, strict=True))
-        common = np.linalg.solve(sum(precisions), sums)
-        out[:, k] = [_mean_norm(common, each.robust[k]) for each in groups]
-    return out
-
-
-def _mean_norm(values: Floats, covariance: Floats) -> float:
-    """Return the mean norm of a vector with noise.
-
-    Examples
-    --------
-    >>> draws = np.array([0.5, 1.0]) + np.random.default_rng(0).normal(size=(100_000, 2))
-    >>> drawn = float(np.linalg.norm(draws, axis=1).mean())
-    >>> round(_mean_norm(np.array([0.5, 1.0]), np.eye(2)) / drawn, 2)
-    1.0
-    """
-    norm, (scale, df) = float(np.linalg.norm(values)), _noise(covariance)
-    far = norm**2 / scale
-    if far > FAR_FROM_ZERO:  # only noise across the vector adds
-        direction = values / norm
-        return norm + float(np.trace(covariance) - direction @ covariance @ direction) / (2 * norm)
-    chi = np.exp(gammaln(0.5 * df + 0.5) - gammaln(0.5 * df)) * hyp1f1(-0.5, 0.5 * df, -0.5 * far)
-    return float(np.sqrt(2.0 * scale) * chi)
 
 
 def differences(groups: Sequence[Estimates], pairs: Ints) -> Findings:

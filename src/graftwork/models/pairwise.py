@@ -230,7 +230,8 @@ class PairwiseMRF:
         """Return the signed weight of an edge; NaN where one number does not tell what it is.
 
         That is where a variable has more than two states without an order, or most of the table is
-        not along the scores of both. The weight is the theta of theta * x * y, the part of the
+        not along the scores of both and scores hardly go together in it (those of near-copies do,
+        whose tables are diagonals). The weight is the theta of theta * x * y, the part of the
         table along the scores x and y of both: by how much the log odds of one step of the one
         rise with one step of the other. Of two states the scores are 0 and 1, so that of two
         binary variables it is the log odds ratio.
@@ -244,7 +245,25 @@ class PairwiseMRF:
         weight, squares = self._slope(a, b)
         if not np.isfinite(weight):
             return weight
-        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
+        straight = weight**2 * squares >= 0.5 * self.strength(a, b) ** 2
+        return weight if straight or weight * self._going(a, b) > 0 else float("nan")
+
+    def _going(self, a: Hashable, b: Hashable) -> int:
+        """Return 1 or -1 where scores go together, or against each other, in a table by itself.
+
+        That is where they correlate by half at least, states being even otherwise; 0 if they do
+        not.
+        """
+        first, second = (np.asarray(self._scores.get(n, (0.0, 1.0))) for n in (a, b))
+        table = self.table(a, b)[np.ix_(~np.isnan(first), ~np.isnan(second))]
+        x, y = first[~np.isnan(first)], second[~np.isnan(second)]
+        centred = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0)
+        joint = np.exp(centred - centred.max())
+        joint /= joint.sum()
+        x, y = x - joint.sum(axis=1) @ x, y - joint.sum(axis=0) @ y
+        scale = np.sqrt((joint.sum(axis=1) @ x**2) * (joint.sum(axis=0) @ y**2))
+        correlation = float(x @ joint @ y / scale) if scale > 0 else 0.0
+        return 0 if abs(correlation) < 0.5 else 1 if correlation > 0 else -1
 
     def slope(self, a: Hashable, b: Hashable) -> float:
         """Return the linear part of an edge, as `weight` does, whatever the rest of its table is.
