@@ -65,6 +65,7 @@ SETTINGS = {
     "unequal sizes, three states": Equal(12, 3, (1000, 300)),
     "complete": Equal(10, 2, (500, 500)),
     "missing": Equal(10, 2, (500, 500), missing=0.1),
+    "a quarter missing": Equal(10, 2, (500, 500), missing=0.25),
     "missing, ordered": Equal(10, 5, (300, 300), missing=0.1, ordinal=True),
     "ordered": Equal(12, 5, (300, 300), ordinal=True),
     "ordered, unequal sizes": Equal(12, 5, (1000, 120), ordinal=True),

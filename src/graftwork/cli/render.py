@@ -135,8 +135,7 @@ def saved_shape_text(model: PairwiseMRF, info: dict[str, Any]) -> str | None:
     from graftwork.report.shapes import shape_text
     from graftwork.text import section
 
-    tested = info.get("shapes_tested")
-    text = shape_text(model, tested if isinstance(tested, int) else None, info)
+    text = shape_text(model, info)
     return section("Shape", text) if text else None
 
 

@@ -187,7 +187,7 @@ def _remarks(found: GroupComparison) -> list[str]:
     if any(each.added.any() for each in found.estimates):
         out.append(
             "Missing cells were drawn several times, and what the draws differ by is part of the "
-            "errors; p-values are still somewhat too small where many cells are missing: "
+            "errors; p-values are rough where many cells are missing: "
             + ("ask for permutations." if found.permutations is None else "trust permutations.")
         )
     alone = int((~found.known).sum())

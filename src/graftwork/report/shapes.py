@@ -51,23 +51,23 @@ def why_whole(info: Mapping[str, Any]) -> str:
     return ""
 
 
-def shape_text(
-    model: PairwiseMRF, n_tested: int | None = None, info: Mapping[str, Any] | None = None
-) -> str:
+def shape_text(model: PairwiseMRF, info: Mapping[str, Any] | None = None) -> str:
     """Return which edges of ordered variables are not linear, in sentences.
 
     Parameters
     ----------
-    n_tested : int, optional
-        How many pairs were tested for more than a linear part; None where none was.
     info : mapping, optional
-        How the network was learned (see `why_whole`).
+        How the network was learned, of `MarkovNetwork.info` or of a model file: how many pairs were
+        tested for more than a linear part, and which passed.
 
     Returns
     -------
     str
         Empty where no edge has an ordered variable and nothing was tested.
     """
+    told = info or {}
+    tested = told.get("shapes_tested")
+    n_tested = tested if isinstance(tested, int) else None
     shares = {edge: model.linear_share(*edge) for edge in model.edges}
     ordered = [edge for edge, share in shares.items() if not np.isnan(share)]
     curved = [edge for edge in ordered if is_curved(shares[edge])]
@@ -90,12 +90,27 @@ def shape_text(
         f"Of {where}{what}, {len(curved):,} {verb(len(curved), 'is', 'are')} not linear and "
         f"{verb(len(curved), 'has a whole table', 'have whole tables')}: {listed}{more}."
     )
-    why = why_whole(info or {})
+    why = why_whole(told)
     if why:
-        text += f" {why}"
-    elif len(curved) < len(ordered):
+        return f"{text} {why}"
+    if len(curved) < len(ordered):
         text += " All other edges of ordered variables lie along their scores."
-    return text
+    return text + _doubts(model, curved, told.get("curved"))
+
+
+def _doubts(model: PairwiseMRF, curved: Sequence[tuple[Any, Any]], passed: Any) -> str:
+    """Return which whole tables the last tests do not ask for, in a sentence; mostly nothing.
+
+    A pair that has its whole table keeps it while others come in.
+    """
+    try:
+        sure = {frozenset((model.names[i], model.names[j])) for i, j in passed}
+    except (TypeError, ValueError, IndexError):  # a file may hold anything
+        return ""
+    doubtful = [f"{a} - {b}" for a, b in curved if frozenset((a, b)) not in sure]
+    if not doubtful:
+        return ""
+    return f" With all edges in place, tests no longer tell it of {names(doubtful, _NAMED)}."
 
 
 def states_text(model: PairwiseMRF, name: Any, most: int) -> str:

@@ -81,7 +81,7 @@ def summary(
         ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
         ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
         (_choice_title(net), _choice_text(net)),
-        ("Shape", shape_text(model, evidence.n_rests if evidence else None, net.info())),
+        ("Shape", shape_text(model, net.info())),
     ]
     if evidence is not None:
         tests = net.choice_.tests
