@@ -82,10 +82,10 @@ class MarkovNetwork(Estimator):
     model_ : PairwiseMRF
         The network: ask it for marginals, samples, probabilities.
     graph_ : networkx.Graph
-        Variables with their ``states`` (a list in JSON) and edges with their ``strength``,
-        the share they ``explained`` and, where they were tested, ``p_value`` and ``q_value``: texts
-        and numbers only, so that networkx can write it in any format. ``model_.table(a, b)`` has
-        the log-potentials.
+        Variables with their ``states`` (a list in JSON) and edges with their ``strength`` and,
+        where they were tested, ``p_value`` and ``q_value``, and ``explained`` where tables have
+        different sizes: texts and numbers only, so that networkx can write it in any format.
+        ``model_.table(a, b)`` has the log-potentials.
     certificate_ : Certificate
         How close to optimal the penalised network is, and how much of that was checked.
     trace_ : list of Round
@@ -318,15 +318,18 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph: states, strengths, what edges explain and, if any, their tests."""
+        """The network's graph, with states, strengths and, where there are any, p- and q-values.
+
+        Where tables have different sizes, with what edges explained too, which pictures show.
+        """
         check_is_fitted(self)
         graph = self.model_.to_networkx()
-        explained = self.fit_.explained
-        for edge in edge_records(self.model_, self.names_, self.evidence_, explained):
-            tests = {name: edge[name] for name in ("explained", "p_value", "q_value")}
+        graph.graph["size"] = size = sized_by(self.model_, self.fit_.explained)
+        wanted = ("p_value", "q_value") if size == "strength" else (size, "p_value", "q_value")
+        for edge in edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained):
+            tests = {name: edge[name] for name in wanted}
             known = {name: value for name, value in tests.items() if not math.isnan(value)}
             graph.edges[edge["first"], edge["second"]].update(known)
-        graph.graph["size"] = sized_by(self.model_, explained)  # what pictures show
         return graph
 
     @property
