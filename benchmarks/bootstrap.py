@@ -91,7 +91,8 @@ def _inside(boot: Bootstrap) -> float:
     """Return the share of centralities inside the middle 95 % of the resamples."""
     low, high = np.quantile(boot.centrality_draws, [0.025, 0.975], axis=0)
     slack = 1e-9 * np.abs(boot.centrality)
-    return float(((low - slack <= boot.centrality) & (boot.centrality <= high + slack)).mean())
+    inside = (low - slack <= boot.centrality) & (boot.centrality <= high + slack)
+    return float(inside[~np.isnan(boot.centrality)].mean())
 
 
 def _order(boot: Bootstrap, nets: list[gw.MarkovNetwork]) -> float:

@@ -1,9 +1,11 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import graftwork as gw
 
@@ -159,6 +161,41 @@ def test_show_tells_of_tests_what_the_summary_tells(graftwork, chain_csv, tmp_pa
     assert all(line in shown for line in edges)
     assert "at a false discovery rate of 0.01" in " ".join(shown.split())
     assert (tmp_path / "edges.csv").read_text() == (run / "edges.csv").read_text()
+
+
+def test_show_tells_order_and_shape_and_edges_csv_has_the_tests(graftwork, tmp_path):
+    scores = np.arange(4) - 1.5
+    tables = {
+        ("mood", "sleep"): 0.5 * np.outer(scores, scores),
+        ("work", "rest"): 0.5 * np.outer(scores**2 - 1.25, scores**2 - 1.25),
+    }
+    words = ["never", "rarely", "often", "always"]
+    states = dict.fromkeys(("mood", "sleep", "work", "rest"), words) | {"town": ["x", "y", "z"]}
+    rows = gw.PairwiseMRF(states, None, tables).sample(500, random_state=0)
+    rows.write_csv(tmp_path / "rows.csv")
+    order = [f"--ordinal={name}:{','.join(words)}" for name in list(states)[:4]]
+    run = tmp_path / "run"
+    out = graftwork(
+        "learn", tmp_path / "rows.csv", "--out", run, *order, "--holdout", 0, "--no-plot"
+    )
+    assert out.code == 0
+    shown = graftwork("show", run / "model.gw").out
+    assert "mood   never < rarely < often < always" in shown
+    assert "town   x, y, z" in shown
+    shape = out.out[out.out.index("Shape") : out.out.index("What the numbers")]
+    assert "is not linear and has a whole table: work - rest" in " ".join(shape.split())
+    assert shape in shown
+    assert re.search(r"work - rest  strength [\d.]+, not linear, p = ", shown)
+    with (run / "edges.csv").open(encoding="utf-8") as file:
+        edges = {(row["first"], row["second"]): row for row in csv.DictReader(file)}
+    straight, bent = edges["mood", "sleep"], edges["work", "rest"]
+    assert float(straight["df"]) == 1.0
+    assert float(bent["df"]) > 1.0
+    for row in (straight, bent):  # the p-value is the tail of the statistic
+        tail = scipy.stats.chi2.sf(float(row["statistic"]), float(row["df"]))
+        assert np.log(tail) == pytest.approx(np.log(float(row["p_value"])), rel=1e-6)
+    assert float(straight["linear_share"]) == pytest.approx(1.0)
+    assert float(bent["linear_share"]) < 0.5
 
 
 def test_show_says_that_a_file_keeps_no_p_values(graftwork, chain_csv, tmp_path):

@@ -475,3 +475,49 @@ def test_options_of_exchanges_that_mean_nothing(graftwork, chain_csv, tmp_path, 
     assert result.code == 2
     assert said in " ".join(result.err.split())
     assert not (tmp_path / "run").exists()
+
+
+def test_errors_of_order_and_bins_speak_the_command_line(graftwork, tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("mood,age\n" + "low,31\nhigh,44\nmid,22\n" * 10)
+    common = ["learn", data, "--out", tmp_path, "--no-plot", "--holdout", "0", *FAST]
+    for options, words in (
+        (["--ordinal", "all"], "write --ordinal mood:lowest,...,highest"),
+        (["--ordinal", "moods"], "--ordinal names 'moods', which is not a column; did you mean"),
+        (["--ordinal", "mood:low,high"], "--ordinal: 'mood' has the states"),
+        (["--ordinal", "mood:low,low"], "--ordinal: 'mood' has the state 'low' in two places"),
+        (["--ordinal", "age", "--penalty", "l1"], "--ordinal goes with --penalty group-l1"),
+        (["--bins", "1"], "--bins must be a whole number greater than or equal to 2"),
+        (["--bins", "1"], "by column (--bins age:5)"),
+        (["--bins", "age:1"], "--bins of 'age' must be a whole number"),
+        (["--bins", "mood:3"], "--bins names 'mood', which is not a column of numbers"),
+        (["--bins", "ages:3"], "--bins names 'ages', which is not a column; did you mean 'age'"),
+    ):
+        refused = graftwork(*common, *options)
+        assert refused.code == 2
+        assert words in refused.err
+        for python in ("ordinal=", "bins=", "states=", "dict", "['", "{'"):
+            assert python not in refused.err
+    assert (
+        graftwork(*common, "--ordinal", "mood:low,mid,high", "--ordinal", "age:22,31,44").code == 0
+    )
+    assert load(tmp_path / "model.gw").scores == {"mood": (2.0, 0.0, 1.0), "age": (0.0, 1.0, 2.0)}
+
+
+def test_texts_that_mean_missing_add_to_the_usual_ones(graftwork, tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("mood,age\n" + "1,31\n2,44\n3,9\n9,22\n,\n2,?\n" * 10)
+    common = ["learn", data, "--out", tmp_path, "--no-plot", "--holdout", "0", *FAST]
+    common += ["--missing", "available-case"]
+    told = graftwork(*common)
+    assert told.code == 0
+    assert "missing, --missing-values mood:9 says so" not in told.out  # the file has 9 as an age
+    assert "Column 'mood' has 9 beside other answers" in " ".join(told.out.split())
+    assert "--missing-values mood:9 says so when a file is read" in " ".join(told.out.split())
+    assert graftwork(*common, "--missing-values", "?", "--missing-values", "mood:9").code == 0
+    assert load(tmp_path / "model.gw").states == {"mood": (1, 2, 3), "age": (9, 22, 31, 44)}
+    scored = graftwork("score", tmp_path / "model.gw", data)  # as in learning
+    assert scored.code == 0, scored.err
+    only = graftwork(*common, "--missing-values", "?", "--keep-missing")
+    assert only.code == 0
+    assert load(tmp_path / "model.gw").states["mood"] == ("", "1", "2", "3", "9")

@@ -64,6 +64,79 @@ def test_gaps_errors_and_headers_of_sheets(excel, tmp_path):
             gw.read_table(odd, header=True)
 
 
+def test_a_sheet_is_chosen_by_name(excel, tmp_path, capsys):
+    book = excel.Workbook()
+    book.active.title = "Codebook"
+    book.active.append(["item", "text"])
+    book.active.append(["mood", "How are you?"])
+    data = book.create_sheet("Answers 2024")
+    data.append(["mood", "sleep"])
+    for k in range(60):
+        data.append([k % 3 + 1 if k % 7 else 99, k % 3 + 1])
+    path = tmp_path / "t.xlsx"
+    book.save(path)
+    table = gw.read_table(
+        path, sheet="Answers 2024", missing_values={"mood": ["99"]}, missing="state"
+    )
+    assert table.states == ((1, 2, 3, "(missing)"), (1, 2, 3))
+    assert np.count_nonzero(table.codes[0] == 3) == 9
+    assert table.notes == ()
+    first = gw.read_table(path)
+    assert first.names == ("item", "text")
+    (note,) = first.notes
+    assert note == (
+        "The file has 2 sheets ('Codebook', 'Answers 2024'); the first was read, and "
+        "sheet='Answers 2024' would read another."
+    )
+    assert first.take_columns(["item"]).take_rows([0]).notes == (note,)  # and so on to the summary
+    assert gw.MarkovNetwork(lam=0.1).fit(first).data_.remarks[0] == note
+    with pytest.raises(DataError, match=r"t.xlsx: there is no sheet 'answers 2024'; did you mean "):
+        gw.read_table(path, sheet="answers 2024")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"only Excel files .* leave sheet='x' out"):
+        gw.read_table(tmp_path / "t.csv", sheet="x")
+    words = [
+        "learn",
+        str(path),
+        "--lam",
+        "0.1",
+        "--no-plot",
+        "--holdout",
+        "0",
+        "--out",
+        str(tmp_path),
+    ]
+    assert main([*words, "--sheet", "x"]) == 2
+    assert (
+        "there is no sheet 'x'. The sheets are 'Codebook', 'Answers 2024'"
+        in capsys.readouterr().err
+    )
+    assert main(words) == 0
+    assert "--sheet 'Answers 2024' would read another" in " ".join(capsys.readouterr().out.split())
+    sheet = ["--sheet", "Answers 2024", "--missing-values", "mood:99", "--missing", "drop-rows"]
+    assert main([*words, *sheet]) == 0
+    assert gw.load(tmp_path / "model.gw").states == {"mood": (1, 2, 3), "sleep": (1, 2, 3)}
+    model = str(tmp_path / "model.gw")
+    capsys.readouterr()
+    assert (
+        main(["score", model, str(path), "--sheet", "Answers 2024", "--missing", "drop-rows"]) == 0
+    )
+    assert "rows 51" in " ".join(capsys.readouterr().out.split())
+    assert main(["predict", model, str(path), "--sheet", "Answers 2024", "--target", "mood"]) == 0
+
+
+def test_texts_that_mean_missing_in_files_of_all_kinds(spss, tmp_path):
+    frame = pd.DataFrame({"mood": [1.0, 2.0, 9.0, 3.0], "town": ["a", "?", "b", "a"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    spss.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"mood": {3.0: "high"}})
+    told = {"mood": ["9", "high"], "town": ["?"]}
+    parquet = gw.read_table(tmp_path / "t.parquet", missing="state", missing_values=told)
+    assert parquet.states == ((1, 2, 3, "(missing)"), ("a", "b", "(missing)"))
+    assert parquet.codes.tolist() == [[0, 1, 3, 2], [0, 2, 1, 0]]
+    labels = gw.read_table(tmp_path / "t.sav", missing="state", missing_values=told)
+    assert labels.states == ((1, 2, "(missing)"), ("a", "b", "(missing)"))
+
+
 def test_files_that_are_no_sheets(excel, tmp_path):
     bad = tmp_path / "bad.xlsx"
     bad.write_text("a,b\n1,2\n")

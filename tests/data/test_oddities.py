@@ -11,14 +11,17 @@ import pytest
 
 import graftwork as gw
 from graftwork.cli import main
+from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import (
     answer_columns,
     column_remarks,
     lone_columns,
+    missing_codes,
     number_columns,
     order_remarks,
     text_number_columns,
 )
+from graftwork.errors import DataError
 from graftwork.report.data_notes import data_notes
 
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -190,3 +193,76 @@ def test_the_command_line_says_which_option(tmp_path, capsys):
     assert "says so" not in capsys.readouterr().out
     assert main(args) == 0
     assert "--drop id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        ([1, 2, 3, 4, 5, 9], (9,)),
+        ([1, 2, 3, 4, 5, 99, 98], ()),  # 98 is no usual code
+        ([0, 1, 2, 3, -1], (-1,)),
+        ([1, 2, 3, -9, 99], (-9, 99)),
+        ([1.0, 2.0, 3.0, 999.0], (999.0,)),
+        ([1, 2, 9], (9,)),
+        ([-1, 0, 1], ()),
+        ([-2, -1, 0, 1, 2], ()),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9], ()),
+        ([1, 2, 3, 4, 5, 6, 8], (8,)),
+        ([10, 20, 30, 99], ()),
+        ([*range(18, 80), 999], (999,)),
+        ([*range(18, 99), 99], ()),
+        ([*range(-30, 30), 999], ()),  # degrees, say
+        (["1", "2", "3", "don't know"], ("don't know",)),
+        (["1", "2", "3", "Don\u2019t know", "(refused)"], ("(refused)", "Don\u2019t know")),
+        (["1", "2", "3", "often"], ()),
+        (["yes", "no", "don't know"], ()),  # an answer like others
+    ],
+)
+def test_codes_of_missing_answers_are_told_from_answers(cells, codes):
+    table = gw.as_table({"q": cells * 5, "b": [0, 1] * 2 + [1] * (len(cells) * 5 - 4)})
+    found = missing_codes(table)
+    assert set(found.get("q", ())) == set(codes)
+    assert "b" not in found
+
+
+def test_an_order_with_no_answer_among_its_states_is_remarked_on():
+    words = ["never", "often", "always", "no answer"]
+    answers = pd.Categorical(RNG.choice(words, 200), words, ordered=True)
+    (told,) = column_remarks(gw.as_table(pd.DataFrame({"q": answers, "b": [0, 1] * 100})))
+    assert told.startswith("Column 'q' has no answer beside other answers")
+
+
+def test_what_a_remark_says_about_missing_answers_works(tmp_path):
+    rows = RNG.integers(1, 6, (300, 4)).astype(object)
+    rows[::17, :2] = 99
+    rows[5::19, 2] = "don't know"
+    rows[:, 3] = RNG.choice([10, 20, 99], 300)  # here 99 is a region
+    rows[::40, 0] = ""
+    path = tmp_path / "t.csv"
+    lines = [",".join(map(str, row)) for row in [["mood", "sleep", "work", "region"], *rows]]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    net = gw.MarkovNetwork(lam=0.2, missing="available-case").fit(
+        gw.read_table(path, missing="state")
+    )
+    codes, texts = net.data_.remarks[:2]
+    assert (
+        "Columns 'mood', 'sleep' have 99 beside other answers, which looks like no answer" in codes
+    )
+    assert "missing_values={'mood': ['99'], 'sleep': ['99']} says so when a file is read" in codes
+    assert "missing_values={'work': [\"don't know\"]}" in texts
+    told = {"mood": ["99"], "sleep": ["99"], "work": ["don't know"]}
+    table = gw.read_table(path, missing="state", missing_values=told)
+    for name, empty in (("mood", 8), ("sleep", 0), ("work", 0)):
+        cells = table.column(name).tolist()
+        assert {c for c in cells if c != "(missing)"} == {1, 2, 3, 4, 5}
+        own = rows[:, ["mood", "sleep", "work"].index(name)]
+        gone = np.isin(own.astype(str), ["99", "don't know", ""])
+        assert [c == "(missing)" for c in cells] == gone.tolist()
+        assert cells.count("(missing)") > empty
+    assert 99 in table.column("region").tolist()
+    assert all("99" not in each for each in column_remarks(table))
+    with pytest.raises(DataError, match=r"missing_values names the column 'moods', .* mean 'mood'"):
+        gw.read_table(path, missing_values={"moods": ["9"]})
+    everywhere = gw.read_table(path, missing="state", missing_values={None: ["99", "don't know"]})
+    assert 99 not in everywhere.states[3]
+    assert MISSING_STATE in everywhere.states[0]

@@ -31,7 +31,10 @@ from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.testing.resampled import moved
 
-ARRAYS = ("pairs", "strengths", "draws", "centrality_draws", "dropped", "subset_centrality")
+ARRAYS = (
+    "pairs", "strengths", "draws", "centrality_draws", "dropped", "subset_centrality", "weights",
+    "weight_draws",
+)  # fmt: skip
 
 
 def network(**settings):
@@ -119,7 +122,7 @@ def test_more_resamples_keep_the_first_and_other_seeds_change_them():
     table = random_table(1, n=4, rows=60)
     few = network().bootstrap(table, 3, random_state=0, case_dropping=False)
     more = network().bootstrap(table, 6, random_state=0)
-    assert np.array_equal(few.centrality_draws, more.centrality_draws[:3])
+    assert np.array_equal(few.centrality_draws, more.centrality_draws[:3], equal_nan=True)
     assert not np.array_equal(
         few.centrality_draws,
         network().bootstrap(table, 3, random_state=1, case_dropping=False).centrality_draws,
@@ -233,8 +236,9 @@ def test_an_interrupt_keeps_what_is_done(jobs):
     assert 5 <= kept.n_done + kept.n_subsets < 16
     if jobs == 1:
         assert (kept.n_done, kept.n_subsets) == (3, 2)  # in turns
-        assert np.array_equal(kept.centrality_draws, whole.centrality_draws[:3])
-        assert np.array_equal(kept.subset_centrality, whole.subset_centrality[:2])
+        whole_draws, whole_subsets = whole.centrality_draws, whole.subset_centrality
+        assert np.array_equal(kept.centrality_draws, whole_draws[:3], equal_nan=True)
+        assert np.array_equal(kept.subset_centrality, whole_subsets[:2], equal_nan=True)
         assert np.array_equal(kept.dropped, whole.dropped[:2])
     with pytest.raises(KeyboardInterrupt):
         net.bootstrap(table, 8, observer=Stop(after=0))
@@ -382,10 +386,14 @@ def test_the_stability_coefficient_by_hand():
 
 def test_stability_of_made_up_centralities():
     rng = np.random.default_rng(0)
-    reference = np.stack([rng.random(6), rng.random(6), rng.random(6), np.full(6, 0.1)])
+    reference = np.stack([rng.random(6), np.full(6, np.nan), *rng.random((2, 6)), np.full(6, 0.1)])
     subsets = np.repeat(reference[None], 80, axis=0)
     subsets[60:, 0] *= -1  # strength falls apart at .5
-    subsets[20:, 1] = 0.3  # degree does not vary from .25 on
+    subsets[20:, 2] = 0.3  # degree does not vary from .25 on
+    reference[1, :4] = [1.0, -1.0, 2.0, -2.0]  # two variables have edges without a sign
+    subsets[:, 1] = reference[1]
+    subsets[20:, 1, 4] = 9.0  # has no value to compare with
+    subsets[40:, 1, :2] *= -1  # the order changes at .4: the correlation is .6
     boot = Bootstrap(
         names=tuple("abcdef"),
         pairs=np.empty((0, 2), dtype=np.int64),
@@ -399,19 +407,29 @@ def test_stability_of_made_up_centralities():
         shares=(0.1, 0.25, 0.4, 0.5),
         n_asked=80,
     )
-    assert boot.cs == {"strength": 0.4, "degree": 0.1, "closeness": 0.5, "betweenness": None}
+    assert boot.cs == {
+        "strength": 0.4, "expected_influence": 0.25, "degree": 0.1, "closeness": 0.5,
+        "betweenness": None,
+    }  # fmt: skip
     last = [record for record in boot.stability() if record["dropped"] == 0.5]
-    assert [record["mean"] for record in last] == pytest.approx([-1, 0, 1, 0])
-    assert [record["kept"] for record in last] == [0, 0, 1, 0]
+    assert [record["mean"] for record in last] == pytest.approx([-1, 0.6, 0, 1, 0])
+    assert [record["kept"] for record in last] == [0, 0, 0, 1, 0]
     words = gw.describe(boot)
     assert "by strength with care (CS 0.40" in words
     assert "Do not read the order of variables by degree" in words
     assert "by closeness is stable (CS 0.50" in words
+    assert "by expected influence with care (CS 0.25" in words
     assert "All variables have the same betweenness." in words
     assert "The network has no edges, and no resample has any." in words
     few = replace(boot, dropped=boot.dropped[::2], subset_centrality=subsets[::2])
     assert "Set n to 80 or more." in gw.describe(few)
     assert "CS" not in gw.describe(few)
+    assert set(few.cs.values()) == {None}
+    labels = few.plot().axes[2].get_legend().get_texts()
+    assert [text.get_text() for text in labels] == [
+        "strength", "expected influence", "degree", "closeness",
+    ]  # fmt: skip
+    assert few.plot().axes[2].get_legend().get_title().get_text() == "too few subsets for a verdict"
     expected = [np.corrcoef(reference[0], subsets[k, 0])[0, 1] for k in range(80)]
     np.testing.assert_allclose(correlations_with(reference, subsets)[:, 0], expected)
 
@@ -431,7 +449,8 @@ def test_resamples_of_tested_networks_have_as_many_edges_and_centralities_as_cen
     assert abs(edges.mean() - net.model_.n_edges) <= 0.1 * net.model_.n_edges
     low, high = boot.centrality_draws.min(axis=0), boot.centrality_draws.max(axis=0)
     slack = 1e-9 * boot.centrality
-    assert ((low - slack <= boot.centrality) & (boot.centrality <= high + slack)).mean() >= 0.9
+    inside = (low - slack <= boot.centrality) & (boot.centrality <= high + slack)
+    assert inside[~np.isnan(boot.centrality)].mean() >= 0.9
 
 
 def test_own_edges_are_fitted_in_every_resample():
@@ -471,3 +490,55 @@ def test_moved_statistics_keep_their_quantile(df, old, new):
         found = moved(seen, *(np.array([float(x)]) for x in (df, old, new)))
         expected = ncx2.ppf(share, df, new) if new else chi2.ppf(share, df)
         assert found[0] == pytest.approx(expected, rel=0.03, abs=0.1 * df)
+
+
+def signed_network(rows=600, seed=0):
+    """Return rows of four ordered variables and a category: one edge above 0, one below."""
+    scores = np.arange(4) - 1.5
+    tables = {
+        ("a", "b"): 0.5 * np.outer(scores, scores),
+        ("b", "c"): -0.5 * np.outer(scores, scores),
+        ("d", "town"): 1.5 * np.outer(scores, [1.0, 0.0, -1.0]),
+    }
+    states = {name: [1, 2, 3, 4] for name in "abcd"} | {"town": ["x", "y", "z"]}
+    return gw.PairwiseMRF(states, None, tables).sample(rows, random_state=seed)
+
+
+@pytest.mark.parametrize("lam", [0.02, "auto"])
+def test_weights_have_signs_and_intervals_and_so_has_expected_influence(lam):
+    table = signed_network()
+    net = MarkovNetwork(lam=lam, ordinal=list("abcd"), random_state=0, n_jobs=1).fit(table)
+    boot = net.bootstrap(table, 30, case_dropping=False, random_state=0)
+    found = {(r["first"], r["second"]): r for r in boot.edges()}
+    for (a, b), record in found.items():
+        if (a, b) in net.model_.edges and "town" not in (a, b):
+            own = net.model_.weight(a, b)
+            assert record["weight"] == own
+            draws = np.array(list(boot.weight_draws.T[
+                [boot.names[i] + boot.names[j] for i, j in boot.pairs].index(a + b)
+            ]))  # fmt: skip
+            assert np.sign(record["weight_low"]) == np.sign(record["weight_high"]) == np.sign(own)
+            assert record["weight_low"] < own < record["weight_high"]
+            if lam != "auto":  # the width is that of the resamples' own weights
+                reach = 1.959964 * np.sqrt(np.mean((np.nan_to_num(draws) - own) ** 2))
+                assert record["weight_high"] == pytest.approx(own + reach)
+    if lam == "auto":  # and about that of fresh rows, of which the network has the same edges
+        fresh = [MarkovNetwork(ordinal=list("abcd"), n_jobs=1).fit(signed_network(seed=s)).model_
+                 for s in range(1, 21)]  # fmt: skip
+        for a, b, theta in (("a", "b", 0.5), ("b", "c", -0.5)):
+            others = np.array([model.weight(a, b) for model in fresh])
+            width = found[a, b]["weight_high"] - found[a, b]["weight_low"]
+            assert 0.6 < width / (2 * 1.96 * others.std(ddof=1)) < 1.6
+            assert abs(others.mean() - theta) < 4 * others.std() / np.sqrt(20)
+            assert abs(found[a, b]["weight_mean"] - found[a, b]["weight"]) < 0.3 * width
+    assert np.isnan(found["d", "town"]["weight"])  # a category has no sign
+    central = {
+        r["variable"]: r for r in boot.centralities() if r["measure"] == "expected_influence"
+    }
+    net_central = {r["variable"]: r for r in net.centrality().to_dict("records")}
+    for name in "abc":
+        assert central[name]["value"] == pytest.approx(net_central[name]["expected_influence"])
+    assert central["c"]["high"] < 0 < central["a"]["low"]
+    assert np.isnan(central["town"]["value"])
+    assert np.isnan(net_central["town"]["expected_influence"])
+    assert "weight" in boot.summary()

@@ -299,3 +299,24 @@ def test_what_is_timed_is_the_tree_and_the_best_pairs() -> None:
     timed = timing.time_loss(NetworkFamily(prepare(gw.as_table(chain))), PseudoLikelihood, 11)
     assert (timed.edges, timed.inference.width) == (11, 1)
     assert timed.parameters == 11 * 4 + 12 * 2
+
+
+def test_ordered_variables_count_one_number_a_pair() -> None:
+    rng = np.random.default_rng(0)
+    data = {f"q{i}": rng.integers(1, 6, 200) for i in range(4)} | {
+        "town": rng.choice(list("xyz"), 200)
+    }
+    order = ["q0", "q1", "q2", "q3"]
+    whole, linear = (gw.MarkovNetwork(ordinal=o).estimate(data) for o in (False, order))
+    unaries = 4 * 5 + 3
+    assert whole.parameters == whole.entries == unaries + 6 * 25 + 4 * 15
+    assert linear.parameters == unaries + 6 * 1 + 4 * 3
+    assert linear.entries == whole.entries
+    assert linear.timing.parameters < 60 < linear.timing.entries
+    assert linear.memory["solver"] == whole.memory["solver"]  # tables are held whole
+    words = " ".join(linear.summary().split())
+    assert "41 parameters where edges of ordered variables are linear, and 233 if all had" in words
+    assert "whole tables" not in whole.summary()
+    known = {"forbidden": [("q0", "q1"), ("q0", "town")]}
+    fewer = gw.MarkovNetwork(ordinal=order, knowledge=known).estimate(data)
+    assert fewer.parameters == linear.parameters - 1 - 3

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import graftwork as gw
+from graftwork.cli import main
 from graftwork.data import as_table
 from graftwork.errors import ParameterError
 from graftwork.estimators.ordering import ordered_table
@@ -166,3 +167,35 @@ def test_predictions_do_not_look_at_their_own_column():
     net = gw.MarkovNetwork(ordinal=True).fit(frame)
     odd = frame.assign(b="unknown")
     assert list(net.predict(odd, target="b")) == list(net.predict(frame, target="b"))
+
+
+@pytest.mark.parametrize("method", ["chow-liu", "forced-pruning"])
+def test_methods_that_fit_whole_tables_say_so(method, tmp_path, capsys):
+    scores = np.arange(5) - 2.0
+    chain = {(f"q{i}", f"q{i + 1}"): 0.4 * np.outer(scores, scores) for i in range(3)}
+    rows = gw.PairwiseMRF({f"q{i}": [1, 2, 3, 4, 5] for i in range(4)}, None, chain)
+    table = rows.sample(300, random_state=0)
+    net = gw.MarkovNetwork(method, ordinal=True).fit(table)
+    shares = [net.model_.linear_share(a, b) for a, b in net.model_.edges]
+    assert max(shares) < 0.999
+    words = " ".join(net.summary().split())
+    assert "Of 3 edges of ordered variables, 3 are not linear and have whole tables: " in words
+    assert f"With {method} and no lambda tables are fitted whole" in words
+    net.save(tmp_path / "m.gw")
+    assert main(["show", str(tmp_path / "m.gw")]) == 0
+    assert f"With {method} and no lambda" in " ".join(capsys.readouterr().out.split())
+    cost = gw.MarkovNetwork(method, ordinal=True).estimate(table)
+    assert cost.parameters == cost.entries == 20 + 6 * 25
+    if method == "forced-pruning":  # with a lambda parts are penalised apart
+        net = gw.MarkovNetwork(method, ordinal=True, lam=0.1).fit(table)
+        assert "Every edge of ordered variables lies along" in " ".join(net.summary().split())
+        assert gw.MarkovNetwork(method, ordinal=True, lam=0.1).estimate(table).parameters == 20 + 6
+
+
+def test_tied_weights_are_said_to_be_no_longer_linear():
+    scores = np.arange(4) - 1.5
+    pair = {("a", "b"): 0.5 * np.outer(scores, scores), ("b", "c"): 0.4 * np.outer(scores, scores)}
+    table = gw.PairwiseMRF({n: [1, 2, 3, 4] for n in "abc"}, None, pair).sample(400, random_state=0)
+    net = gw.MarkovNetwork(ordinal=True, tie=3).fit(table)
+    assert min(net.model_.linear_share(a, b) for a, b in net.model_.edges) < 0.999
+    assert "Tied weights have few values cell by cell" in " ".join(net.summary().split())

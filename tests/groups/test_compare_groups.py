@@ -321,3 +321,29 @@ def test_files_and_words(found, tmp_path):
     assert found.to_dict()["network_invariance"]["p_value"] == found.invariance
     assert "differ" in found.to_dict()["words"]
     assert list(found.to_frame().columns)[:3] == ["first", "second", "differs"]
+
+
+def cancelling(rows, seed):
+    """Return rows of two groups: x0 - x1 above and below 0 in them, x2 - x3 alike."""
+    tables = {}
+    for group, sign in (("a", 1.0), ("b", -1.0)):
+        pairs = {
+            ("x0", "x1"): [[0.5 * sign, 0], [0, 0.5 * sign]],
+            ("x2", "x3"): [[0.6, 0], [0, 0.6]],
+        }
+        model = gw.PairwiseMRF({f"x{i}": [0, 1] for i in range(5)}, None, pairs)
+        drawn = model.sample(rows, random_state=seed + len(tables)).to_dict()
+        tables[group] = drawn | {"group": [group] * rows}
+    return {name: tables["a"][name] + tables["b"][name] for name in tables["a"]}
+
+
+def test_permutations_see_pairs_that_cancel_in_the_network_of_all_rows():
+    found = gw.compare_groups(cancelling(600, 0), by="group", n_permutations=40)
+    place = [tuple(pair) for pair in found.pairs.tolist()].index((0, 1))
+    assert not found.known[place]  # all rows together say nothing of it
+    assert np.isnan(found.permutations.familywise[place])
+    assert found.invariance < 0.001
+    assert found.permutations.invariance < 0.001
+    n_others = 10 - int(found.known.sum())
+    least = np.exp(found.tests.log_p[~found.known].min())
+    assert found.permutations.invariance == pytest.approx(2 * n_others * least)

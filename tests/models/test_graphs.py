@@ -124,28 +124,34 @@ def test_centralities_are_those_of_networkx(n, p, seed):
     rng = np.random.default_rng(seed)
     for a, b in graph.edges:
         s = float(rng.gamma(1.0))
-        graph.edges[a, b].update(strength=s, distance=1 / s)
+        sign = float(rng.choice([-1.0, 1.0]))
+        graph.edges[a, b].update(strength=s, distance=1 / s, signed=sign * s, sign=sign)
     expected = {
         "strength": dict(graph.degree(weight="strength")),
+        "expected_influence": dict(graph.degree(weight="signed")),
         "degree": dict(graph.degree()),
         "closeness": nx.closeness_centrality(graph, distance="distance"),
         "betweenness": nx.betweenness_centrality(graph, weight="distance"),
     }
     edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
-    found = centralities(n, edges, np.array([graph.edges[e]["strength"] for e in graph.edges]))
+    strengths, signs = (
+        np.array([graph.edges[e][name] for e in graph.edges]) for name in ("strength", "sign")
+    )
+    found = centralities(n, edges, strengths, signs)
     for m, measure in enumerate(MEASURES):
         np.testing.assert_allclose(found[m], [expected[measure][i] for i in range(n)], atol=1e-12)
 
 
 def test_without_edges_nobody_is_central():
     none = np.empty((0, 2), dtype=np.int64)
-    assert centralities(1, none, np.empty(0)).tolist() == [[0.0]] * 4
+    assert centralities(1, none, np.empty(0)).tolist() == [[0.0]] * 5
     assert not centralities(5, none, np.empty(0)).any()
 
 
 def test_no_path_leads_over_an_edge_of_strength_zero():
     edges = np.array([[0, 1], [1, 2]])
     found = centralities(3, edges, np.array([2.0, 0.0]))
-    assert found[1].tolist() == [1, 2, 1]
-    assert found[2, 2] == 0
-    assert not found[3].any()
+    assert found[2].tolist() == [1, 2, 1]
+    assert found[3, 2] == 0
+    assert np.isnan(found[1]).all()  # nothing is known of signs
+    assert not found[4].any()

@@ -446,3 +446,26 @@ def test_a_table_that_allows_nothing_is_refused(engine):
     for ask in (model.marginals, model.log_partition):
         with pytest.raises(DataError, match="impossible"):
             ask(inference=engine)
+
+
+def test_near_copies_have_a_sign_and_what_is_high_at_both_ends_has_none():
+    scores = np.arange(5) - 2.0
+    for table, sign in (
+        (2.0 * np.eye(5), 1),
+        (2.0 * np.eye(5)[::-1], -1),
+        (0.3 * np.outer(scores, scores**2 - 2.0), 0),
+        (0.3 * np.outer(scores**2 - 2.0, scores**2 - 2.0), 0),
+        (0.5 * np.eye(5), 0),  # a little more often alike than not
+    ):
+        plain = PairwiseMRF({"a": range(1, 6), "b": range(1, 6)}, None, {("a", "b"): table})
+        states = [*plain.states.values()]
+        order = {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}
+        model = PairwiseMRF.from_flat(plain.names, states, plain.potentials, scores=order)
+        assert model.linear_share("a", "b") < 0.5
+        weight = model.weight("a", "b")
+        assert np.isnan(weight) if sign == 0 else np.sign(weight) == sign
+        assert model.weight("b", "a") == weight or sign == 0
+        joint = np.exp(table) / np.exp(table).sum()
+        draws = np.random.default_rng(0).choice(25, 20_000, p=joint.ravel())
+        r = np.corrcoef(draws // 5, draws % 5)[0, 1]
+        assert (abs(r) >= 0.5) == (sign != 0)

@@ -60,7 +60,7 @@ def test_the_picture_draws_and_repeats(boot, tmp_path):
     assert figure._repr_png_() == (tmp_path / "a.png").read_bytes()  # what notebooks show
     often, _, curves = figure.axes
     assert len(often.patches) == len(boot.pairs)
-    assert len(curves.get_lines()) == 1 + sum(cs is not None for cs in boot.cs.values())
+    assert len(curves.get_lines()) == 1 + sum(map(boot.varies, range(5)))
     assert "not drawn" in boot.plot(top=1).axes[1].get_xlabel()
     boot.plot(tmp_path / "a.svg")
     with pytest.raises(DataError, match="use one of"):

@@ -3,9 +3,17 @@ import csv
 import numpy as np
 import pytest
 
-from graftwork.models import PairwiseMRF
-from graftwork.report import Association, describe_edge, describe_network, edge_table, write_edges
-from graftwork.report.edges import COLUMNS, double_centred
+import graftwork as gw
+from graftwork.models import PairwiseMRF, read_info
+from graftwork.report import (
+    Association,
+    describe_edge,
+    describe_network,
+    edge_table,
+    plot_network,
+    write_edges,
+)
+from graftwork.report.edges import COLUMNS, double_centred, edges_of, saved_edges
 
 
 @pytest.fixture
@@ -75,3 +83,42 @@ def test_words_use_meanings(model):
     assert "a = 0 goes with b = zebra" in text
     assert describe_network(model, top=0) == ""
     assert "Strongest edges" in describe_network(model, top=1)
+
+
+def mixed_rows(rows=2000):
+    """A weak edge of two variables of eight states, and a strong one of two binary variables."""
+    rng = np.random.default_rng(0)
+    many = rng.integers(8, size=rows)
+    other = np.where(rng.random(rows) < 0.5, many, rng.integers(8, size=rows))
+    few = rng.integers(2, size=rows)
+    copy = np.where(rng.random(rows) < 0.9, few, 1 - few)
+    return {"many": many, "other": other, "few": few, "copy": copy}
+
+
+def test_tables_of_different_sizes_are_ordered_and_drawn_by_what_they_explain(tmp_path):
+    net = gw.MarkovNetwork(lam=0.02).fit(mixed_rows())
+    pairs = [("many", "other"), ("few", "copy")]
+    assert set(net.model_.edges) == set(pairs)
+    strengths = [net.model_.strength(*pair) for pair in pairs]
+    assert strengths[0] > strengths[1]  # norms of larger tables are larger
+    first, second = edges_of(net)
+    assert (first.first, first.second) == ("few", "copy")
+    assert first.explained > 1.5 * second.explained
+    words = net.summary()
+    assert "Edges, by what they explain" in words
+    assert f"few - copy  explains {first.explained:.1%}, strength {strengths[1]:.2f}" in words
+    ax = gw.plot_network(net)
+    widths = ax.collections[0].get_linewidths()  # the widest is drawn last
+    ends = np.array(ax.collections[0].get_segments())
+    own = plot_network(net.graph_).collections[0]
+    assert np.allclose(own.get_linewidths(), widths)
+    assert np.allclose(np.array(own.get_segments()), ends)
+    assert "explain more of their variables" in " ".join(text.get_text() for text in ax.texts)
+    share = second.explained / first.explained
+    assert widths[0] == pytest.approx(0.7 + 4.2 * share)
+    assert widths[1] == pytest.approx(4.9)
+    plain = plot_network(net.model_)  # a model knows no rows, so nothing of what edges explain
+    assert "are stronger" in " ".join(text.get_text().replace("\n", " ") for text in plain.texts)
+    net.save(tmp_path / "m.gw")
+    saved = saved_edges(gw.load(tmp_path / "m.gw"), read_info(tmp_path / "m.gw"))
+    assert [r.first for r in saved] == ["few", "many"]

@@ -43,6 +43,14 @@ def test_a_relation_that_is_not_monotone_is_found():
     assert found.loc[("x2", "x3"), "df"] == 1
     assert found.loc[("x0", "x1"), "df"] > 1
     assert "1 is not linear and has a whole table: x0 - x1" in " ".join(net.summary().split())
+    assert found.loc[("x2", "x3"), "linear_share"] == pytest.approx(1.0)
+    first, second = (np.stack([SCORES]), np.stack([SCORES]))
+    table = net.model_.table("x0", "x1")
+    table = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
+    along = float((first @ table @ second.T)[0, 0]) ** 2 / (SCORES @ SCORES) ** 2
+    share = found.loc[("x0", "x1"), "linear_share"]
+    assert share == pytest.approx(along / (table**2).sum())
+    assert share < 0.2
 
 
 def test_an_edge_with_both_parts_is_curved():

@@ -104,6 +104,7 @@ def score(
     header: opt.HeaderOption = opt.Header.AUTO,
     weights: opt.Weights = None,
     missing_values: opt.MissingValues = None,
+    sheet: opt.Sheet = None,
     missing: opt.ScoredMissingOption = None,
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
@@ -130,6 +131,7 @@ def score(
         data,
         gaps=gaps,
         missing_values=texts,
+        sheet=sheet,
         sep=sep,
         header=header,
         weights=weights,
@@ -259,7 +261,8 @@ def show(
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
-    from graftwork.report.edges import saved_edges, saved_tests
+    from graftwork.report.edges import saved_edges, saved_explained, saved_tests
+    from graftwork.report.layout import with_explained
     from graftwork.text import section
 
     network = load(model)
@@ -273,10 +276,21 @@ def show(
         typer.echo(chain_text(network, info, top))
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
+    explained = saved_explained(network, info)
     strongest = describe_network(
-        network, meanings=_meanings(model), top=top, unseen=unseen, tests=tests
+        network,
+        meanings=_meanings(model),
+        top=top,
+        unseen=unseen,
+        tests=tests,
+        explained=explained,
     )
-    parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
+    parts = [
+        render.model_text(network, info),
+        render.saved_shape_text(network, info),
+        render.tests_text(tests, info),
+        strongest,
+    ]
     typer.echo("\n\n".join(part for part in parts if part))
     given = None if groups is None else read_groups(network.names, groups)
     if centrality or groups is not None:
@@ -287,7 +301,8 @@ def show(
     if edges is not None:
         write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:
-        plot_network(network, plot, communities=communities if given is None else given)
+        groups_shown = communities if given is None else given
+        plot_network(with_explained(network, explained), plot, communities=groups_shown)
 
 
 def _meanings(model: Path) -> dict[str, dict[str, str]] | None:

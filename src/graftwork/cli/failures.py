@@ -27,8 +27,10 @@ BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 1, 130
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 #: How the library's messages mention a parameter: with its value, name=value, or as what must be.
 _MENTION = re.compile(
-    r"""\b(?P<name>[a-z]\w*)(?:=(?P<value>'[^']*'|"[^"]*"|\[[^\]]*\]|\(\)|-?\d+(?:\.\d+)?(?:e-?\d+)?\b"""
-    r"""|True|False|None)|=(?=\s)|(?=\ must\ be\b))"""
+    r"""\b(?P<name>[a-z]\w*)(?:=(?P<value>'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|\(\)"""
+    r"""|-?\d+(?:\.\d+)?(?:e-?\d+)?\b|True|False|None)|=(?=\s)"""
+    r"""|(?=\ must\ be\b|\ names\ (?:the\b|')|\ goes\ with\b|:\ \S+\ has\b"""
+    r"""|\ of\ '[^']*'\ must\b))"""
 )
 
 
@@ -51,6 +53,8 @@ def as_options(text: str) -> str:
     '--lam must be a number with --penalty l2, got -1.'
     >>> as_options("leave it out (drop=['a b', 'id'] when a file is read).")
     "leave it out (--drop 'a b,id' when a file is read)."
+    >>> as_options("write ordinal={'mood': ['lowest', ..., 'highest']}.")
+    'write --ordinal mood:lowest,...,highest.'
     """
     known = _options()
 
@@ -64,7 +68,12 @@ def as_options(text: str) -> str:
         if option not in known:
             return found[0]
         try:
-            return option if value is None else f"{option} {_as_typed(ast.literal_eval(value))}"
+            given = None if value is None else ast.literal_eval(value)
+            if isinstance(given, dict):  # an option for each; None is all columns
+                every = [f"{option} {shlex.quote(text)}" for text in given.pop(None, ())]
+                own = [f"{option} {_as_typed({name: value})}" for name, value in given.items()]
+                return " ".join([*every, *own])
+            return option if value is None else f"{option} {_as_typed(given)}"
         except (SyntaxError, ValueError):  # not a value that can be typed
             return found[0]
 
@@ -84,11 +93,25 @@ def _as_typed(value: Any) -> str:
     """Return a value as it is typed on the command line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        names = io.StringIO()
-        csv.writer(names).writerow(value)
-        value = names.getvalue().strip()
-    return shlex.quote(str(value))
+    if isinstance(value, dict):
+        [(name, own)] = value.items()
+        return _as_typed(f"{name}:{_listed(own)}")
+    return shlex.quote(_listed(value))
+
+
+def _listed(value: Any) -> str:
+    """Return a value as text, several with commas between them.
+
+    Examples
+    --------
+    >>> _listed(["a b", "x,y", ...]), _listed(5)
+    ('a b,"x,y",...', '5')
+    """
+    if not isinstance(value, list):
+        return str(value)
+    names = io.StringIO()
+    csv.writer(names).writerow("..." if each is ... else each for each in value)
+    return names.getvalue().strip()
 
 
 def report_failure(error: BaseException) -> int:

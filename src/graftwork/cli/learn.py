@@ -257,7 +257,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     With ``gaps`` cells may be missing, whatever is said about that.
     """
     from graftwork.data import read_table
-    from graftwork.data.files import MISSING, choose_columns
+    from graftwork.data.files import choose_columns
     from graftwork.datasets import EMBEDDED
 
     path = opt.file_or_stdin(Path(data))
@@ -266,7 +266,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
         if replace(reading, columns=None, drop=None, bins=None) != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
-                "--weights, --missing, --missing-values, --keep-missing and --strings."
+                "--sheet, --weights, --missing, --missing-values, --keep-missing and --strings."
             )
         table = EMBEDDED[data]()
         places = choose_columns(table.names, columns, drop)
@@ -277,13 +277,14 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
             path,
             sep=reading.sep,
             header=reading.header.value_for_reading(),
-            missing_values=MISSING if reading.missing is None else reading.missing,
+            missing_values=reading.missing_texts,
             infer_types=not reading.strings,
             weights=reading.weights,
             missing="state" if reading.keeps_gaps or gaps else "error",
             columns=columns,
             drop=drop,
             bins=reading.bins,
+            sheet=reading.sheet,
         )
     except DataError as error:
         if path.exists() or path.suffix:
@@ -437,7 +438,7 @@ def write_files(
         try:
             shown = preferred(inside, held)
             picture = out / "network.png"
-            plot_network(net.model_, picture, predictability=shown, communities=plan.communities)
+            plot_network(net, picture, predictability=shown, communities=plan.communities)
             written.append("network.png")
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")

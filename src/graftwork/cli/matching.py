@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graftwork.cli.options import Header
+from graftwork.cli.options import Header, missing_texts
 from graftwork.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ def read_for(
     sep: str | None = None,
     header: Header = Header.AUTO,
     weights: str | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Return the table in a file, with the model's variables and states, and missing as one more.
 
@@ -196,7 +197,8 @@ def read_for(
     gaps : bool
         Whether cells may be missing that are no state of the model.
     missing_values : sequence of str, optional
-        Texts that mean a missing cell, unless they are states; the usual ones if not given.
+        Texts that mean a missing cell, unless they are states, besides the usual ones (see
+        `missing_texts`).
 
     Raises
     ------
@@ -204,11 +206,7 @@ def read_for(
         If the file cannot be read, lacks a variable, or holds a state the model does not have.
     """
     from graftwork.data import Table, read_table
-    from graftwork.data.files import MISSING
     from graftwork.models.gaps import with_missing
-
-    states = {str(state) for listed in model.states.values() for state in listed}
-    texts = MISSING if missing_values is None else missing_values
 
     def wanted(names: Sequence[Any]) -> list[Any]:
         found = [match_text(str(name), names) for name in model.names]
@@ -220,9 +218,10 @@ def read_for(
             path,
             sep=sep,
             header=header.value_for_reading(),
-            missing_values=[text for text in texts if text not in states],
+            missing_values=missing_texts(missing_values, states=model.states),
             infer_types=False,
             weights=weights,
+            sheet=sheet,
             missing="state",
             columns=wanted,
         )

@@ -39,6 +39,8 @@ Options = dict[str, tuple[Any, Any]]
 
 
 if TYPE_CHECKING:
+    from graftwork.data.files import GapTexts
+
     Inference = str
     Penalty = str
 else:
@@ -196,6 +198,7 @@ def reading_options(*, without: tuple[str, ...] = ()) -> Options:
         "sep": (Sep, None),
         "header": (HeaderOption, Header.AUTO),
         "weights": (Weights, None),
+        "sheet": (Sheet, None),
         "missing_values": (MissingValues, None),
         "keep_missing": (KeepMissing, False),
         "strings": (Strings, False),
@@ -253,12 +256,14 @@ class Reading:
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] | None = None
     bins: int | Mapping[str, int] | None = None
+    sheet: str | None = None
+    only_given: bool = False
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Reading:
         """Return what the options of a command say."""
         texts = given["missing_values"]
-        missing = () if given["keep_missing"] else tuple(texts) if texts else None
+        missing = tuple(texts) if texts else () if given["keep_missing"] else None
         header = Header(given["header"])
         gaps = given.get("missing", "error") != "error"
         columns, drop = (
@@ -267,8 +272,47 @@ class Reading:
         bins = parse_bins(given.get("bins") or ())
         return Reading(
             given["sep"], header, given["weights"], missing, given["strings"], gaps, columns, drop,
-            bins,
+            bins, given.get("sheet"), given["keep_missing"],
         )  # fmt: skip
+
+    @property
+    def missing_texts(self) -> GapTexts:
+        """The texts that mean a missing cell."""
+        return missing_texts(self.missing, only=self.only_given)
+
+
+def missing_texts(
+    texts: Sequence[str] | None, *, only: bool = False, states: Mapping[Any, Any] | None = None
+) -> GapTexts:
+    """Return the texts that mean missing: those given, besides the usual ones.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        Each a text of all columns, or NAME:TEXT,TEXT for those of one column.
+    only : bool
+        Whether the usual ones do not count.
+    states : mapping of name to states, optional
+        Of a model: a text that is one of its states does not mean missing.
+
+    Examples
+    --------
+    >>> found = missing_texts(["?", "mood:9,99"])
+    >>> sorted(found("mood") - found("age")), "?" in found("age"), "NA" in found("age")
+    (['9', '99'], True, True)
+    >>> missing_texts(["?"], only=True)("age")
+    frozenset({'?'})
+    """
+    from graftwork.data.files import MISSING, GapTexts
+
+    known = {str(name): set(map(str, listed)) for name, listed in (states or {}).items()}
+    every = [text for text in texts or () if ":" not in text]
+    named: dict[Any, frozenset[str]] = {}
+    for name, _, own in (text.rpartition(":") for text in texts or () if ":" in text):
+        named[name] = named.get(name, frozenset()) | frozenset(own.split(","))
+    usual = frozenset([*every, *(() if only else MISSING)]).difference(*known.values())
+    own_texts = {name: own - known.get(name, set()) for name, own in named.items()}
+    return GapTexts(usual, own_texts, strict=states is None)
 
 
 Data = Annotated[
@@ -314,7 +358,16 @@ MissingValues = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEXT",
-        help="A text that means missing, instead of NA, nan, null and the like; repeat for more.",
+        help="A text that means missing, besides an empty cell, NA, nan, null and the like (with "
+        "--keep-missing in their place), or NAME:TEXT,TEXT for one column; repeat for more.",
+        rich_help_panel=READING,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The sheet of an Excel file; the first if not given.",
         rich_help_panel=READING,
     ),
 ]
@@ -331,7 +384,8 @@ KeepMissing = Annotated[
     bool,
     typer.Option(
         "--keep-missing",
-        help="No text means missing: NA and an empty cell are states like others.",
+        help="No text means missing but those of --missing-values: NA and an empty cell are states "
+        "like others.",
         rich_help_panel=READING,
     ),
 ]

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import Meanings
-from graftwork.text import WIDTH, names, table
+from graftwork.text import WIDTH, table
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
+    from graftwork.report.edges import Tested
     from graftwork.report.scores import Scores
 
 _BAR = 30
@@ -94,21 +95,23 @@ def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | N
 
 def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
     """Return the variables, their states, the size of the network and how it came about."""
+    from graftwork.report.shapes import states_text
     from graftwork.report.summary import network_text
 
     certificate = info.get("certificate")
     looked = not isinstance(certificate, dict) or bool(certificate.get("converged", True))
     lines = [textwrap.fill(network_text(model, looked), WIDTH, break_on_hyphens=False), ""]
     lines += _history(info)
-    shown = list(model.states.items())[:_VARIABLES_SHOWN]
-    lines.append("Variables and their states")
-    lines.append(table([[str(name), names(states, _STATES_SHOWN)] for name, states in shown]))
+    shown = model.names[:_VARIABLES_SHOWN]
+    ordered = any(len(model.states[name]) > 2 for name in model.scores)
+    lines.append(f"Variables and their states{' (ordered where < is between them)' * ordered}")
+    lines.append(table([[str(name), states_text(model, name, _STATES_SHOWN)] for name in shown]))
     if len(shown) < model.n_variables:
         lines.append(f"  and {model.n_variables - len(shown):,} more variables")
     return "\n".join(lines)
 
 
-def tests_text(tests: Mapping[Any, tuple[float, float]], info: dict[str, Any]) -> str | None:
+def tests_text(tests: Tested, info: dict[str, Any]) -> str | None:
     """Return what the p-values and q-values of a network's edges mean, below a heading.
 
     None if nothing was tested; a file of an earlier version does not hold them, which is said.
@@ -123,8 +126,17 @@ def tests_text(tests: Mapping[Any, tuple[float, float]], info: dict[str, Any]) -
         return None
     text = "The p-values of its edges are not in this file, which an earlier version wrote."
     if tests or info.get("edge_tests") == []:
-        text = meaning_text(np.array([q for _, q in tests.values()]), fdr)
+        text = meaning_text(np.array([test.q_value for test in tests.values()]), fdr)
     return section("What the numbers mean", text)
+
+
+def saved_shape_text(model: PairwiseMRF, info: dict[str, Any]) -> str | None:
+    """Return which edges of ordered variables are not linear, below a heading; None without any."""
+    from graftwork.report.shapes import shape_text
+    from graftwork.text import section
+
+    text = shape_text(model, info)
+    return section("Shape", text) if text else None
 
 
 def _history(info: dict[str, Any]) -> list[str]:

@@ -50,6 +50,7 @@ def predict(
     sep: opt.Sep = None,
     header: opt.HeaderOption = opt.Header.AUTO,
     missing_values: opt.MissingValues = None,
+    sheet: opt.Sheet = None,
 ) -> None:
     """Write the most probable state of a variable in each row of a file, given its other cells.
 
@@ -61,7 +62,7 @@ def predict(
 
     network = load_network(model)
     name = find_variable(network.names, target)
-    whole = _read(network, model, data, sep, header, missing_values)
+    whole = _read(network, model, data, sep, header, missing_values, sheet)
     ignore = unseen is opt.UnseenStates.IGNORE
     rows = rows_for(network, whole, data, absent=name, ignore=ignore)
     found = predict_rows(network, rows, name)
@@ -83,6 +84,7 @@ def impute(
     sep: opt.Sep = None,
     header: opt.HeaderOption = opt.Header.AUTO,
     missing_values: opt.MissingValues = None,
+    sheet: opt.Sheet = None,
 ) -> None:
     """Write a file again with its missing cells filled: the most probable states of each row.
 
@@ -94,7 +96,7 @@ def impute(
     from graftwork.models.answers import fill_table, filled_columns
 
     network = load_network(model)
-    whole = _read(network, model, data, sep, header, missing_values)
+    whole = _read(network, model, data, sep, header, missing_values, sheet)
     ignore = unseen is opt.UnseenStates.IGNORE
     rows = rows_for(network, whole, data, ignore=ignore)
     full = fill_table(network, rows, np.random.default_rng(seed) if draw else None)
@@ -116,18 +118,19 @@ def _read(
     sep: str | None,
     header: opt.Header,
     missing_values: Sequence[str] | None,
+    sheet: str | None,
 ) -> Raw:
     """Return all columns of a file, as text."""
-    from graftwork.data.files import MISSING, text_columns
+    from graftwork.data.files import text_columns
     from graftwork.models import read_info
 
-    states = {str(state) for listed in network.states.values() for state in listed}
-    texts = missing_values or read_info(model).get("missing_values") or MISSING
+    texts = missing_values or read_info(model).get("missing_values")
     return text_columns(
         opt.file_or_stdin(data),
         sep=sep,
         header=header.value_for_reading(),
-        missing_values=[text for text in texts if text not in states],
+        missing_values=opt.missing_texts(texts, states=network.states),
+        sheet=sheet,
     )
 
 

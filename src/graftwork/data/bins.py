@@ -54,8 +54,8 @@ def _count(value: Any, what: str) -> int:
     whole = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not whole or value != value or math.isinf(value) or value != int(value) or value < 2:
         raise ParameterError(
-            f"{what} must be a whole number greater than or equal to 2, or a dict of column names "
-            f"and such numbers, got {value!r}."
+            f"{what} must be a whole number greater than or equal to 2, or such numbers by "
+            f"column (bins={{'age': 5}}), got {value!r}."
         )
     return int(value)
 

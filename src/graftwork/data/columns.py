@@ -60,6 +60,8 @@ class Raw:
         Turns a row number into words, for errors.
     remedy : str
         What can be done about missing cells; "{recommended}" is filled in.
+    notes : tuple of str
+        As in `Table`.
     """
 
     names: tuple[Hashable, ...]
@@ -68,6 +70,7 @@ class Raw:
     named: bool
     place: Callable[[int], str] = by_row
     remedy: str = field(default=_REMEDY)
+    notes: tuple[str, ...] = ()
 
 
 def clean_names(names: Iterable[Any], *, prefix: str = "") -> tuple[Hashable, ...]:
@@ -166,7 +169,8 @@ def assemble(
         for name, coded in zip(names, columns, strict=True)
         if coded.ordered
     }
-    return Table(names, listed, codes, given, Ordered.by_rank(ordered) if ordered else None)
+    order = Ordered.by_rank(ordered) if ordered else None
+    return Table(names, listed, codes, given, order, raw.notes)
 
 
 def _declared(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,14 @@ from numpy.typing import ArrayLike
 from graftwork.data.bins import Bins, check_bins, cuts_of
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import arranged, encode
-from graftwork.data.foreign import EXCEL, SPSS, SPSS_MARKS, read_excel, read_spss
+from graftwork.data.foreign import (
+    EXCEL,
+    SPSS,
+    SPSS_MARKS,
+    read_excel,
+    read_spss,
+    without_texts,
+)
 from graftwork.data.frames import from_frame
 from graftwork.data.missing import RECOMMENDED, Missing, check_missing
 from graftwork.data.oddities import warn_of_columns
@@ -39,7 +47,52 @@ Wanted = Collection[Any] | Callable[[Names], Collection[Any]]
 Choose = Callable[[Sequence[Any]], list[int]]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+#: Texts that mean a missing cell: of all columns, or by column.
+MissingTexts = Collection[str] | Mapping[Any, Collection[str]]
 _FIRST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class GapTexts:
+    """Which texts mean a missing cell: in all columns, and in some beside those.
+
+    Examples
+    --------
+    >>> texts = GapTexts.of({"mood": ["9"]})
+    >>> sorted(texts("mood") - texts("age")), sorted(GapTexts.of(["?"])("age"))
+    (['9'], ['?'])
+    """
+
+    usual: frozenset[str]
+    columns: Mapping[Any, frozenset[str]] = field(default_factory=dict)
+    strict: bool = True
+
+    @staticmethod
+    def of(given: MissingTexts | GapTexts) -> GapTexts:
+        """Return the texts that `read_table` is given."""
+        if isinstance(given, GapTexts):
+            return given
+        if not isinstance(given, Mapping):
+            return GapTexts(frozenset(given))
+        named = {name: frozenset(map(str, texts)) for name, texts in given.items()}
+        return GapTexts(named.pop(None, frozenset()) | frozenset(MISSING), named)
+
+    def __call__(self, name: Hashable) -> frozenset[str]:
+        """Return the texts of a column."""
+        return self.usual | self.columns.get(name, frozenset())
+
+    def more(self, name: Hashable) -> frozenset[str]:
+        """Return the texts of a column that are none of the usual ones of text files."""
+        return self(name) - frozenset(MISSING)
+
+    def check(self, names: Sequence[Any]) -> None:
+        """Refuse columns that are not there, unless some may be absent."""
+        for name in self.columns:
+            if self.strict and name not in names:
+                raise DataError(
+                    f"missing_values names the column {name!r}, which is not there"
+                    f"{suggestion(name, names) or '.'} The columns are {listing(names)}."
+                )
 
 
 def read_table(
@@ -47,7 +100,7 @@ def read_table(
     *,
     sep: str | None = None,
     header: bool | Literal["auto"] = "auto",
-    missing_values: Collection[str] = MISSING,
+    missing_values: MissingTexts | GapTexts = MISSING,
     infer_types: bool = True,
     states: Mapping[Any, Iterable[Any]] | None = None,
     weights: str | ArrayLike | None = None,
@@ -55,6 +108,7 @@ def read_table(
     columns: Wanted | None = None,
     drop: Wanted | None = None,
     bins: Bins | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Return the table in a CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file.
 
@@ -62,9 +116,9 @@ def read_table(
     blank lines are skipped. Spaces around a cell are dropped; spaces inside quotes are kept, and
     in a line that holds quotes so are spaces behind a cell.
 
-    Of an Excel file the first sheet is read. Of an SPSS file value labels are states, in the order
-    of their values, codes declared as missing are missing, and variables whose level of measurement
-    is ordinal are ordered. Both need ``pip install 'graftwork[files]'``.
+    Of an Excel file the first sheet is read unless another is named. Of an SPSS file value labels
+    are states, in the order of their values, codes declared as missing are missing, and variables
+    whose level of measurement is ordinal are ordered. Both need ``pip install 'graftwork[files]'``.
 
     Parameters
     ----------
@@ -78,8 +132,9 @@ def read_table(
         distinct, none is a number, and not all of them come up again in their own columns within
         1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name under
         ``header=True`` becomes ``"x"`` and its position.
-    missing_values : collection of str
-        Texts that mean a missing cell. ``()`` keeps them as ordinary states.
+    missing_values : collection of str, or mapping of name to texts
+        Texts that mean a missing cell. ``()`` keeps them as ordinary states. A mapping adds texts
+        to the usual ones in some columns (None for all): ``{"mood": ["9", "no answer"]}``.
     infer_types : bool
         Whether columns of text become ints (every cell ``0``, ``-3``; not ``007`` or ``+1``),
         floats (every cell a finite number), or bools (all ``True``/``False`` or ``true``/
@@ -99,6 +154,9 @@ def read_table(
         as before.
     bins : int or mapping of name to int, optional
         As in `as_table`.
+    sheet : str, optional
+        The sheet of an Excel file; the first if not given, which the table's ``notes`` say where
+        there are others.
 
     Returns
     -------
@@ -137,8 +195,9 @@ def read_table(
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     with named_after(file):
         convert = _converter(infer_types, states, weights)
-        choose = _chooser(columns, drop, weights)
-        raw = _take_apart(file, sep, header, frozenset(missing_values), convert, choose)
+        gaps = GapTexts.of(missing_values)
+        choose = _chooser(columns, drop, weights, gaps)
+        raw = _take_apart(file, sep, header, gaps, convert, choose, sheet)
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
         table = assemble(raw, states=states, weights=weights, missing=missing, bins=bins)
@@ -161,7 +220,7 @@ def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     ('1', '2')
     """
     known = {state for listed in states.values() for state in listed}
-    missing = frozenset(text for text in MISSING if text not in known)
+    missing = GapTexts(frozenset(text for text in MISSING if text not in known))
 
     def wanted(names: Sequence[Any]) -> list[Any]:
         return [name for name in names if name in states] or list(names)
@@ -175,7 +234,8 @@ def text_columns(
     *,
     sep: str | None = None,
     header: bool | Literal["auto"] = "auto",
-    missing_values: Collection[str] = MISSING,
+    missing_values: MissingTexts | GapTexts = MISSING,
+    sheet: str | None = None,
 ) -> Raw:
     """Return all columns of a file, cells as text, not encoded yet: of any number of states.
 
@@ -187,41 +247,48 @@ def text_columns(
     >>> text_columns(path).column(0).states
     ('7', '8')
     """
-    file, missing = Path(path), frozenset(missing_values)
+    file, missing = Path(path), GapTexts.of(missing_values)
     with named_after(file):
-        convert = _converter(False, None, None)
-        return _take_apart(file, sep, header, missing, convert, _chooser(None, None, None))
+        convert, choose = _converter(False, None, None), _chooser(None, None, None, missing)
+        return _take_apart(file, sep, header, missing, convert, choose, sheet)
 
 
 def _take_apart(
     file: Path,
     sep: str | None,
     header: bool | Literal["auto"],
-    missing: frozenset[str],
+    missing: GapTexts,
     convert: Callable[[Hashable], bool],
     choose: Choose,
+    sheet: str | None = None,
 ) -> Raw:
     """Return the columns of a file that are wanted."""
     check_file(file)
     source = Source.of(file)
     mark, suffix = first_bytes(source), file.suffix.lower()
-    if mark == b"PAR1" or suffix in (".parquet", ".pq"):
-        return _read_parquet(source, choose)
     if suffix in EXCEL:
-        return read_excel(source, header, missing, convert, choose)
+        return read_excel(source, header, missing, convert, choose, sheet)
+    if sheet is not None:
+        raise DataError(f"only Excel files (.xlsx) have sheets; leave sheet={sheet!r} out.")
+    if mark == b"PAR1" or suffix in (".parquet", ".pq"):
+        return without_texts(_read_parquet(source, choose), missing.more)
     if mark in SPSS_MARKS or suffix in SPSS:
-        return read_spss(source, convert, choose)
+        return without_texts(read_spss(source, convert, choose), missing.more)
     if mark == b"\xd0\xcf\x11\xe0":
         raise DataError("this is an old Excel file (.xls); save it as .xlsx or CSV.")
     columns, names = _read_text(source, sep, header, choose)
     return _text_columns(columns, names, missing, convert)
 
 
-def _chooser(columns: Wanted | None, drop: Wanted | None, weights: Any) -> Choose:
+def _chooser(
+    columns: Wanted | None, drop: Wanted | None, weights: Any, gaps: GapTexts | None = None
+) -> Choose:
     """Return the function that says which columns of a file are read."""
     also = weights if isinstance(weights, str) else None
 
     def choose(names: Sequence[Any]) -> list[int]:
+        if gaps is not None:
+            gaps.check(names)
         return choose_columns(names, columns, drop, also=also)
 
     return choose
@@ -285,7 +352,7 @@ def _inner_suffix(file: Path) -> str:
 def _text_columns(
     columns: TextColumns,
     names: tuple[Hashable, ...],
-    missing: frozenset[str],
+    missing: GapTexts,
     convert: Callable[[Hashable], bool],
 ) -> Raw:
     """Return columns of text as columns of values."""
@@ -293,15 +360,15 @@ def _text_columns(
     lines = columns.lines
 
     def column(j: int) -> Any:
-        texts = list(columns.books[j])
-        present = [text for text in texts if text not in missing]
+        texts, gone = list(columns.books[j]), missing(names[j])
+        present = [text for text in texts if text not in gone]
         values = typed(present) if present and convert(names[j]) else present
         lookup = dict(zip(present, values, strict=True))
         return arranged(codes[j], [lookup.get(text) for text in texts])
 
     head = "; if line 1 is a header, use header=True" if lines[0] == 1 else ""
     remedy = (
-        f"{RECOMMENDED}. These texts count as missing: {listing(sorted(missing))}; "
+        f"{RECOMMENDED}. These texts count as missing: {listing(sorted(missing.usual))}; "
         f"missing_values=() keeps them as ordinary states{head}"
     )
     return Raw(
@@ -339,15 +406,7 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
     weights = np.array(coded.states, dtype=np.float64)[coded.codes]
     rest = [j for j in range(len(raw.names)) if j != at]
     names = tuple(raw.names[j] for j in rest)
-    others = Raw(
-        names,
-        raw.n_rows,
-        lambda j: raw.column(rest[j]),
-        named=True,
-        place=raw.place,
-        remedy=raw.remedy,
-    )
-    return others, weights
+    return replace(raw, names=names, column=lambda j: raw.column(rest[j])), weights
 
 
 def choose_columns(

@@ -8,20 +8,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from graftwork.data.columns import Raw, clean_names
-from graftwork.data.encode import Coded, small
+from graftwork.data.encode import Coded, encode, small
 from graftwork.data.missing import RECOMMENDED
 from graftwork.data.sources import Source
 from graftwork.data.text import has_header
-from graftwork.data.values import is_missing
+from graftwork.data.values import is_missing, listing, suggestion
 from graftwork.errors import DataError
 
 #: All names of a file, and the positions of those that are read.
 Choose = Callable[[Sequence[Any]], list[int]]
+#: The texts that mean a missing cell in a column.
+Gaps = Callable[[Hashable], Collection[str]]
 #: Whether cells of a column keep their types; they become text otherwise.
 Convert = Callable[[Hashable], bool]
 
@@ -49,18 +52,19 @@ def needs(what: str, package: str) -> DataError:
 def read_excel(
     source: Source,
     header: bool | Literal["auto"],
-    missing: Collection[str],
+    missing: Gaps,
     convert: Convert,
     choose: Choose,
+    sheet: str | None = None,
 ) -> Raw:
-    """Return the columns of the first sheet of an Excel file.
+    """Return the columns of a sheet of an Excel file, the first if none is named.
 
     Empty rows are skipped; empty cells, errors of formulas and texts that mean missing are missing.
 
     Raises
     ------
     DataError
-        If openpyxl is not installed, or the file cannot be read.
+        If openpyxl is not installed, the file cannot be read, or there is no such sheet.
     """
     try:
         from openpyxl import load_workbook
@@ -69,12 +73,45 @@ def read_excel(
     try:
         with source.open() as stream:
             book = load_workbook(stream, read_only=True, data_only=True)
-            sheet = book.worksheets[0]
-            rows = [[_cell(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+            sheets = {str(each.title): each for each in book.worksheets}
+            title = _title(sheet, list(sheets))
+            cells = sheets[title].iter_rows(values_only=True)
+            rows = [[_cell(cell) for cell in row] for row in cells]
+    except DataError:
+        raise
     except Exception as error:  # of zip, XML or openpyxl: each has errors of its own
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be read as an Excel file ({first}).") from error
-    return _sheet(rows, header, frozenset(missing), convert, choose)
+    raw = _sheet(
+        rows,
+        "first sheet" if sheet is None else f"sheet {title!r}",
+        header,
+        missing,
+        convert,
+        choose,
+    )
+    if sheet is not None or len(sheets) == 1:
+        return raw
+    others = [name for name in sheets if name != title]
+    note = (
+        f"The file has {len(sheets)} sheets ({listing(list(sheets))}); the first was read, and "
+        f"sheet={others[0]!r} would read another."
+    )
+    return replace(raw, notes=(note,))
+
+
+def _title(wanted: str | None, titles: list[str]) -> str:
+    """Return the name of the sheet that is wanted, or refuse it."""
+    if not titles:
+        raise DataError("the file has no sheet with cells.")
+    if wanted is None:
+        return titles[0]
+    if wanted not in titles:
+        raise DataError(
+            f"there is no sheet {wanted!r}{suggestion(wanted, titles) or '.'} The sheets are "
+            f"{listing(titles)}."
+        )
+    return wanted
 
 
 def _cell(value: Any) -> Any:
@@ -87,15 +124,16 @@ def _cell(value: Any) -> Any:
 
 def _sheet(
     rows: list[list[Any]],
+    which: str,
     header: bool | Literal["auto"],
-    missing: frozenset[str],
+    missing: Gaps,
     convert: Convert,
     choose: Choose,
 ) -> Raw:
     """Return the columns of rows of cells; empty rows, and empty columns at the end, are none."""
     kept = [(k, row) for k, row in enumerate(rows, 1) if any(cell is not None for cell in row)]
     if not kept:
-        raise DataError("the first sheet is empty.")
+        raise DataError(f"the {which} is empty.")
     width = max(1 + max(j for j, cell in enumerate(row) if cell is not None) for _, row in kept)
     numbers = [k for k, _ in kept]
     cells = [[*row[:width], *[None] * (width - len(row))] for _, row in kept]
@@ -115,7 +153,8 @@ def _sheet(
     names = clean_names(titles[j] for j in places)
 
     def column(j: int) -> list[Any]:
-        own = [None if row[places[j]] in missing else row[places[j]] for row in cells]
+        gone = missing(names[j])
+        own = [None if _text(row[places[j]]) in gone else row[places[j]] for row in cells]
         if convert(names[j]):
             return _whole(own)
         return [None if cell is None else str(cell) for cell in own]
@@ -124,6 +163,45 @@ def _sheet(
         return f"row {numbers[row]}"
 
     return Raw(names, len(cells), column, named=True, place=place, remedy=_REMEDY)
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as it would be written in a text file; None for an empty one.
+
+    Examples
+    --------
+    >>> _text(99.0), _text("no answer"), _text(1.5), _text(None)
+    ('99', 'no answer', '1.5', None)
+    """
+    if cell is None:
+        return None
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def without_texts(raw: Raw, texts: Gaps) -> Raw:
+    """Return columns in which cells whose states are written like these texts are missing.
+
+    Examples
+    --------
+    >>> raw = without_texts(Raw(("a",), 3, lambda j: [1, 9, 2], True), lambda name: {"9"})
+    >>> raw.column(0).states, raw.column(0).missing.tolist()
+    ((1, 2), [False, True, False])
+    """
+
+    def column(j: int) -> Any:
+        coded, gone = encode(raw.column(j), raw.names[j], raw.place), texts(raw.names[j])
+        kept = [k for k, state in enumerate(coded.states) if _text(state) not in gone]
+        if len(kept) == len(coded.states):
+            return coded
+        place = np.zeros(len(coded.states), dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        lost = ~np.isin(coded.codes, kept)
+        missing = lost if coded.missing is None else lost | coded.missing
+        states = tuple(coded.states[k] for k in kept)
+        codes = small(place[coded.codes], len(states))
+        return Coded(codes, states, missing, coded.declared, coded.ordered)
+
+    return replace(raw, column=column)
 
 
 def _whole(cells: list[Any]) -> list[Any]:

@@ -201,4 +201,4 @@ def _restated(table: Table, gone: Bools) -> Table:
         codes[j] -= codes[j] > at
         codes[j][gone[j]] = len(rest)
         states.append((*rest, MISSING_STATE) if gone[j].any() else rest)
-    return Table(table.names, tuple(states), codes, table.weights, table.ordered)
+    return Table(table.names, tuple(states), codes, table.weights, table.ordered, table.notes)

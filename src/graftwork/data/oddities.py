@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -28,6 +30,18 @@ OTHER_TEXTS = 0.2
 # Levels that ordered answers have.
 FEWEST_ANSWERS, MOST_ANSWERS = 3, 10
 _SHOWN, _LISTED = 5, 40
+# What people write where there is no answer; and codes that stand for it, beside answers from 0 or
+# 1 on or beside numbers that are at most half as large.
+NO_ANSWER = re.compile(
+    r"(i )?(don'?t know|do not know|dk)|no (answer|response|opinion|data)|not (answered|applicable|"
+    r"asked|stated|known|sure)|prefer not.*|refus(ed|al|es)|declined( to .*)?|unknown|missing|"
+    r"skipped|can'?t say|n\.?a\.?|wei(ß|ss) nicht|keine angabe|ne sait pas|no sabe|no contesta"
+)
+ANSWER_CODES = frozenset({*range(-9, 0), *(-77, -88, -99, -777, -888, -999, -9999)}) | frozenset(
+    int(digit * times) for digit in "789" for times in (1, 2, 3, 4)
+)
+NUMBER_CODES = frozenset({-1, -9, -99, -999, -9999, 999, 9999, 99999})
+_FAR = 2
 
 
 def lone_columns(table: Table) -> tuple[Hashable, ...]:
@@ -118,6 +132,70 @@ def answer_columns(table: Table) -> tuple[Hashable, ...]:
     return tuple(found)
 
 
+def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Return the columns of answers or numbers with states that look like missing answers.
+
+    These are texts such as "don't know" among numbers, or in an ordered column, and codes such as
+    9, 99 or -1 beside answers from 1 to 5, or 999 among ages.
+
+    Examples
+    --------
+    >>> states = ((1, 2, 3, 4, 5, 99), ("1", "2", "don't know"), (7, 8, 9))
+    >>> rows = [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 1, 0], [0, 1, 2, 0, 1, 2]]
+    >>> missing_codes(Table(("mood", "sleep", "grade"), states, rows))
+    {'mood': (99,), 'sleep': ("don't know",)}
+    """
+    ordered = {} if table.ordered is None else table.ordered.scores
+    found: dict[Hashable, tuple[Hashable, ...]] = {}
+    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
+        counts = _counts(states, codes)
+        seen = [state for state, times in zip(states, counts, strict=True) if times]
+        texts = [state for state in seen if isinstance(state, str) and not is_number(state)]
+        told = [text for text in texts if NO_ANSWER.fullmatch(_spoken(text))]
+        numbers = [state for state in seen if state not in texts]
+        if told and (name in ordered or (len(told) == len(texts) and numbers)):
+            found[name] = tuple(told)
+        elif not texts and all(_is_number(state) for state in seen):
+            gone = _code_states([state for state in seen if isinstance(state, int | float)])
+            if gone:
+                found[name] = gone
+    return found
+
+
+def _spoken(text: str) -> str:
+    """Return a text without what is written around and differently: cases, quotes, brackets."""
+    return text.casefold().replace("\u2019", "'").strip(" .()[]<>*-")
+
+
+def _code_states(numbers: Sequence[Any]) -> tuple[Any, ...]:
+    """Return which of a column's numbers look like codes of missing answers.
+
+    Examples
+    --------
+    >>> _code_states([1, 2, 3, 4, 5, 9]), _code_states([-1, 1, 2]), _code_states([-1, 0, 1])
+    ((9,), (-1,), ())
+    >>> _code_states([*range(18, 90), 999]), _code_states([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    ((999,), ())
+    """
+    if not all(number == int(number) for number in numbers):
+        return ()
+    if len(numbers) > MANY_STATES:
+        rest = [number for number in numbers if number not in NUMBER_CODES]
+        gone = [n for n in numbers if n in NUMBER_CODES and (n < 0 or n > _FAR * max(rest))]
+        return tuple(gone) if min(rest) >= 0 else ()
+    for low in (1, 0):  # the scale of answers: from there on without a gap
+        if low not in numbers:
+            continue
+        high = low
+        while high + 1 in numbers:
+            high += 1
+        others = [number for number in numbers if not low <= number <= high]
+        apart = all(n > high + 1 or n < low - 1 or (n == -1 and high > _FAR) for n in others)
+        if high > low and others and apart and all(n in ANSWER_CODES for n in others):
+            return tuple(others)
+    return ()
+
+
 def _is_number(state: Hashable) -> bool:
     """Return whether a state is a number, or that of missing cells."""
     if state == MISSING_STATE:
@@ -136,8 +214,10 @@ def column_remarks(table: Table) -> tuple[str, ...]:
     """
     lone = lone_columns(table)
     numbers = {name: n for name, n in number_columns(table).items() if name not in lone}
-    texts = _text_number_words(text_number_columns(table))
-    return tuple(filter(None, [_lone_words(lone), _number_words(numbers), texts]))
+    gone = {name: own for name, own in missing_codes(table).items() if name not in lone}
+    texts = {n: own for n, own in text_number_columns(table).items() if n not in gone}
+    found = [_lone_words(lone), _number_words(numbers), _text_number_words(texts)]
+    return tuple(filter(None, [*found, *_code_words(table, gone)]))
 
 
 def order_remarks(table: Table) -> tuple[str, ...]:
@@ -212,6 +292,42 @@ def _text_number_words(columns: dict[Hashable, tuple[str, ...]]) -> str:
         f"if that means a missing cell, missing_values={list(others[:3])!r} says so when a file is "
         "read."
     )
+
+
+def _code_words(table: Table, columns: dict[Hashable, tuple[Hashable, ...]]) -> list[str]:
+    """Return what to do about states that look like missing answers, alike columns together."""
+    alike: defaultdict[tuple[Hashable, ...], list[Hashable]] = defaultdict(list)
+    for name, codes in columns.items():
+        alike[codes].append(name)
+    out = []
+    for codes, names in alike.items():
+        texts = [_written(code) for code in codes]
+        others = [
+            states
+            for name, states in zip(table.names, table.states, strict=True)
+            if name not in names
+        ]
+        everywhere = len(names) > 1 and not any(
+            _written(state) in texts for states in others for state in states
+        )
+        which = {None: texts} if everywhere else dict.fromkeys(names[:_SHOWN], texts)
+        one = len(names) == 1
+        some = listing(names, _SHOWN)
+        what = "looks like no answer" if len(codes) == 1 else "look like no answers"
+        means = "it means a missing cell" if len(codes) == 1 else "they mean missing cells"
+        out.append(
+            f"Column{'s'[: not one]} {some} {'has' if one else 'have'} {', '.join(texts)} beside "
+            f"other answers, which {what}, but {'is a state' if len(codes) == 1 else 'are states'} "
+            f"like any other: if {means}, missing_values={which!r} says so when a file is read (in "
+            "a frame, put NaN there)."
+        )
+    return out
+
+
+def _written(state: Hashable) -> str:
+    """Return a state as it is written in a file."""
+    whole = isinstance(state, float) and state.is_integer()
+    return str(int(state)) if whole else str(state)  # type: ignore[call-overload]
 
 
 def _counts(states: Sequence[Hashable], codes: Any) -> Any:

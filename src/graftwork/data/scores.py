@@ -73,6 +73,21 @@ class Scores:
         """All columns, row by row, one variable after the other."""
         return np.concatenate([np.zeros(0), *(basis.ravel() for basis in self.bases)])
 
+    @cached_property
+    def widths(self) -> Ints:
+        """Of each variable the rows that a linear table has for it: columns, or states."""
+        return np.where(self.sizes > 0, self.sizes, self.cards)
+
+    def take(self, variables: Ints) -> Scores:
+        """Return the columns of some variables.
+
+        Examples
+        --------
+        >>> Scores.of([np.arange(3.0), None], np.array([3, 4])).take(np.array([1, 0])).widths
+        array([4, 1])
+        """
+        return Scores(tuple(self.bases[i] for i in variables.tolist()))
+
     def split(self, pairs: Ints) -> NDArray[np.bool_]:
         """Return which pairs' tables have a linear part and a rest."""
         return np.asarray((self.sizes[pairs] > 0).any(axis=1))

@@ -38,6 +38,8 @@ class Table:
         Weight of each row: finite, at least 0, not all 0. None means 1 for every row.
     ordered : Ordered, optional
         Which variables are ordered, and the scores of their states. None means none.
+    notes : tuple of str
+        What reading it has to tell, in sentences: which of a file's sheets it is.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Table:
     codes: NDArray[np.unsignedinteger[Any]]
     weights: NDArray[np.float64] | None = None
     ordered: Ordered | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = tuple(plain(name) for name in self.names)
@@ -69,7 +72,8 @@ class Table:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that the arrays are read-only again.
-        return Table, (self.names, self.states, self.codes, self.weights, self.ordered)
+        parts = self.names, self.states, self.codes, self.weights, self.ordered, self.notes
+        return Table, parts
 
     def __repr__(self) -> str:
         cards = self.cards
@@ -227,7 +231,7 @@ class Table:
             raise DataError(f"row numbers must lie between 0 and {self.n_rows - 1}.")
         weights = None if self.weights is None else self.weights[picked]
         codes = np.take(self.codes, picked, axis=1)
-        return Table(self.names, self.states, codes, weights, self.ordered)
+        return Table(self.names, self.states, codes, weights, self.ordered, self.notes)
 
     def take_columns(self, names: Iterable[Hashable]) -> Table:
         """Return a table of some of the variables, in the order given.
@@ -242,7 +246,8 @@ class Table:
         places = [self.index(name) for name in names]
         kept = tuple(self.names[j] for j in places)
         states = tuple(self.states[j] for j in places)
-        return Table(kept, states, self.codes[places], self.weights, self.ordered)
+        codes = self.codes[places]
+        return Table(kept, states, codes, self.weights, self.ordered, self.notes)
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """Return the same rows with other weights.
@@ -255,7 +260,7 @@ class Table:
         2.5
         """
         given = None if weights is None else checked_weights(weights, self.n_rows)
-        return Table(self.names, self.states, self.codes, given, self.ordered)
+        return Table(self.names, self.states, self.codes, given, self.ordered, self.notes)
 
     def with_order(self, ordered: Ordered | None) -> Table:
         """Return the same rows with other variables ordered.
@@ -267,7 +272,7 @@ class Table:
         >>> table.with_order(Ordered.by_rank({"a": ("low", "high")})).ordered.scores
         {'a': {'low': 0.0, 'high': 1.0}}
         """
-        return Table(self.names, self.states, self.codes, self.weights, ordered)
+        return Table(self.names, self.states, self.codes, self.weights, ordered, self.notes)
 
     def split(self, fraction: float, rng: np.random.Generator | int) -> tuple[Table, Table]:
         """Return two tables that share the rows out at random; both keep all states.

@@ -8,13 +8,14 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from graftwork.errors import DataError
 from graftwork.estimators.edges import as_frame
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.communities import shared_community
-from graftwork.models.graphs import MEASURES
+from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.notebooks import repr_html
@@ -28,6 +29,7 @@ SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
 COLUMNS = (
     "first", "second", "frequency", "strength",
     "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
+    "weight", "weight_mean", "weight_low", "weight_high",
 )  # fmt: skip
 #: What figures show.
 PANELS = ("frequencies", "intervals", "stability")
@@ -35,6 +37,8 @@ PANELS = ("frequencies", "intervals", "stability")
 CORRELATION = 0.7
 #: ... in at least this share of the subsets.
 CERTAINTY = 0.95
+#: That cannot be seen in fewer subsets than this for each share of dropped rows.
+LEAST_SUBSETS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +62,13 @@ class Bootstrap:
     refits : (resamples, pairs) float64
         Where tests chose the edges: the strengths of the reference network's own edges, fitted to
         each resample whether it has them or not; NaN for other pairs.
-    centrality : (4, variables) float64
-        Of the reference network: strength, degree, closeness, betweenness.
-    centrality_draws : (resamples, 4, variables) float64
+    centrality : (5, variables) float64
+        Of the reference network, in the order of `MEASURES`: strength, expected influence, degree,
+        closeness, betweenness.
+    centrality_draws : (resamples, 5, variables) float64
     dropped : (subsets,) float64
         The share of rows that each subset lacks.
-    subset_centrality : (subsets, 4, variables) float64
+    subset_centrality : (subsets, 5, variables) float64
     shares : tuple of float
         The shares asked for; empty without case dropping.
     n_asked : int
@@ -78,6 +83,11 @@ class Bootstrap:
     membership_draws : (resamples, variables) int64
         Those of the resamples, with the numbers of those of the reference network that they share
         most variables with.
+    weights : (pairs,) float64
+        Signed weights of the reference network's edges between binary or ordered variables (their
+        linear parts, see `PairwiseMRF.slope`); NaN for others, and where there is no edge.
+    weight_draws, weight_refits : (resamples, pairs) float64
+        The same in the resamples, as ``draws`` and ``refits`` have strengths.
     """
 
     names: tuple[Any, ...]
@@ -95,6 +105,9 @@ class Bootstrap:
     tested: bool = False
     membership: Ints | None = None
     membership_draws: Ints | None = None
+    weights: Floats | None = None
+    weight_draws: Floats | None = None
+    weight_refits: Floats | None = None
 
     _repr_html_ = repr_html
 
@@ -154,9 +167,12 @@ class Bootstrap:
             `interval_around`), an absent edge counting as 0 unless tests chose the edges: then
             strengths are those of the reference network fitted to each resample; and mean and
             quantiles of the resamples whose own networks have the edge (``mean_if_edge``, ...; NaN
-            where none has).
+            where none has). Of binary and ordered variables also the signed ``weight`` with
+            ``weight_mean`` and the interval from ``weight_low`` to ``weight_high``, by the same
+            resamples; NaN for other pairs.
         """
         ends = _tails(level)
+        signed = self._signed(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
         fitted = np.where(np.isnan(self.refits), np.nan_to_num(self.draws), self.refits)
         order = np.lexsort((np.arange(len(self.pairs)), -strengths, -frequencies))
@@ -168,9 +184,29 @@ class Bootstrap:
                 "strength": float(strengths[p]),
                 **interval_around(float(strengths[p]), fitted[:, p], level),
                 **_spread(self.draws[~np.isnan(self.draws[:, p]), p], ends, "_if_edge"),
+                **signed[p],
             }
             for p in order.tolist()
         ]
+
+    def _signed(self, level: float) -> list[Record]:
+        """Return the signed weight of each pair, with mean and interval; NaN where it has none."""
+        none = dict.fromkeys(("weight", "weight_mean", "weight_low", "weight_high"), np.nan)
+        if self.weights is None or self.weight_draws is None or self.weight_refits is None:
+            return [none] * len(self.pairs)
+        known = ~np.isnan(self.weight_draws).all(axis=0) if self.n_done else np.isnan(self.weights)
+        signed = np.where(np.isnan(self.strengths), known, ~np.isnan(self.weights))
+        fitted = np.where(
+            np.isnan(self.weight_refits), np.nan_to_num(self.weight_draws), self.weight_refits
+        )
+        out = []
+        for p, own in enumerate(np.nan_to_num(self.weights).tolist()):
+            if not signed[p]:
+                out.append(none)
+                continue
+            around = interval_around(own, fitted[:, p], level, least=-np.inf)
+            out.append({"weight": own, **{f"weight_{key}": x for key, x in around.items()}})
+        return out
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Return the records of `edges` as a DataFrame where pandas is installed, else a list."""
@@ -191,7 +227,10 @@ class Bootstrap:
                 "variable": self.names[i],
                 "value": float(self.centrality[m, i]),
                 **interval_around(
-                    float(self.centrality[m, i]), self.centrality_draws[:, m, i], level
+                    float(self.centrality[m, i]),
+                    self.centrality_draws[:, m, i],
+                    level,
+                    least=-np.inf if measure == SIGNED else 0.0,
                 ),
             }
             for m, measure in enumerate(MEASURES)
@@ -200,9 +239,10 @@ class Bootstrap:
 
     @property
     def correlations(self) -> Floats:
-        """Correlations of the subsets' centralities with the reference, shape (subsets, 4).
+        """Correlations of the subsets' centralities with the reference, shape (subsets, 5).
 
-        NaN where all variables are equally central in a subset, or in the reference.
+        NaN where all variables are equally central in a subset, or in the reference. Of expected
+        influence they are over the variables that have one in both.
         """
         return correlations_with(self.centrality, self.subset_centrality)
 
@@ -239,14 +279,26 @@ class Bootstrap:
 
         The largest share of rows that can be dropped such that the centralities still correlate
         by at least .7 with those of all rows, with a probability of 95 %; 0 if none can. None
-        where nothing was dropped, or where all variables are equally central. See
-        `stability_coefficient`.
+        where nothing was dropped or there are too few subsets to tell (see `enough_subsets`), and
+        where all variables are equally central. See `stability_coefficient`.
         """
-        found, out = self.correlations, {}
-        for m, measure in enumerate(MEASURES):
-            told = self.n_subsets > 0 and np.ptp(self.centrality[m]) > 0
-            out[measure] = stability_coefficient(self.dropped, found[:, m]) if told else None
-        return out
+        found = self.correlations
+        return {
+            measure: stability_coefficient(self.dropped, found[:, m])
+            if self.enough_subsets and self.varies(m)
+            else None
+            for m, measure in enumerate(MEASURES)
+        }
+
+    @property
+    def enough_subsets(self) -> bool:
+        """Whether there are 20 subsets or more for each share of dropped rows, on average."""
+        return bool(self.shares) and self.n_subsets // len(self.shares) >= LEAST_SUBSETS
+
+    def varies(self, measure: int) -> bool:
+        """Return whether variables differ in a measure, by its place in `MEASURES`."""
+        known = self.centrality[measure][~np.isnan(self.centrality[measure])]
+        return len(known) > 1 and bool(np.ptp(known) > 0)
 
     def communities(self) -> list[Record]:
         """Return a record for each variable: its community, and how often it is in it.
@@ -382,7 +434,7 @@ def correlations_with(reference: Floats, others: Floats) -> Floats:
     Returns
     -------
     array, shape (subsets, measures)
-        NaN where either does not vary.
+        NaN where either does not vary. Variables without a value in either do not count.
 
     Examples
     --------
@@ -390,15 +442,27 @@ def correlations_with(reference: Floats, others: Floats) -> Floats:
     >>> correlations_with(reference, np.array([[[2.0, 4.0, 6.0]], [[1.0, 1.0, 1.0]]])).tolist()
     [[1.0], [nan]]
     """
-    mine = reference - reference.mean(axis=-1, keepdims=True)
-    theirs = others - others.mean(axis=-1, keepdims=True)
-    # Without range there is no variance; the rounding of a mean must not become one.
-    flat = (np.ptp(reference, axis=-1) == 0) | (np.ptp(others, axis=-1) == 0)
+    known = ~(np.isnan(reference) | np.isnan(others))
+    mine, theirs = (
+        _centred(np.broadcast_to(each, others.shape), known) for each in (reference, others)
+    )
     scale = np.sqrt((mine**2).sum(axis=-1) * (theirs**2).sum(axis=-1))
     products = (mine * theirs).sum(axis=-1)
     out = np.full(scale.shape, np.nan)
-    np.divide(products, scale, out=out, where=~flat & (scale > 0))
+    np.divide(products, scale, out=out, where=scale > 0)
     return out
+
+
+def _centred(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return values less the means of those that are known, along the last axis; 0 for others."""
+    own = np.where(known, values, 0.0)
+    means = own.sum(axis=-1, keepdims=True) / np.maximum(known.sum(axis=-1, keepdims=True), 1)
+    away = np.where(known, own - means, 0.0)
+    low, high = (
+        f(np.where(known, values, end), axis=-1) for f, end in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    # Without range there is no variance; the rounding of a mean must not become one.
+    return np.where((high > low)[..., None], away, 0.0)
 
 
 def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
@@ -440,22 +504,25 @@ def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
     return largest
 
 
-def interval_around(value: float, draws: Floats, level: float = 0.95) -> Record:
+def interval_around(
+    value: float, draws: Floats, level: float = 0.95, *, least: float = 0.0
+) -> Record:
     """Return the mean of what resamples gave, and an interval around the value.
 
     It reaches as many root mean square deviations of the resamples from the value as a normal
-    variable's interval does standard deviations, and not below 0. So what resampling adds on
-    average (a strength is a norm, which noise makes larger) widens the interval to both sides.
+    variable's interval does standard deviations, and not below ``least``. So what resampling adds
+    on average (a strength is a norm, which noise makes larger) widens the interval to both sides.
 
     Examples
     --------
     >>> interval_around(2.0, np.array([1.0, 3.0]), 0.95)
     {'mean': 2.0, 'low': 0.04..., 'high': 3.95...}
     """
-    if not len(draws):
+    draws = draws[~np.isnan(draws)]
+    if not len(draws) or np.isnan(value):
         return dict.fromkeys(("mean", "low", "high"), float("nan"))
     reach = float(ndtri(_tails(level)[1])) * float(np.sqrt(np.mean((draws - value) ** 2)))
-    return {"mean": float(draws.mean()), "low": max(0.0, value - reach), "high": value + reach}
+    return {"mean": float(draws.mean()), "low": max(least, value - reach), "high": value + reach}
 
 
 def _tails(level: float) -> tuple[float, float]:

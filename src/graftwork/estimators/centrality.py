@@ -49,10 +49,10 @@ def centrality_records(
     {'variable': 'a', 'strength': 1.0, 'expected_influence': 1.0, 'degree': 1.0, ...}
     """
     n, edges, strengths = edge_arrays(model)
-    signed = edge_signs(model) * strengths
+    signs = edge_signs(model)
     table: dict[str, Any] = {"variable": model.names}
-    table |= dict(zip(MEASURES, centralities(n, edges, strengths, paths=paths), strict=True))
-    table["expected_influence"] = summed(n, edges, signed)
+    measured = centralities(n, edges, strengths, signs, paths=paths)
+    table |= dict(zip(MEASURES, measured, strict=True))
     columns: tuple[str, ...] = COLUMNS
     if groups is not None:
         table["group"] = _groups_of(model.names, groups)
@@ -60,7 +60,9 @@ def centrality_records(
         bridges = bridge_centralities(n, edges, strengths, own)
         table |= dict(zip(BRIDGES, bridges, strict=True))
         across = np.array([own[i] != own[j] for i, j in edges.tolist()], dtype=np.bool_)
-        table["bridge_expected_influence"] = summed(n, edges[across], signed[across])
+        table["bridge_expected_influence"] = summed(
+            n, edges[across], signs[across] * strengths[across]
+        )
         columns += BRIDGE_COLUMNS
     return [{name: _value(table[name][i]) for name in columns} for i in range(n)]
 

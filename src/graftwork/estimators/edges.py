@@ -12,9 +12,10 @@ from graftwork.notebooks import repr_html
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
-SIZES = ("strength", "weight", "explained")
-COLUMNS = ("first", "second", *SIZES, "p_value", "q_value", "statistic", "df")
-NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
+SIZES = ("strength", "weight", "explained", "linear_share")
+TESTS = ("p_value", "q_value", "statistic", "df")
+COLUMNS = ("first", "second", *SIZES, *TESTS)
+NEAR_COLUMNS = ("first", "second", *TESTS)
 
 Record = dict[str, Any]
 
@@ -48,18 +49,37 @@ def edge_records(
             "strength": model.strength(first, second),
             "weight": model.weight(first, second),
             "explained": explained[place] if explained else float("nan"),
+            "linear_share": model.linear_share(first, second),
         }
         records.append({"first": first, "second": second} | sizes | test)
     records.sort(key=lambda r: (r["log_p"], -r["strength"]))
     return [{name: record[name] for name in COLUMNS} for record in records]
 
 
+def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:
+    """Return what orders edges and makes lines wide: "strength", or "explained".
+
+    Strengths grow with the number of states. So where edges have tables of different sizes, what
+    they explain of their variables takes their place, if it is known.
+
+    Examples
+    --------
+    >>> tables = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0, 0], [0, 1, 1]]}
+    >>> mixed = PairwiseMRF({"a": [0, 1], "b": [0, 1], "c": [0, 1, 2]}, None, tables)
+    >>> sized_by(mixed, [0.1, 0.2]), sized_by(mixed, [])
+    ('explained', 'strength')
+    """
+    layout = model.potentials.layout
+    sizes = np.diff(layout.edge_offsets)
+    return "explained" if len(set(sizes.tolist())) > 1 and len(explained) else "strength"
+
+
 def tests_in_order(
     model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
 ) -> list[list[float]] | None:
-    """Return p-value and q-value of each edge, as model files keep them; None without tests.
+    """Return the tests of the edges, as model files keep them; None without tests.
 
-    They are in the order of the model's edges.
+    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom.
     """
     if evidence is None:
         return None
@@ -67,7 +87,17 @@ def tests_in_order(
     tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
     if _UNTESTED in tests:
         return None
-    return [[test["p_value"], test["q_value"]] for test in tests]
+    return [[test[name] for name in TESTS] for test in tests]
+
+
+def curved_pairs(
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
+) -> list[list[int]] | None:
+    """Return the pairs that tests say are not linear, as places of a model's variables."""
+    if evidence is None or evidence.rests is None:
+        return None
+    place = {name: k for k, name in enumerate(model.names)}
+    return sorted(sorted(place[names[k]] for k in pair) for pair in evidence.curved)
 
 
 def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) -> list[Record]:

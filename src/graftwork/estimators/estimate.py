@@ -16,7 +16,7 @@ from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
-from graftwork.estimators.timing import Timing, time_loss
+from graftwork.estimators.timing import Timing, free_in, time_loss
 from graftwork.grafting import NetworkFamily, Recipe
 from graftwork.grafting.recipe import Start
 from graftwork.grafting.starts import Given
@@ -60,8 +60,9 @@ class CostEstimate:
         All variables, and those with one state.
     states : (int, int)
         Fewest and most states that occur.
-    pairs, parameters : int
-        Pairs that may be edges, and parameters of a network of all of them.
+    pairs, parameters, entries : int
+        Pairs that may be edges, and parameters of a network of all of them: those of ordered
+        variables are linear, and in whole tables there are ``entries``.
     memory : dict of str to int
         Bytes of what is held at once.
     timing : Timing
@@ -95,6 +96,7 @@ class CostEstimate:
     states: tuple[int, int]
     pairs: int
     parameters: int
+    entries: int
     memory: dict[str, int]
     timing: Timing
     networks: int
@@ -138,6 +140,8 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         spec, table, found = _read(spec, X, sample_weight)
         table, sample, networks = _completed(spec, table)
         recipe = spec.recipe_for(table.n_variables)
+        if recipe.sized and spec.lam is None:  # nothing holds tables of ordered variables to a line
+            sample = replace(sample, scores=None)
         family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
     start = None if spec.start is None else make_start(spec.start, table, sample)
     arriving_variables(spec.arrivals, table.names)
@@ -159,7 +163,8 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         constant=int((cards < 2).sum()),
         states=(int(cards.min()), int(cards.max())),
         pairs=space.size,
-        parameters=int(cards.sum()) + family.count_entries(space),
+        parameters=int(cards.sum()) + _linear_entries(family),
+        entries=int(cards.sum()) + family.count_entries(space),
         memory=_memory(table, family, spec.objective_of(sample), timing) | tests,
         timing=timing,
         networks=networks,
@@ -167,6 +172,17 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         seconds=_seconds(timing, networks, fits, spec.budget.max_seconds),
         threads=count_threads(spec.n_jobs),
     )
+
+
+def _linear_entries(family: NetworkFamily) -> int:
+    """Return how many numbers the tables of all pairs have, those of ordered variables linear."""
+    space, scores = family.space(family.variables, False), family.sample.scores
+    if scores is None:
+        return family.count_entries(space)
+    if family.prior is not None:
+        return free_in(family.sample, space.pairs(np.arange(space.size)))
+    own = scores.widths[family.variables]
+    return int((own.sum() ** 2 - (own**2).sum()) // 2)
 
 
 def _most_edges(
@@ -279,7 +295,7 @@ def _memory(
         "bitsets": 8 * words * int(free[free <= MOST_BITSET_CELLS].sum()),
         "counts": 8 * min(entries, KEPT_CELLS),
         "tables of a scoring batch": BATCH_ARRAYS * 8 * (entries * batch // max(1, space.size)),
-        "solver": SOLVER_VECTORS * 8 * timing.parameters,
+        "solver": SOLVER_VECTORS * 8 * timing.entries,
     }
     if isinstance(objective, Likelihood):
         return held | {"inference": timing.inference.bytes if timing.exact else 0}

@@ -67,7 +67,7 @@ class LearnedFrom:
             n_rows,
             table.weights is not None,
             table.total_weight,
-            (*column_remarks(table), *(order_remarks(table) if order else ())),
+            (*table.notes, *column_remarks(table), *(order_remarks(table) if order else ())),
         )
 
     @property

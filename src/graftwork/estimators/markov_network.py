@@ -22,8 +22,10 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import (
     NEAR_COLUMNS,
     as_frame,
+    curved_pairs,
     edge_records,
     near_records,
+    sized_by,
     tests_in_order,
 )
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
@@ -81,8 +83,9 @@ class MarkovNetwork(Estimator):
         The network: ask it for marginals, samples, probabilities.
     graph_ : networkx.Graph
         Variables with their ``states`` (a list in JSON) and edges with their ``strength`` and,
-        where they were tested, ``p_value`` and ``q_value``: texts and numbers only, so that
-        networkx can write it in any format. ``model_.table(a, b)`` has the log-potentials.
+        where they were tested, ``p_value`` and ``q_value``, and ``explained`` where tables have
+        different sizes: texts and numbers only, so that networkx can write it in any format.
+        ``model_.table(a, b)`` has the log-potentials.
     certificate_ : Certificate
         How close to optimal the penalised network is, and how much of that was checked.
     trace_ : list of Round
@@ -365,11 +368,16 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with states, strengths and, where there are any, p- and q-values."""
+        """The network's graph, with states, strengths and, where there are any, p- and q-values.
+
+        Where tables have different sizes, with what edges explained too, which pictures show.
+        """
         check_is_fitted(self)
         graph = self.model_.to_networkx()
-        for edge in edge_records(self.model_, self.names_, self.evidence_):
-            tests = {name: edge[name] for name in ("p_value", "q_value")}
+        graph.graph["size"] = size = sized_by(self.model_, self.fit_.explained)
+        wanted = ("p_value", "q_value") if size == "strength" else (size, "p_value", "q_value")
+        for edge in edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained):
+            tests = {name: edge[name] for name in wanted}
             known = {name: value for name, value in tests.items() if not math.isnan(value)}
             graph.edges[edge["first"], edge["second"]].update(known)
         return graph
@@ -708,6 +716,8 @@ class MarkovNetwork(Estimator):
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "explained": list(self.fit_.explained),
+            "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
+            "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,

@@ -13,8 +13,8 @@ from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import ParameterError
 
 _HOW = (
-    "write ordinal={{{name!r}: [lowest, ..., highest]}}, declare its states in that order "
-    "(states=...), or use an ordered categorical"
+    "write ordinal={{{name!r}: ['lowest', ..., 'highest']}} (ordered categoricals and declared "
+    "states have an order by themselves)"
 )
 
 
@@ -107,9 +107,15 @@ def _own(
 def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]:
     """Return the scores that are given, or those of the order that is."""
     states = _states(table, name)
+    texts = {str(state): state for state in states}
+
+    def own(given: Any) -> Hashable:  # a number may be written as text
+        state: Hashable = plain(given)
+        return texts.get(state, state) if isinstance(state, str) else state
+
     if isinstance(value, Mapping):
         try:
-            scores = {plain(state): float(score) for state, score in value.items()}
+            scores = {own(state): float(score) for state, score in value.items()}
         except (TypeError, ValueError):
             raise ParameterError(
                 f"ordinal: the scores of {name!r} must be numbers, got {dict(value)!r}."
@@ -119,7 +125,7 @@ def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]
             f"ordinal: {name!r} needs its states in order or their scores, got {value!r}."
         )
     else:
-        listed = [plain(state) for state in value]
+        listed = [own(state) for state in value]
         twice = [state for state in listed if listed.count(state) > 1]
         if twice:
             raise ParameterError(f"ordinal: {name!r} has the state {twice[0]!r} in two places.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,8 @@ from graftwork.models.graphs import centralities
 from graftwork.parameters import number
 from graftwork.testing import DrawnFrom
 
+#: What an edge's signed weight is.
+Weight = Callable[[PairwiseMRF, Any, Any], float]
 # Of a resample's strength so much is left at least, squared, when what noise added is taken off.
 LEAST_SHARE = 0.01
 
@@ -41,23 +43,29 @@ class Replica:
     Attributes
     ----------
     edges : array, shape (edges, 2)
-    strengths : array, shape (edges,)
+    strengths, weights : array, shape (edges,)
+        Weights are signed (see `PairwiseMRF.slope`); NaN of edges that have none.
     centrality : array, shape (measures, variables)
-    refits : array, shape (reference edges,), or None
-        Strengths of the reference network's edges, fitted to the resample.
+    refits, weight_refits : array, shape (reference edges,), or None
+        Strengths and weights of the reference network's edges, fitted to the resample.
     unconverged : bool
         Whether its fit warned.
     """
 
     edges: Ints
     strengths: Floats
+    weights: Floats
     centrality: Floats
     refits: Floats | None = None
+    weight_refits: Floats | None = None
     unconverged: bool = False
 
     @staticmethod
-    def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
+    def of(model: PairwiseMRF, names: Sequence[Any], weight: Weight = PairwiseMRF.slope) -> Replica:
         """Return what is kept of a model, its variables numbered as the names are.
+
+        An edge that is linear in the network of all rows may bend in a resample by chance, so that
+        there the linear part counts, whatever the rest is.
 
         Examples
         --------
@@ -65,16 +73,20 @@ class Replica:
         >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
         array([[0, 1]])
         """
-        found = _edges_of(model, names)
-        return Replica(*found, centralities(len(names), *found))
+        edges, strengths, weights = _edges_of(model, names, weight)
+        central = centralities(len(names), edges, strengths, np.sign(weights))
+        return Replica(edges, strengths, weights, central)
 
 
-def _edges_of(model: PairwiseMRF, names: Sequence[Any]) -> tuple[Ints, Floats]:
-    """Return a model's edges, its variables numbered as the names are, and their strengths."""
+def _edges_of(
+    model: PairwiseMRF, names: Sequence[Any], weight: Weight = PairwiseMRF.slope
+) -> tuple[Ints, Floats, Floats]:
+    """Return a model's edges, its variables numbered as the names are, strengths and weights."""
     place = {name: i for i, name in enumerate(names)}
     listed = [sorted((place[a], place[b])) for a, b in model.edges]
     edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
-    return edges, np.sqrt(squared_strengths(model.potentials))
+    weights = np.array([weight(model, a, b) for a, b in model.edges], dtype=np.float64)
+    return edges, np.sqrt(squared_strengths(model.potentials)), weights
 
 
 def bootstrap_fit(
@@ -106,7 +118,7 @@ def bootstrap_fit(
     if spec.lam is None and not refit_lam and fitted.choice.lam > 0:
         spec = replace(spec, lam=fitted.choice.lam)
         model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
-    reference = Replica.of(model, table.names)
+    reference = Replica.of(model, table.names, PairwiseMRF.weight)
     drawn_from = _drawn_from(spec, fitted, table.names)
     resamples, subsets = seeds_for(seed, n, n if shares else 0)
     spec = replace(spec, observer=Silence())
@@ -218,12 +230,13 @@ class Resampling:
             raise KeyboardInterrupt
         if found.given is None:
             return Replica.of(found.model, drawn.names)
-        edges, strengths = _edges_of(found.given, drawn.names)
-        known = dict(zip(map(tuple, edges.tolist()), strengths.tolist(), strict=True))
-        refits = [known[i, j] for i, j in self.reference.edges.tolist()]
+        edges, strengths, weights = _edges_of(found.given, drawn.names)
+        place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
+        listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
         central = np.zeros_like(self.reference.centrality)
-        return Replica(*_edges_of(found.model, drawn.names), central, np.array(refits))
+        own_edges = _edges_of(found.model, drawn.names)
+        return Replica(*own_edges, central, strengths[listed], weights[listed])
 
 
 def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:
@@ -256,7 +269,7 @@ def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> 
         less = np.array([known.get((i, j), 0.0) for i, j in each.edges.tolist()])
         squares = each.strengths**2
         strengths = np.sqrt(np.maximum(squares - less, LEAST_SHARE * squares))
-        centrality = centralities(n_variables, each.edges, strengths)
+        centrality = centralities(n_variables, each.edges, strengths, np.sign(each.weights))
         return replace(each, strengths=strengths, centrality=centrality)
 
     return [centred(each) for each in resamples]
@@ -275,18 +288,14 @@ def _gather(
     listed = np.concatenate([each.edges for each in (reference, *resamples)])
     codes = np.unique(listed[:, 0] * len(names) + listed[:, 1])
 
-    def spread(replica: Replica) -> Floats:
+    def spread(edges: Ints, values: Floats | None) -> Floats:
         out = np.full(len(codes), np.nan)
-        own = replica.edges[:, 0] * len(names) + replica.edges[:, 1]
-        out[np.searchsorted(codes, own)] = replica.strengths
+        if values is not None:
+            out[np.searchsorted(codes, edges[:, 0] * len(names) + edges[:, 1])] = values
         return out
 
-    def refitted(replica: Replica) -> Floats:
-        out = np.full(len(codes), np.nan)
-        if replica.refits is not None:
-            own = reference.edges[:, 0] * len(names) + reference.edges[:, 1]
-            out[np.searchsorted(codes, own)] = replica.refits
-        return out
+    def gathered(rows: Iterable[Floats]) -> Floats:
+        return np.array(list(rows)).reshape(len(resamples), len(codes))
 
     def stacked(replicas: list[Replica]) -> Floats:
         found = np.array([each.centrality for each in replicas])
@@ -299,9 +308,12 @@ def _gather(
     return Bootstrap(
         names=names,
         pairs=np.stack(np.divmod(codes, len(names)), axis=1),
-        strengths=spread(reference),
-        draws=np.array([spread(each) for each in resamples]).reshape(len(resamples), len(codes)),
-        refits=np.array([refitted(each) for each in resamples]).reshape(len(resamples), len(codes)),
+        strengths=spread(reference.edges, reference.strengths),
+        draws=gathered(spread(each.edges, each.strengths) for each in resamples),
+        refits=gathered(spread(reference.edges, each.refits) for each in resamples),
+        weights=spread(reference.edges, reference.weights),
+        weight_draws=gathered(spread(each.edges, each.weights) for each in resamples),
+        weight_refits=gathered(spread(reference.edges, each.weight_refits) for each in resamples),
         centrality=reference.centrality,
         centrality_draws=stacked(resamples),
         dropped=np.array([share for share, _ in subsets]),

@@ -223,7 +223,7 @@ class FitSpec:
         if self.ordinal and not self.ordered:
             raise ParameterError(
                 f"ordinal goes with penalty='group-l1', got penalty={self.penalty!r}, which does "
-                "not know parts of tables. Leave ordinal out, or use group-l1."
+                "not know parts of tables. Leave it out, or use group-l1."
             )
         if self.missing == "available-case" and self.loss != "pseudolikelihood":
             raise ParameterError(

@@ -45,8 +45,9 @@ class Timing:
         Edges of the network evaluated, and of one that inference refused before; 0 for none.
     evaluation, scoring : float
         Seconds of one evaluation of the loss, and of counting and scoring all pairs.
-    parameters : int
-        Of a network on all variables with as many edges at each.
+    parameters, entries : int
+        Of a network on all variables with as many edges at each, those of ordered variables being
+        linear; and numbers held for it, in whole tables.
     exact : bool
         Whether the loss was exact, not from approximate inference.
     inference : Cost
@@ -61,6 +62,7 @@ class Timing:
     evaluation: float
     scoring: float
     parameters: int
+    entries: int
     exact: bool
     inference: Cost
 
@@ -124,10 +126,29 @@ def time_loss(
         refused=network.layout.n_edges if layout.n_edges < network.layout.n_edges else 0,
         evaluation=evaluation * more_work * grown,
         scoring=(counting * more_rows + scoring * more_work) * all_pairs,
-        parameters=round(network.layout.size * grown),
+        parameters=round((int(sample.cards.sum()) + free_in(sample, network.layout.edges)) * grown),
+        entries=round(network.layout.size * grown),
         exact=point.exact,
         inference=estimate(layout.cards, layout.edges),
     )
+
+
+def free_in(sample: EncodedRows, pairs: Ints) -> int:
+    """Return how many numbers the tables of pairs have; of ordered variables the linear parts.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.data.encoded import prepare
+    >>> from graftwork.data.scores import Ordered
+    >>> table = Table(("a", "b"), ((0, 1, 2), (0, 1)), [[0, 1, 2], [0, 1, 0]])
+    >>> free_in(prepare(table), np.array([[0, 1]]))
+    6
+    >>> free_in(prepare(table.with_order(Ordered({"a": {0: 0, 1: 1, 2: 2}}))), np.array([[0, 1]]))
+    2
+    """
+    widths = sample.cards if sample.scores is None else sample.scores.widths
+    return int(widths[pairs].prod(axis=1).sum())
 
 
 def take_part(family: NetworkFamily) -> NetworkFamily:
@@ -174,6 +195,7 @@ def _cut(sample: EncodedRows, variables: Ints, rows: Ints) -> EncodedRows:
         kept=tuple(sample.kept[i] for i in variables),
         total_weight=float(len(rows) if weights is None else weights.sum()),
         counts=PairCounts(codes, cards, weights, threads, extended=extended),
+        scores=None if sample.scores is None else sample.scores.take(variables),
     )
 
 

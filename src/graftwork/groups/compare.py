@@ -238,8 +238,16 @@ class _Comparing:
         values = list(found.estimates)
         sizes = np.array([float(len(each)) for each in values[0].values])
         observed = spread_of_strengths(values)
+        varying = int(np.count_nonzero(found.shared.varying))
         done, interrupted = permute(
-            permuting, found.tests, sizes, found.known, observed, jobs, observer
+            permuting,
+            found.tests,
+            sizes,
+            found.known,
+            varying * (varying - 1) // 2,
+            observed,
+            jobs,
+            observer,
         )
         return replace(found, permutations=done, interrupted=interrupted)
 

@@ -41,7 +41,8 @@ class Permutations:
         The share in which some edge of the network of all rows differs as much; NaN for pairs that
         are none of those.
     invariance : float
-        p-value of the largest difference of all those edges; NaN if there is none.
+        p-value of the largest difference of all those edges, and of the pairs that groups' own
+        networks have beside them (see `_invariance`).
     strength : float
         p-value of the difference of global strengths.
     """
@@ -122,6 +123,7 @@ def permute(
     tests: Findings,
     sizes: Floats,
     known: NDArray[np.bool_],
+    n_pairs: int,
     strength: float,
     jobs: int,
     observer: Observer,
@@ -137,6 +139,8 @@ def permute(
         Numbers of parameters of the pairs.
     known : (pairs,) bool
         Which are edges of the network of all rows.
+    n_pairs : int
+        How many pairs there are to choose the others from.
     strength : float
         The observed difference of the sums of norms.
     """
@@ -152,22 +156,47 @@ def permute(
             for rises, own, _ in kept
         ]
     ).reshape(len(kept), len(sizes))
-    familywise, invariance = np.full(len(sizes), np.nan), float("nan")
+    familywise = np.full(len(sizes), np.nan)
     if known.any():
         least = drawn[:, known].min(axis=1)
         familywise[known] = _shares(least[:, None], tests.log_p[known])
-        invariance = float(familywise[known].min())
     found = Permutations(
         n_done=len(kept),
         n_asked=asked,
         p_values=_shares(drawn, tests.log_p),
         familywise=familywise,
-        invariance=invariance,
+        invariance=_invariance(familywise, tests.log_p, known, n_pairs) if kept else float("nan"),
         strength=float(_shares(-np.array([[one[2]] for one in kept]), np.array([-strength]))[0])
         if kept
         else float("nan"),
     )
     return found, interrupted
+
+
+def _invariance(familywise: Floats, log_p: Floats, known: NDArray[np.bool_], n_pairs: int) -> float:
+    """Return the p-value of equal networks: of the edges of all rows by permutations, and others.
+
+    A pair whose signs cancel in the network of all rows is an edge in groups alone. It was chosen
+    for being different, which permutations of the labels do not repeat: it counts by theory, as one
+    of all pairs there were to choose from. Each kind has half of the level.
+
+    Parameters
+    ----------
+    familywise : (pairs,) float64
+        p-values of the largest difference; NaN for pairs that are not known.
+
+    Examples
+    --------
+    >>> known, log_p = np.array([True, False]), np.log([0.2, 1e-6])
+    >>> round(_invariance(np.array([0.3, np.nan]), log_p, known, 101), 6)
+    0.0002
+    """
+    others = n_pairs - int(np.count_nonzero(known))
+    found = [float(familywise[known].min())] if known.any() else []
+    if others:
+        least = float(np.exp(log_p[~known].min())) if (~known).any() else 1.0
+        found.append(min(1.0, others * least))
+    return min([1.0, *(len(found) * each for each in found)])
 
 
 def _shares(drawn: Floats, observed: Floats) -> Floats:

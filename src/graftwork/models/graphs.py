@@ -15,7 +15,9 @@ import numpy as np
 from graftwork.inference.layout import Floats, Ints
 
 #: What `centralities` computes, in this order.
-MEASURES = ("strength", "degree", "closeness", "betweenness")
+MEASURES = ("strength", "expected_influence", "degree", "closeness", "betweenness")
+#: The one that may be below 0, and that only edges with a sign give.
+SIGNED = "expected_influence"
 #: What `bridge_centralities` computes, in this order.
 BRIDGES = ("bridge_strength", "bridge_closeness", "bridge_betweenness")
 
@@ -48,10 +50,13 @@ def is_graph(value: Any) -> bool:
     return networkx is not None and isinstance(value, networkx.Graph)
 
 
-def centralities(n: int, edges: Ints, strengths: Floats, *, paths: bool = True) -> Floats:
-    """Return how central each variable is, by four measures.
+def centralities(
+    n: int, edges: Ints, strengths: Floats, signs: Floats | None = None, *, paths: bool = True
+) -> Floats:
+    """Return how central each variable is, by five measures.
 
-    The strength of a variable is the sum of its edges' strengths, its degree their number.
+    The strength of a variable is the sum of its edges' strengths, its expected influence the same
+    with the sign of each edge, its degree their number.
     Closeness and betweenness are those of networkx, where an edge of strength s is 1/s long: the
     one is the inverse mean distance to the variables within reach (times the share of variables
     within reach), the other the share of shortest paths between others that lead through it.
@@ -64,12 +69,15 @@ def centralities(n: int, edges: Ints, strengths: Floats, *, paths: bool = True) 
         The variables at their ends.
     strengths : array, shape (edges,)
         At least 0; an edge of strength 0 has a degree, but no path leads over it.
+    signs : array, shape (edges,), optional
+        1 or -1, or 0; NaN for an edge that has none: its variables have no expected influence
+        (NaN). Default NaN for all.
     paths : bool
         Whether to compute closeness and betweenness, which take long in large networks; NaN if not.
 
     Returns
     -------
-    array, shape (4, n)
+    array, shape (5, n)
         One row for each of `MEASURES`.
 
     References
@@ -79,8 +87,9 @@ def centralities(n: int, edges: Ints, strengths: Floats, *, paths: bool = True) 
 
     Examples
     --------
-    >>> centralities(3, np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])).round(2).tolist()
-    [[1.0, 1.5, 0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
+    >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
+    >>> centralities(3, edges, strengths, np.array([1.0, -1.0])).round(2).tolist()
+    [[1.0, 1.5, 0.5], [1.0, 0.5, -0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
     """
     import networkx as nx
 
@@ -88,15 +97,16 @@ def centralities(n: int, edges: Ints, strengths: Floats, *, paths: bool = True) 
     if not len(edges):
         return out
     out[0] = summed(n, edges, strengths)
-    out[1] = summed(n, edges, np.ones(len(edges)))
+    out[1] = summed(n, edges, strengths * (np.nan if signs is None else signs))
+    out[2] = summed(n, edges, np.ones(len(edges)))
     if not paths:
-        out[2:] = np.nan
+        out[3:] = np.nan
         return out
     graph = _distances(n, edges, strengths)
     close = nx.closeness_centrality(graph, distance="weight")
     between = nx.betweenness_centrality(graph, weight="weight")
-    out[2] = [close[i] for i in range(n)]
-    out[3] = [between[i] for i in range(n)]
+    out[3] = [close[i] for i in range(n)]
+    out[4] = [between[i] for i in range(n)]
     return out
 
 

@@ -233,7 +233,8 @@ class PairwiseMRF:
         """Return the signed weight of an edge; NaN where one number does not tell what it is.
 
         That is where a variable has more than two states without an order, or most of the table is
-        not along the scores of both. The weight is the theta of theta * x * y, the part of the
+        not along the scores of both and scores hardly go together in it (those of near-copies do,
+        whose tables are diagonals). The weight is the theta of theta * x * y, the part of the
         table along the scores x and y of both: by how much the log odds of one step of the one
         rise with one step of the other. Of two states the scores are 0 and 1, so that of two
         binary variables it is the log odds ratio.
@@ -244,15 +245,82 @@ class PairwiseMRF:
         >>> model.weight("a", "b")
         2.0
         """
+        weight, squares = self._slope(a, b)
+        if not np.isfinite(weight):
+            return weight
+        straight = weight**2 * squares >= 0.5 * self.strength(a, b) ** 2
+        return weight if straight or weight * self._going(a, b) > 0 else float("nan")
+
+    def _going(self, a: Hashable, b: Hashable) -> int:
+        """Return 1 or -1 where scores go together, or against each other, in a table by itself.
+
+        That is where they correlate by half at least, states being even otherwise; 0 if they do
+        not.
+        """
+        first, second = (np.asarray(self._scores.get(n, (0.0, 1.0))) for n in (a, b))
+        table = self.table(a, b)[np.ix_(~np.isnan(first), ~np.isnan(second))]
+        x, y = first[~np.isnan(first)], second[~np.isnan(second)]
+        centred = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0)
+        joint = np.exp(centred - centred.max())
+        joint /= joint.sum()
+        x, y = x - joint.sum(axis=1) @ x, y - joint.sum(axis=0) @ y
+        scale = np.sqrt((joint.sum(axis=1) @ x**2) * (joint.sum(axis=0) @ y**2))
+        correlation = float(x @ joint @ y / scale) if scale > 0 else 0.0
+        return 0 if abs(correlation) < 0.5 else 1 if correlation > 0 else -1
+
+    def slope(self, a: Hashable, b: Hashable) -> float:
+        """Return the linear part of an edge, as `weight` does, whatever the rest of its table is.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.slope("a", "b")
+        2.0
+        """
+        return self._slope(a, b)[0]
+
+    def _slope(self, a: Hashable, b: Hashable) -> tuple[float, float]:
+        """Return theta of theta * x * y, and the squared norm of x * y; NaN without scores."""
         table, sides = self.table(a, b), [self._centred_scores(name) for name in (a, b)]
         if any(side is None for side in sides):
-            return float("nan")
+            return float("nan"), 0.0
         if np.isneginf(table).any():
-            return float("inf")
+            return float("inf"), 0.0
         first, second = (np.asarray(side) for side in sides)
-        squares = (first @ first) * (second @ second)
-        weight = float(first @ table @ second / squares)
-        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
+        squares = float((first @ first) * (second @ second))
+        return float(first @ table @ second) / squares, squares
+
+    def linear_share(self, a: Hashable, b: Hashable) -> float:
+        """Return how much of an edge between ordered variables is linear: 1 for all of it.
+
+        The share of the squared strength that lies along the scores: of both variables, or of the
+        one that is ordered where the other is not. 1 is what its `weight` tells, less means that
+        the relation bends (high at both ends, say). NaN where no variable of more than two states
+        has an order.
+
+        Examples
+        --------
+        >>> bent = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+        >>> plain = PairwiseMRF({"mood": ["low", "mid", "high"], "ill": [0, 1]}, None,
+        ...                     {("mood", "ill"): bent})
+        >>> ordered = PairwiseMRF.from_flat(
+        ...     plain.names, [*plain.states.values()], plain.potentials, scores={"mood": [0, 1, 2]}
+        ... )
+        >>> plain.linear_share("mood", "ill"), ordered.linear_share("mood", "ill")
+        (nan, 0.0)
+        """
+        ordered = [len(self._states[name]) > 2 and name in self._scores for name in (a, b)]
+        whole = self.strength(a, b) ** 2
+        if not any(ordered) or not 0.0 < whole < float("inf"):
+            return float("nan")
+        table = self.table(a, b)
+        table = table - table.mean(axis=1, keepdims=True)
+        for name, along in zip((a, b), ordered, strict=True):
+            own = self._centred_scores(name) if along else None
+            if own is not None:
+                table = np.outer(own, own @ table) / (own @ own)
+            table = (table - table.mean(axis=0)).T
+        return min(1.0, float(np.sum(table**2)) / whole)
 
     def _centred_scores(self, name: Hashable) -> Floats | None:
         """Return the scores of a variable less their mean; None if it has none."""

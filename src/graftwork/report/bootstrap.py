@@ -15,11 +15,12 @@ from graftwork.estimators.bootstrap import (
     CERTAINTY,
     COLUMNS,
     CORRELATION,
+    LEAST_SUBSETS,
     SHARES,
     Bootstrap,
     Record,
 )
-from graftwork.models.graphs import MEASURES
+from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.report.communities import community_words
 from graftwork.report.trace import plain, write_records, write_text
 from graftwork.text import Column, aligned, count, decimals, section, verb, whole
@@ -34,8 +35,6 @@ UNSTABLE = 0.5
 #: Epskamp, Borsboom and Fried: centralities below the first are not to be read, above the second
 #: they are fine.
 LEAST_CS, GOOD_CS = 0.25, 0.5
-#: A probability of 95 % cannot be seen in fewer subsets than this.
-_FEW_SUBSETS = 20
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
 _NAMED = 8
@@ -57,11 +56,16 @@ EDGES: tuple[Column, ...] = (
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
 )
+SIGNED_EDGES: tuple[Column, ...] = (
+    *EDGES,
+    ("weight", "weight", decimals(2)),
+    ("weight_low", "from", decimals(2)),
+    ("weight_high", "to", decimals(2)),
+)
 STABILITY_TITLE = "Mean correlation of centralities with those of all rows"
-STABILITY: tuple[Column, ...] = (
+_STABILITY: tuple[Column, ...] = (
     ("dropped", "rows dropped", lambda value: f"{value:.0%}"),
     ("subsets", "subsets", whole),
-    *((measure, measure, decimals(2)) for measure in MEASURES),
 )
 
 
@@ -84,10 +88,11 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
     parts = [section(title, told[title]) for title in ("Resamples", "Edges")]
     records = edge_lines(boot)[: max(top, 0)]
     if records and boot.n_done:
-        parts.append(f"Edges, most frequent first\n{aligned(records, EDGES)}")
+        parts.append(f"Edges, most frequent first\n{aligned(records, edge_columns(records))}")
     parts.append(section("Centrality", told["Centrality"]))
     if boot.n_subsets:
-        parts.append(f"{STABILITY_TITLE}\n{aligned(stability_lines(boot), STABILITY)}")
+        lines = aligned(stability_lines(boot), stability_columns(boot))
+        parts.append(f"{STABILITY_TITLE}\n{lines}")
     if "Communities" in told:
         parts.append(section("Communities", told["Communities"]))
     return "\n\n".join(parts) + "\n"
@@ -103,6 +108,17 @@ def bootstrap_sections(boot: Bootstrap) -> list[tuple[str, str]]:
     if boot.membership is not None:
         sections.append(("Communities", " ".join(community_words(boot))))
     return sections
+
+
+def edge_columns(records: Sequence[Record]) -> tuple[Column, ...]:
+    """Return what to tell of edges: weights where any of them has a sign."""
+    return SIGNED_EDGES if any(not np.isnan(each["weight"]) for each in records) else EDGES
+
+
+def stability_columns(boot: Bootstrap) -> tuple[Column, ...]:
+    """Return what to tell of subsets: the measures that vary."""
+    measures = [name for m, name in enumerate(MEASURES) if _told(boot, m)]
+    return (*_STABILITY, *((name, measure_word(name), decimals(2)) for name in measures))
 
 
 def edge_lines(boot: Bootstrap) -> list[Record]:
@@ -138,11 +154,11 @@ def too_few(n: int, n_shares: int) -> list[str]:
     out = []
     if n < _FEW_RESAMPLES:
         out.append(f"From fewer than {_FEW_RESAMPLES} resamples, shares are rough.")
-    if n_shares and n // n_shares < _FEW_SUBSETS:
-        wanted = _FEW_SUBSETS * (n_shares if n_shares < n else len(SHARES))
+    if n_shares and n // n_shares < LEAST_SUBSETS:
+        wanted = LEAST_SUBSETS * (n_shares if n_shares < n else len(SHARES))
         out.append(
             "Too few subsets to tell whether the order of centralities can be trusted: fewer than "
-            f"{_FEW_SUBSETS} for each share of dropped rows. Set n to {wanted:,} or more."
+            f"{LEAST_SUBSETS} for each share of dropped rows. Set n to {wanted:,} or more."
         )
     return out
 
@@ -226,17 +242,36 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
         return ["No rows were dropped, so nothing is known about the order of centralities."]
     if not boot.n_subsets:
         return ["No subset was done, so nothing is known about the order of centralities."]
-    known = {measure: value for measure, value in boot.cs.items() if value is not None}
-    if not known:
+    if not any(boot.varies(m) for m in range(len(MEASURES))):
         return ["All variables are equally central, so there is no order to read."]
-    few = too_few(boot.n_subsets, len(boot.shares))
-    if boot.n_subsets // len(boot.shares) < _FEW_SUBSETS:
-        return few[-1:]
-    out = [_verdict(measure, value) for measure, value in known.items()]
-    flat = [measure for measure in MEASURES if measure not in known]
+    if not boot.enough_subsets:
+        return too_few(boot.n_subsets, len(boot.shares))[-1:]
+    out = [
+        _verdict(measure_word(name), value) for name, value in boot.cs.items() if value is not None
+    ]
+    flat = [
+        measure_word(n) for m, n in enumerate(MEASURES) if _told(boot, m) and not boot.varies(m)
+    ]
     if flat:
         out.append(f"All variables have the same {_listed(flat)}.")
     return out
+
+
+def measure_word(measure: str) -> str:
+    """Return a measure as words.
+
+    Examples
+    --------
+    >>> measure_word("expected_influence")
+    'expected influence'
+    """
+    return measure.replace("_", " ")
+
+
+def _told(boot: Bootstrap, measure: int) -> bool:
+    """Return whether there is anything to tell: not of signs where no edge has one."""
+    known = ~np.isnan(boot.centrality[measure]) & (boot.centrality[0] > 0)
+    return MEASURES[measure] != SIGNED or bool(known.any())
 
 
 def _verdict(measure: str, value: float) -> str:

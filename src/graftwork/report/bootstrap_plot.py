@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.errors import DataError
 from graftwork.estimators.bootstrap import CORRELATION, PANELS, Bootstrap, Record
 from graftwork.models.graphs import MEASURES
+from graftwork.report.bootstrap import measure_word
 from graftwork.report.curves import draw_curve, dress
 from graftwork.report.figures import (
     INK,
@@ -85,23 +86,28 @@ def _frequencies(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records:
 
 
 def _intervals(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records: int) -> None:
-    """Draw the interval of each strength, and the network's own as a dot."""
+    """Draw intervals of weights, or of strengths where some have no sign; the network as dots."""
+    signed = bool(records) and not any(np.isnan(record["weight"]) for record in records)
+    size, prefix = ("weight", "weight_") if signed else ("strength", "")
     places = np.arange(len(records))
     ax.hlines(
         places,
-        [record["low"] for record in records],
-        [record["high"] for record in records],
+        [record[f"{prefix}low"] for record in records],
+        [record[f"{prefix}high"] for record in records],
         color=colour_of(0),
         linewidth=2.2,
     )
-    means = [record["mean"] for record in records]
+    means = [record[f"{prefix}mean"] for record in records]
     ax.plot(means, places, "|", color=colour_of(0), markersize=9, label="mean of resamples")
-    own = [record["strength"] or np.nan for record in records]  # no dot where there is no edge
+    own = [record[size] or np.nan for record in records]  # no dot where there is no edge
     ax.plot(own, places, "o", color=colour_of(1), markersize=4.5, label="the network")
-    ax.set_xlim(left=0)
+    if signed:
+        ax.axvline(0.0, color=PALE, linewidth=0.9, linestyle=":")
+    else:
+        ax.set_xlim(left=0)
     left_out = n_records - len(records)
     less = f" ({count(left_out, 'less frequent pair')} not drawn)" if left_out else ""
-    ax.set_xlabel(f"strength{less}", color=INK)
+    ax.set_xlabel(f"{size}{less}", color=INK)
     if records:
         ax.legend(frameon=False, fontsize=8.5, loc="lower right")
     else:
@@ -120,18 +126,19 @@ def _stability(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records: i
         return
     found, shares = np.nan_to_num(boot.correlations), np.unique(boot.dropped)
     for m, (measure, cs) in enumerate(zip(MEASURES, boot.cs.values(), strict=True)):
-        if cs is None:
+        if not boot.varies(m):
             continue
         groups = [found[boot.dropped == share, m] for share in shares]
         line = draw_curve(ax, m, shares, np.array([group.mean() for group in groups]))
-        line.set_label(f"{measure} (CS {cs:.2f})")
+        line.set_label(measure_word(measure) + ("" if cs is None else f" (CS {cs:.2f})"))
         ends = np.array([np.quantile(group, (0.05, 0.95)) for group in groups])
         ax.fill_between(shares, ends[:, 0], ends[:, 1], color=colour_of(m), alpha=0.12, linewidth=0)
     ax.axhline(CORRELATION, color=PALE, linewidth=0.9, linestyle=":")
     ax.set_xlim(0, float(shares.max()) + 0.03)
     ax.set_ylim(top=1.02)
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=8.5, loc="lower left")
+        why = None if boot.enough_subsets else "too few subsets for a verdict"
+        ax.legend(frameon=False, fontsize=8.5, loc="lower left", title=why, title_fontsize=8.5)
 
 
 _DRAW: dict[str, Callable[[Any, Bootstrap, Sequence[Record], int], None]] = {

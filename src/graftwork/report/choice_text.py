@@ -236,33 +236,9 @@ def evidence_sections(
         ]
     return [
         ("What the numbers mean", meaning),
-        ("Shape", _shape_text(evidence, names)),
         ("Almost edges", _almost(evidence, names, rows)),
         ("With more rows", _outlook(evidence, rows)),
     ]
-
-
-def _shape_text(evidence: Evidence, names: Sequence[Any]) -> str:
-    """Return which relations between ordered variables are not straight; nothing without any."""
-    if evidence.rests is None:
-        return ""
-    edges = {(i, j) for i, j in evidence.edges.pairs.tolist()}
-    curved = sorted(evidence.curved & edges)
-    among = count(len(evidence.rests.pairs), "pair")
-    if not curved:
-        return (
-            "Every edge of ordered variables lies along their scores. Nothing more was found in "
-            f"any of {among} with an ordered variable, tested at the same false discovery rate."
-        )
-    listed = ", ".join(f"{names[i]} - {names[j]}" for i, j in curved[:_NAMED])
-    more = f" and {len(curved) - _NAMED:,} more" if len(curved) > _NAMED else ""
-    return (
-        f"Of {among} with an ordered variable, {len(curved):,} "
-        f"{verb(len(curved), 'is', 'are')} not linear and "
-        f"{verb(len(curved), 'has a whole table', 'have whole tables')}: "
-        f"{listed}{more}. "
-        "All other edges of ordered variables lie along their scores."
-    )
 
 
 def meaning_text(q_values: Floats, fdr: float) -> str:
@@ -271,7 +247,9 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities. The weight of an edge between two binary or ordered "
+        "how far it moves log-probabilities, the more, the more states there are. What it explains "
+        "is a share of the entropies of its two variables, whatever the number of states. The "
+        "weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of the one rise with one step "
         "of the other. Its p-value is the probability of evidence at least "
         "this strong if there were no such edge, given all other edges. "

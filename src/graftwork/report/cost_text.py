@@ -39,8 +39,14 @@ def _data(cost: CostEstimate) -> str:
         )
     text += (
         f" There are {count(cost.pairs, 'pair')} that may become edges; a network of all has "
-        f"{count(cost.parameters, 'parameter')}."
+        f"{count(cost.parameters, 'parameter')}"
     )
+    if cost.entries > cost.parameters:
+        text += (
+            f" where edges of ordered variables are linear, and {cost.entries:,} if all had whole "
+            "tables"
+        )
+    text += "."
     if cost.timing.parameters > cost.total_weight:
         text += (
             f" Even one of {count(cost.timing.edges, 'edge')} has more parameters "

@@ -28,7 +28,7 @@ def data_notes(table: Table) -> tuple[str, ...]:
     ('1 variable never changes: b.',)
     """
     names, counts = table.names, _counts(table)
-    found: list[str] = []
+    found: list[str] = list(table.notes)
     if table.n_variables == 1:
         found.append("There is one column only, so there can be no edges; is the separator right?")
     constant = [i for i, each in enumerate(counts) if np.count_nonzero(each) < 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
-from graftwork.estimators.edges import edge_records
+from graftwork.estimators.edges import TESTS, edge_records, sized_by
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
@@ -24,7 +24,6 @@ from graftwork.text import count, verb
 
 Floats = NDArray[np.float64]
 Unseen = Mapping[Any, Sequence[Any]]
-Tested = Mapping[tuple[Any, Any], tuple[float, float]]
 
 #: Edges as the positions of their two variables, the smaller first.
 Edges = frozenset[tuple[int, int]]
@@ -38,8 +37,8 @@ COLUMNS = (
     "strength",
     "weight",
     "explained",
-    "p_value",
-    "q_value",
+    "linear_share",
+    *TESTS,
     "together_first",
     "together_second",
     "together_weight",
@@ -47,6 +46,18 @@ COLUMNS = (
     "apart_second",
     "apart_weight",
 )
+
+
+class EdgeTest(NamedTuple):
+    """The test of an edge; files of earlier versions have no statistics."""
+
+    p_value: float
+    q_value: float
+    statistic: float = float("nan")
+    df: float = float("nan")
+
+
+Tested = Mapping[tuple[Any, Any], EdgeTest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,10 @@ class EdgeRecord:
         Signed, of two binary or ordered variables (see `PairwiseMRF.weight`); NaN for others.
     explained : float
         The share of its two variables' entropies that it explains; NaN if that is not known.
+    statistic, df : float
+        Of its test: a chi-square and its degrees of freedom.
+    linear_share : float
+        How much of it lies along the scores of ordered variables; NaN without any.
     """
 
     first: Any
@@ -87,45 +102,51 @@ class EdgeRecord:
     q_value: float = float("nan")
     weight: float = float("nan")
     explained: float = float("nan")
+    statistic: float = float("nan")
+    df: float = float("nan")
+    linear_share: float = float("nan")
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
-    """Return the p- and q-values of a fitted network's edges, by their ends; {} if it has none."""
+    """Return the tests of a fitted network's edges, by their ends; {} if it has none."""
     evidence = net.evidence_
     records = [] if evidence is None else edge_records(net.model_, net.names_, evidence)
-    return {(r["first"], r["second"]): (r["p_value"], r["q_value"]) for r in records}
+    return {(r["first"], r["second"]): EdgeTest(*(r[name] for name in TESTS)) for r in records}
 
 
 def edges_of(net: MarkovNetwork, top: int | None = None) -> list[EdgeRecord]:
-    """Return a record for each edge of a fitted network, or the ``top`` strongest, in order."""
-    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests_of(net), top=top)
-    return _with_explained(records, net.model_, net.fit_.explained)
+    """Return a record for each edge of a fitted network, or the ``top`` largest, in order."""
+    tests, explained = tests_of(net), net.fit_.explained
+    return edge_table(
+        net.model_, unseen=net.data_.unseen(), tests=tests, explained=explained, top=top
+    )
 
 
 def saved_edges(
     model: PairwiseMRF, info: Mapping[str, Any], unseen: Unseen | None = None
 ) -> list[EdgeRecord]:
     """Return a record for each edge of a network, with what its file keeps of the learning."""
-    records = edge_table(model, unseen=unseen, tests=saved_tests(model, info))
+    tests, explained = saved_tests(model, info), saved_explained(model, info)
+    return edge_table(model, unseen=unseen, tests=tests, explained=explained)
+
+
+def saved_explained(model: PairwiseMRF, info: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return what each edge of a network explains, as its file has it; () if it has not.
+
+    Examples
+    --------
+    >>> saved_explained(PairwiseMRF({"a": [0, 1]}), {"explained": "?"})
+    ()
+    """
     try:
-        explained = [float(share) for share in info.get("explained") or ()]
-        return _with_explained(records, model, explained)
+        found = tuple(float(share) for share in info.get("explained") or ())
     except (TypeError, ValueError):
-        return records
-
-
-def _with_explained(
-    records: list[EdgeRecord], model: PairwiseMRF, explained: Sequence[float]
-) -> list[EdgeRecord]:
-    """Return records with what each edge of the model explains, if that is known."""
-    if not explained:
-        return records
-    shares = dict(zip(model.edges, explained, strict=True))
-    return [replace(record, explained=shares[record.first, record.second]) for record in records]
+        return ()
+    return found if len(found) == model.n_edges else ()
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
-    """Return the p- and q-values of a network's edges that its file keeps; {} if it keeps none.
+    """Return the tests of a network's edges that its file keeps; {} if it keeps none.
 
     Parameters
     ----------
@@ -135,12 +156,12 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     Examples
     --------
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
-    >>> saved_tests(model, {"edge_tests": [[0.001, 0.002]]})
-    {('a', 'b'): (0.001, 0.002)}
+    >>> saved_tests(model, {"edge_tests": [[0.001, 0.002, 10.8, 1.0]]})
+    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0)}
     """
     try:
         tests = zip(model.edges, info.get("edge_tests") or (), strict=True)
-        return {edge: (float(p), float(q)) for edge, (p, q) in tests}
+        return {edge: EdgeTest(*map(float, test)) for edge, test in tests}
     except (TypeError, ValueError):
         return {}
 
@@ -150,9 +171,10 @@ def edge_table(
     *,
     unseen: Unseen | None = None,
     tests: Tested | None = None,
+    explained: Sequence[float] = (),
     top: int | None = None,
 ) -> list[EdgeRecord]:
-    """Return a record for each edge, the strongest first.
+    """Return a record for each edge, the strongest first, or that which explains most.
 
     A table is double-centred before it is read, so that what it says about single variables does
     not count. Of entries equally large the last is named: 1 with 1 rather than 0 with 0.
@@ -163,15 +185,18 @@ def edge_table(
         The network.
     unseen : mapping of name to states, optional
         States no row had: the data say nothing about them, so no association names them.
-    tests : mapping of ends to (p-value, q-value), optional
+    tests : mapping of ends to EdgeTest, optional
         See `tests_of` and `saved_tests`.
+    explained : sequence of float
+        What each edge of the model explains; empty if that is not known.
     top : int, optional
-        Only this many of the strongest.
+        Only this many, the first of them.
 
     Returns
     -------
     list of EdgeRecord
-        By falling strength; equal ones in the order of the names.
+        By falling strength, or what they explain (see `sized_by`); equal ones in the order of the
+        names.
 
     Examples
     --------
@@ -183,20 +208,21 @@ def edge_table(
     Association(first_state='yes', second_state='wet', weight=0.75)
     """
     skip = unseen or {}
-    untested = float("nan"), float("nan")
-    edges = model.edges
-    if top is not None:
-        # Tables with impossible cells have no norm, and are the strongest.
-        squares = np.nan_to_num(strengths(model.potentials), nan=np.inf)
-        order = np.argsort(-squares, kind="stable")[: max(top, 0)]
-        edges = [edges[k] for k in order.tolist()]
-    records = [_record(model, a, b, skip, (tests or {}).get((a, b), untested)) for a, b in edges]
-    return sorted(records, key=lambda record: -record.strength)
+    untested, size = EdgeTest(float("nan"), float("nan")), sized_by(model, explained)
+    shares = np.array(explained if explained else [float("nan")] * model.n_edges)
+    # Tables with impossible cells have no norm, and are the strongest.
+    sizes = shares if size == "explained" else strengths(model.potentials)
+    order = np.argsort(-np.nan_to_num(sizes, nan=np.inf), kind="stable")
+    order = order if top is None else order[: max(top, 0)]
+    listed, edges, found = [], model.edges, tests or {}
+    for k in order.tolist():
+        a, b = edges[k]
+        record = _record(model, a, b, skip, found.get((a, b), untested))
+        listed.append(replace(record, explained=float(shares[k])))
+    return listed
 
 
-def _record(
-    model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: tuple[float, float]
-) -> EdgeRecord:
+def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: EdgeTest) -> EdgeRecord:
     states = model.states
     centred = double_centred(model.table(a, b))
     rows = np.array([state not in unseen.get(a, ()) for state in states[a]], dtype=bool)
@@ -208,8 +234,9 @@ def _record(
         model.strength(a, b),
         _largest(centred, allowed, +1.0, states[a], states[b]),
         _largest(centred, allowed, -1.0, states[a], states[b]),
-        *test,
-        model.weight(a, b),
+        weight=model.weight(a, b),
+        linear_share=model.linear_share(a, b),
+        **test._asdict(),
     )
 
 
@@ -268,7 +295,7 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,2.0,,,,1,1,0.5,1,0,-0.5
+    a,b,1.0,2.0,,,,,,,1,1,0.5,1,0,-0.5
     """
     records = (
         edge_table(network, unseen=unseen, tests=tests)
@@ -280,7 +307,7 @@ def write_edges(
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    numbers = record.weight, record.explained, record.p_value, record.q_value
+    numbers = [getattr(record, name) for name in ("weight", "explained", "linear_share", *TESTS)]
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]

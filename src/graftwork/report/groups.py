@@ -132,7 +132,8 @@ def _invariance(found: GroupComparison) -> list[str]:
     return [
         text,
         "By permutation of the group labels, the largest difference among the edges of the network "
-        f"of all rows: p = {probability(done.invariance)}.",
+        "of all rows (and, by theory, of pairs that groups alone have): "
+        f"p = {probability(done.invariance)}.",
     ]
 
 
@@ -196,7 +197,7 @@ def _remarks(found: GroupComparison) -> list[str]:
     if any(each.added.any() for each in found.estimates):
         out.append(
             "Missing cells were drawn several times, and what the draws differ by is part of the "
-            "errors; p-values are still somewhat too small where many cells are missing: "
+            "errors; p-values are rough where many cells are missing: "
             + ("ask for permutations." if found.permutations is None else "trust permutations.")
         )
     alone = int((~found.known).sum())

@@ -21,11 +21,11 @@ from graftwork.grafting.certificate import Certificate
 from graftwork.groups import GroupComparison
 from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.report.bootstrap import (
-    EDGES,
-    STABILITY,
     STABILITY_TITLE,
     bootstrap_sections,
+    edge_columns,
     edge_lines,
+    stability_columns,
     stability_lines,
 )
 from graftwork.report.chain_summary import chain_sections, chain_tables, chain_words
@@ -148,10 +148,12 @@ def _bootstrap(boot: Bootstrap) -> str:
     told, records = dict(bootstrap_sections(boot)), edge_lines(boot)
     parts = [_text(told["Edges"])]
     if records and boot.n_done:
-        parts.append(_records("Edges, most frequent first", records, EDGES, bar="frequency"))
+        parts.append(
+            _records("Edges, most frequent first", records, edge_columns(records), bar="frequency")
+        )
     parts.append(_text(told["Centrality"]))
     if boot.n_subsets:
-        parts.append(_records(STABILITY_TITLE, stability_lines(boot), STABILITY))
+        parts.append(_records(STABILITY_TITLE, stability_lines(boot), stability_columns(boot)))
     if "Communities" in told:
         parts.append(_folded("Communities", _text(told["Communities"])))
     return _page(boot, told["Resamples"], *parts)

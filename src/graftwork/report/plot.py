@@ -69,12 +69,14 @@ def plot_network(
 ) -> Any:
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
-    Edges are as wide and dark as they are strong; those of positive weights are blue, of negative
-    ones red and dashed, and those without a sign grey. Colours and shapes of nodes mark the largest
-    communities, groups of closely connected variables. Labels cover no node and no other label; a
-    label that there is no room for is left out, and named below. Variables without an edge are
-    named below the picture, too, unless a layout has a place for them. A notebook shows the picture
-    where this is the value of a cell. No window opens, and pyplot is left alone.
+    Edges are as wide and dark as they are strong, or, where tables have different sizes and it is
+    known (of a `MarkovNetwork`), as they explain their variables; those of positive weights are
+    blue, of negative ones red and dashed, and those without a sign grey. Colours and shapes of
+    nodes mark the largest communities, groups of closely connected variables. Labels cover no node
+    and no other label; a label that there is no room for is left out, and named below. Variables
+    without an edge are named below the picture, too, unless a layout has a place for them. A
+    notebook shows the picture where this is the value of a cell. No window opens, and pyplot is
+    left alone.
 
     Parameters
     ----------
@@ -160,7 +162,8 @@ def _select(
     whole: nx.Graph, least: float, max_nodes: int, given: Mapping[Any, Any]
 ) -> tuple[nx.Graph, list[str]]:
     """Return the edges to draw with finite strengths, and what was left out, in words."""
-    edges = [(a, b, float(d.get("strength", 1.0))) for a, b, d in whole.edges(data=True)]
+    size = _size(whole)
+    edges = [(a, b, float(d.get(size, 1.0))) for a, b, d in whole.edges(data=True)]
     finite = [s for _, _, s in edges if math.isfinite(s)]
     cap = max(finite, default=1.0)
     edges.sort(key=lambda edge: -edge[2])
@@ -168,12 +171,13 @@ def _select(
     kept: dict[Any, None] = dict.fromkeys(given)
     drawn = []
     for a, b, strength in edges:
-        if strength >= least and (given or len(kept.keys() | {a, b}) <= max_nodes):
+        strong = whole.edges[a, b].get("strength", 1.0) >= least
+        if strong and (given or len(kept.keys() | {a, b}) <= max_nodes):
             kept.update({a: None, b: None})
             drawn.append((a, b, min(strength, cap)))
     if len(drawn) < len(edges):
         notes.append(f"{count(len(edges) - len(drawn), 'weaker edge')} not drawn.")
-    graph = nx.Graph()
+    graph = nx.Graph(size=size)
     graph.add_nodes_from(node for node in whole if node in kept)
     for a, b, strength in drawn:
         colour, line = sign_style(whole.edges[a, b].get("weight"))
@@ -182,6 +186,11 @@ def _select(
     if loose:
         notes.append(f"Without an edge: {_listed(loose)}.")
     return graph, notes
+
+
+def _size(graph: nx.Graph) -> str:
+    """Return what makes lines wide: strengths unless a network's graph says otherwise."""
+    return str(graph.graph.get("size", "strength"))
 
 
 def sign_style(weight: float | None) -> tuple[str, Any]:
@@ -364,7 +373,9 @@ def _reading(graph: nx.Graph, styles: _Styles, max_labels: int, *, told: bool) -
     """Return how to read the picture, in sentences; colours are told of unless they are already."""
     parts = []
     if graph.number_of_edges():
-        parts.append("Wider, darker edges are stronger.")
+        explains = graph.graph.get("size") == "explained"
+        more = "explain more of their variables" if explains else "are stronger"
+        parts.append(f"Wider, darker edges {more}.")
     if len(styles.groups) > 1 and not told:
         parts.append("Colours and shapes of nodes mark communities, closely connected groups.")
     if graph.number_of_nodes() > max_labels:

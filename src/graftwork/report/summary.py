@@ -10,6 +10,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
 from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.edges import sized_by
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
@@ -18,9 +19,17 @@ from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, evidence_sections
 from graftwork.report.communities import community_text
 from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
-from graftwork.report.edges import Association, EdgeRecord, Tested, Unseen, edge_table, tests_of
+from graftwork.report.edges import (
+    Association,
+    EdgeRecord,
+    Tested,
+    Unseen,
+    edge_table,
+    tests_of,
+)
 from graftwork.report.predictability import both_text
 from graftwork.report.scores import HeldOut
+from graftwork.report.shapes import is_curved, shape_text
 from graftwork.selection import LambdaChoice
 from graftwork.text import count, names, probability, section, verb, wrap
 
@@ -71,8 +80,9 @@ def summary(
     )  # fmt: skip
     parts = [section(title, text) for title, text in told]
     strongest = describe_network(
-        net.model_, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net)
-    )
+        net.model_, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net),
+        explained=net.fit_.explained,
+    )  # fmt: skip
     if strongest:
         parts.append(strongest)
     parts.append(section("Certificate", certified_text(net)))
@@ -89,18 +99,19 @@ def summary_sections(
     communities: Mapping[Any, int | None] | None = None,
 ) -> list[tuple[str, str]]:
     """Return headings and texts of a summary, but for the edges and the certificate."""
-    model = net.model_
+    model, evidence = net.model_, net.evidence_
     sections = [
         ("Data", f"{_data_text(data, model)} {missing_text(net.missing_)}".rstrip()),
         ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
         ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
         ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
         (_choice_title(net), _choice_text(net)),
+        ("Shape", shape_text(model, net.info())),
     ]
-    if net.evidence_ is not None:
+    if evidence is not None:
         tests = net.choice_.tests
         most = None if tests is None else tests.max_edges
-        sections += evidence_sections(net.evidence_, net.names_, data.total_weight, most)
+        sections += evidence_sections(evidence, net.names_, data.total_weight, most)
     sections += [
         ("Tying", "" if net.tie is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -128,6 +139,7 @@ def describe_network(
     top: int = 10,
     unseen: Unseen | None = None,
     tests: Tested | None = None,
+    explained: Sequence[float] = (),
 ) -> str:
     """Return the strongest edges in words, below a heading; an empty text if there is no edge.
 
@@ -139,13 +151,14 @@ def describe_network(
         Words for states.
     top : int
         How many edges to name.
-    unseen, tests : optional
+    unseen, tests, explained : optional
         As in `edge_table`.
 
     Returns
     -------
     str
-        One paragraph an edge.
+        One paragraph an edge. Where tables have different sizes, what edges explain is told, and
+        those that explain most come first.
 
     Examples
     --------
@@ -154,17 +167,24 @@ def describe_network(
     The only edge
       a - b  strength 1.00, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
-    records = edge_table(model, unseen=unseen, tests=tests)
+    records = edge_table(model, unseen=unseen, tests=tests, explained=explained)
     if not records or top < 1:
         return ""
     shown = records[:top]
-    title = "Strongest edges" if len(records) > len(shown) else "Edges, strongest first"
+    mixed = sized_by(model, explained) == "explained"
+    some, every = "Strongest edges", "Edges, strongest first"
+    if mixed:
+        some, every = "Edges that explain most", "Edges, by what they explain"
+    title = some if len(records) > len(shown) else every
     if len(records) == 1:
         title = "The only edge"
-    return "\n".join([title, *(wrap(describe_edge(r, meanings), hang=4) for r in shown)])
+    lines = (describe_edge(record, meanings, explains=mixed) for record in shown)
+    return "\n".join([title, *(wrap(line, hang=4) for line in lines)])
 
 
-def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
+def describe_edge(
+    record: EdgeRecord, meanings: Meanings | None = None, *, explains: bool = False
+) -> str:
     """Return one edge in words, on one line.
 
     Parameters
@@ -173,6 +193,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         One of `edge_table`'s.
     meanings : mapping of variable to mapping of state to word, optional
         Words for states.
+    explains : bool
+        Whether to tell what it explains, which can be compared between tables of all sizes.
 
     Returns
     -------
@@ -190,9 +212,12 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         for tie, verb in ((record.together, "goes with"), (record.apart, "avoids"))
         if tie is not None
     ]
-    head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
+    share = f"explains {record.explained:.1%}, " if explains else ""
+    head = f"{record.first} - {record.second}  {share}strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
+    if is_curved(record.linear_share):
+        head += ", not linear"
     if not np.isnan(record.p_value):
         head += f", p = {probability(record.p_value)}"
     return f"{head}: {'; '.join(clauses)}" if clauses else head

@@ -78,6 +78,11 @@ class Evidence:
         return {(i, j): (p, q) for (i, j), p, q in zip(*columns, strict=True)}
 
     @property
+    def n_rests(self) -> int | None:
+        """Of how many pairs it was tested whether they are more than linear; None without order."""
+        return None if self.rests is None else len(self.rests.pairs)
+
+    @property
     def curved(self) -> frozenset[tuple[int, int]]:
         """The pairs of ordered variables whose tables have more than a linear part."""
         limit = np.log(self.level)
