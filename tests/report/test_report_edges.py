@@ -115,8 +115,8 @@ def test_tables_of_different_sizes_are_ordered_and_drawn_by_what_they_explain(tm
     assert np.allclose(np.array(own.get_segments()), ends)
     assert "explain more of their variables" in " ".join(text.get_text() for text in ax.texts)
     share = second.explained / first.explained
-    assert widths[0] == pytest.approx(0.7 + 4.2 * share)
-    assert widths[1] == pytest.approx(4.9)
+    assert widths[0] == pytest.approx(0.8 + 4.4 * share)
+    assert widths[1] == pytest.approx(5.2)
     plain = plot_network(net.model_)  # a model knows no rows, so nothing of what edges explain
     assert "are stronger" in " ".join(text.get_text().replace("\n", " ") for text in plain.texts)
     net.save(tmp_path / "m.gw")
