@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import EDGE_NUMBERS
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
-SIZES = ("strength", "weight", "explained")
-COLUMNS = ("first", "second", *SIZES, "p_value", "q_value", "statistic", "df")
+COLUMNS = ("first", "second", *EDGE_NUMBERS)
 NEAR_COLUMNS = ("first", "second", "p_value", "q_value", "statistic", "df")
 
 Record = dict[str, Any]
@@ -61,6 +62,21 @@ def tests_in_order(
     if _UNTESTED in tests:
         return None
     return [[test["p_value"], test["q_value"]] for test in tests]
+
+
+def statistics_in_order(
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
+) -> list[list[float | None]] | None:
+    """Return test statistic and degrees of freedom of each edge, as model files keep them.
+
+    None without tests, and in place of a number that is not finite.
+    """
+    if evidence is None:
+        return None
+    found = _by_name(names, evidence)
+    tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
+    numbers = [(test["statistic"], test["df"]) for test in tests]
+    return [[x if math.isfinite(x) else None for x in pair] for pair in numbers]
 
 
 def near_records(names: Sequence[Any], evidence: Evidence | None, count: int) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Networks as graphs: how central each variable is, and what networkx can hold of states.
+"""Networks as graphs: what is known of their edges, and how central each variable is.
 
 networkx is imported when it is needed: that takes a tenth of a second.
 """
@@ -6,13 +6,24 @@ networkx is imported when it is needed: that takes a tenth of a second.
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from graftwork.models.pairwise import PairwiseMRF
+
+#: What is known of an edge: ``first``, ``second``, and numbers, NaN where they are not known.
+EdgeRecord = dict[str, Any]
+#: The numbers of an edge, in this order.
+EDGE_NUMBERS = ("strength", "weight", "explained", "p_value", "q_value", "statistic", "df")
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "degree", "closeness", "betweenness")
@@ -31,6 +42,76 @@ def states_text(states: Iterable[Any]) -> str:
     '["no", 2, null]'
     """
     return json.dumps(list(states), default=str, ensure_ascii=False)
+
+
+def edge_numbers(
+    model: PairwiseMRF, info: Mapping[str, Any] | None = None
+) -> tuple[EdgeRecord, ...]:
+    """Return what is known of each edge, in the order of the network.
+
+    Parameters
+    ----------
+    model : PairwiseMRF
+    info : mapping, optional
+        How it was learned, as its file keeps it; it may hold anything.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+    >>> record = edge_numbers(model, {"edge_tests": [[0.001, 0.002]]})[0]
+    >>> record["strength"], record["weight"], record["q_value"], record["explained"]
+    (1.0, 2.0, 0.002, nan)
+    """
+    given = info or {}
+    columns = {
+        ("p_value", "q_value"): _saved(given.get("edge_tests"), model.n_edges, 2),
+        ("statistic", "df"): _saved(given.get("edge_statistics"), model.n_edges, 2),
+        ("explained",): _saved([[x] for x in _listed(given.get("explained"))], model.n_edges, 1),
+    }
+    records = []
+    for place, (a, b) in enumerate(model.edges):
+        found = {"strength": model.strength(a, b), "weight": model.weight(a, b)}
+        for names, rows in columns.items():
+            found |= dict(zip(names, rows[place].tolist(), strict=True))
+        records.append({"first": a, "second": b} | {name: found[name] for name in EDGE_NUMBERS})
+    return tuple(records)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _saved(rows: Any, n_edges: int, width: int) -> Floats:
+    """Return numbers that a file keeps of each edge; NaN if it keeps none, or something else."""
+    try:
+        found = np.array(rows, dtype=np.float64)  # None becomes NaN
+        if found.shape == (n_edges, width):
+            return found
+    except (TypeError, ValueError):
+        pass
+    return np.full((n_edges, width), np.nan)
+
+
+def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
+    """Return the graph of a network: variables with their states, edges with finite numbers.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+    >>> graph_of(model, edge_numbers(model)).edges["a", "b"]
+    {'strength': 1.0, 'weight': 2.0}
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    for name, listed in model.states.items():
+        graph.add_node(name, states=states_text(listed))
+    for edge in edges:
+        known = {name: edge[name] for name in EDGE_NUMBERS if math.isfinite(edge[name])}
+        graph.add_edge(edge["first"], edge["second"], **known)
+    return graph
 
 
 def is_graph(value: Any) -> bool:

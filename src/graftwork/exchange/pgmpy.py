@@ -1,0 +1,119 @@
+"""pgmpy's Markov networks, both ways; pgmpy is imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graftwork.errors import DataError
+from graftwork.exchange.factors import Factor, factors_of, network_of
+from graftwork.exchange.formats.uai import within_range
+from graftwork.exchange.tokens import log
+from graftwork.models import PairwiseMRF
+
+
+def to_pgmpy(model: Any) -> Any:
+    """Return a network as one of pgmpy (``DiscreteMarkovNetwork``), with names and states.
+
+    Parameters
+    ----------
+    model : PairwiseMRF or fitted MarkovNetwork
+
+    Raises
+    ------
+    ImportError
+        If pgmpy is not installed.
+    DataError
+        If log-potentials are beyond 700, where factors are no numbers any more.
+    """
+    network = the_network(model)
+    models, factors = _pgmpy("pgmpy.models"), _pgmpy("pgmpy.factors.discrete")
+    kind = getattr(models, "DiscreteMarkovNetwork", None) or models.MarkovNetwork
+    out, names, states = kind(), network.names, network.states
+    out.add_nodes_from(names)
+    out.add_edges_from(network.edges)
+    for factor in checked_factors(network):
+        own = [names[i] for i in factor.scope]
+        listed = {name: list(states[name]) for name in own}
+        sizes = [len(states[name]) for name in own]
+        out.add_factors(factors.DiscreteFactor(own, sizes, np.exp(factor.table), listed))
+    return out
+
+
+def from_pgmpy(network: Any) -> PairwiseMRF:
+    """Return a Markov network of pgmpy as a `PairwiseMRF`, with its names and states.
+
+    Raises
+    ------
+    DataError
+        If a factor of three variables or more is no product of pairs, or an entry is negative.
+    """
+    factors = list(network.get_factors())
+    states: dict[Any, list[Any]] = {}
+    for factor in factors:
+        for name in factor.variables:
+            states.setdefault(name, list(factor.state_names[name]))
+    missing = [name for name in network.nodes() if name not in states]
+    if missing or not states:
+        raise DataError(f"the network has no factor with the variable {(missing or ['?'])[0]!r}.")
+    ordered = [name for name in network.nodes() if name in states]
+    return from_tables(ordered, states, _tables(factors, states))
+
+
+def _tables(factors: Any, states: dict[Any, list[Any]]) -> Iterator[tuple[list[Any], Any]]:
+    """Yield names and values of each factor, the states in one order for all factors."""
+    for factor in factors:
+        values = np.asarray(factor.values, dtype=np.float64)
+        for axis, name in enumerate(factor.variables):
+            own = list(factor.state_names[name])
+            if sorted(map(repr, own)) != sorted(map(repr, states[name])):
+                raise DataError(f"two factors name the states of {name!r} differently.")
+            values = values.take([own.index(state) for state in states[name]], axis=axis)
+        yield list(factor.variables), values
+
+
+def the_network(model: Any) -> PairwiseMRF:
+    """Return the network that something is, or has learned."""
+    found = getattr(model, "model_", model)
+    if isinstance(found, PairwiseMRF):
+        return found
+    raise DataError(
+        f"a {type(model).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
+    )
+
+
+def checked_factors(network: PairwiseMRF) -> list[Factor]:
+    """Return the factors of a network, or refuse it if they are no numbers of others."""
+    factors, lost = within_range(list(factors_of(network)))
+    if lost:
+        raise DataError(
+            "the log-potentials are beyond 700, and their exponentials are no numbers; write the "
+            "network to a .LG file, which holds logarithms."
+        )
+    return factors
+
+
+def from_tables(names: list[Any], states: dict[Any, list[Any]], tables: Any) -> PairwiseMRF:
+    """Return the network of tables of probabilities, each with the names of its axes."""
+    places = {name: i for i, name in enumerate(names)}
+    factors = []
+    for own, values in tables:
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise DataError(f"a factor of {own!r} has entries that are not finite and at least 0.")
+        factors.append(Factor(tuple(places[name] for name in own), log(values)))
+    try:
+        return network_of(names, [states[name] for name in names], factors)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"the network cannot be taken over: {error}.") from error
+
+
+def _pgmpy(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError("pgmpy is not installed; pip install pgmpy.") from error
