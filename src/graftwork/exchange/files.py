@@ -166,8 +166,9 @@ def _format_to_read(path: Path) -> str:
     found = _by_suffix(path)
     if found is None:
         raise ModelFileError(
-            f"{str(path)!r} is not a graftwork model file, and its suffix is not that of another "
-            f"format; say which with format=, one of {_listed('reads')}."
+            f"{str(path)!r} is not a graftwork model file; use one written by a model's save, "
+            "graftwork learn or graftwork crf, or a file of another program under its suffix: "
+            f"{_listed('reads')}."
         )
     return found
 
@@ -183,12 +184,12 @@ def _format_to_write(path: Path) -> str:
 
 
 def _by_suffix(path: Path) -> str | None:
-    """Return the format of a suffix, whatever its case: a longer one first (.uai.gz, say)."""
+    """Return the format of a suffix, whatever its case: the longest (.basic.uai, not .uai)."""
     matching = {
         suffix: name
         for name in FORMATS
         for suffix in FORMATS.entry(name).traits["suffixes"]
-        if path.name.lower().endswith(suffix)
+        if path.name.lower().endswith(suffix.lower())
     }
     return matching[max(matching, key=len)] if matching else None
 

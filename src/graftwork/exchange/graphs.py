@@ -68,7 +68,7 @@ def sign(edge: EdgeRecord) -> int:
     >>> sign({"weight": -0.5}), sign({"weight": float("nan")})
     (-1, 0)
     """
-    weight = edge["weight"]
+    weight = float(edge["weight"])
     return (weight > 0) - (weight < 0)
 
 

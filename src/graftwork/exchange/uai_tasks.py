@@ -180,9 +180,7 @@ def _read_marginal(tokens: Tokens, card: int) -> Floats:
     return values
 
 
-def write_marginals(
-    path: PathLike, model: PairwiseMRF, marginals: Mapping[Any, ArrayLike]
-) -> None:
+def write_marginals(path: PathLike, model: PairwiseMRF, marginals: Mapping[Any, ArrayLike]) -> None:
     """Write the probabilities of all variables' states as a MAR file, and return None.
 
     Examples

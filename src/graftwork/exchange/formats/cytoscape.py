@@ -58,4 +58,7 @@ def _elements(content: Content) -> dict[str, list[Any]]:
         signed = {"sign": sign(edge)} if sign(edge) else {}
         ends = {"id": f"edge {place + 1}", "source": a, "target": b}
         edges.append(ends | called | numbers | signed)
-    return {"nodes": [{"data": data} for data in nodes], "edges": [{"data": data} for data in edges]}
+    return {
+        "nodes": [{"data": data} for data in nodes],
+        "edges": [{"data": data} for data in edges],
+    }

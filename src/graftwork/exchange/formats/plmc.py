@@ -11,10 +11,10 @@ from graftwork.data.atomic import replacing
 from graftwork.data.values import key
 from graftwork.errors import DataError
 from graftwork.exchange.format import Content, Format, Written
+from graftwork.inference.evidence import observe
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.models.engines import infer
-from graftwork.inference.evidence import observe
 from graftwork.registry import register
 from graftwork.text import count
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from graftwork.data.atomic import write_lines
-from graftwork.exchange.factors import Factor, factors_of
+from graftwork.exchange.factors import Factor, factors_of, network_of
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.names import named_network, write_names
 from graftwork.exchange.tokens import Tokens, log, positional
@@ -29,7 +29,13 @@ def uai() -> Format:
     return Format(partial(_read, logs=False), partial(_write, logs=False))
 
 
-@register("lg", suffixes=(".lg",), reads="network", writes="network")
+@register("uai-basic", suffixes=(".basic.uai",), reads="network", writes="network")
+def uai_basic() -> Format:
+    """Return UAI for readers that know less (pgmpy, pyAgrum): no variables of one state."""
+    return Format(partial(_read, logs=False), _write_basic)
+
+
+@register("lg", suffixes=(".LG",), reads="network", writes="network")
 def lg() -> Format:
     """Return toulbar2's .LG: UAI with logarithms of factors; names and states beside it."""
     return Format(partial(_read, logs=True), partial(_write, logs=True))
@@ -80,9 +86,78 @@ def _write(path: Path, content: Content, logs: bool) -> Written:
     return Written((write_names(path, content.network),), tuple(lost))
 
 
+def _write_basic(path: Path, content: Content) -> Written:
+    """Write a file without variables of one state, every variable with an edge.
+
+    pyAgrum refuses variables of one state; pgmpy refuses factors with one entry and variables that
+    only have a factor of their own. Z and all marginals stay as they are.
+    """
+    model = without_constants(content.network)
+    factors, lost = within_range(list(factors_of(model)))
+    factors, joined = _joined(model, factors)
+    dropped = content.network.n_variables - model.n_variables
+    if dropped:
+        lost.append(f"{count(dropped, 'variable')} with one state")
+    if joined:
+        lost.append(f"that {count(joined, 'variable')} had no edge: each has one that says nothing")
+    write_lines(path, _lines(model, factors, logs=False))
+    return Written((write_names(path, model),), (*content.learning(), *lost))
+
+
+def without_constants(model: PairwiseMRF) -> PairwiseMRF:
+    """Return a network without its variables of one state, its partition function kept.
+
+    A network that has no others stays as it is.
+
+    Examples
+    --------
+    >>> pair = {("a", "b"): [[1.0, 2.0]]}
+    >>> without_constants(PairwiseMRF({"a": [0], "b": [0, 1]}, {"a": [3.0]}, pair)).unary("b")
+    array([4., 5.])
+    """
+    states = {name: listed for name, listed in model.states.items() if len(listed) > 1}
+    if len(states) in (0, model.n_variables):
+        return model
+    places = {
+        i: k for k, i in enumerate(np.flatnonzero(model.potentials.layout.cards > 1).tolist())
+    }
+    factors = []
+    for factor in factors_of(model):
+        scope = tuple(places[i] for i in factor.scope if i in places)
+        shape = [size for size in factor.table.shape if size > 1]
+        factors.append(Factor(scope, factor.table.reshape(shape)))
+    scores = {name: list(own) for name, own in model.scores.items() if name in states}
+    return network_of(list(states), list(states.values()), factors, scores)
+
+
+def _joined(model: PairwiseMRF, factors: list[Factor]) -> tuple[list[Factor], int]:
+    """Return factors in which variables without an edge share one with the variable before."""
+    cards, linked = (
+        model.potentials.layout.cards,
+        set(model.potentials.layout.edges.ravel().tolist()),
+    )
+    apart = [i for i in range(len(cards)) if i not in linked]
+    if len(cards) == 1 or not apart:
+        return factors, 0
+    out = []
+    for factor in factors:
+        i = factor.scope[0]
+        if len(factor.scope) == 1 and i in apart:
+            other = i - 1 if i else 1
+            spread = np.repeat(factor.table[:, None], cards[other], axis=1)
+            factor = Factor((i, other), spread)
+        out.append(factor)
+    return out, len(apart)
+
+
 def _lines(model: PairwiseMRF, factors: list[Factor], logs: bool) -> Iterator[str]:
-    """Yield a file's lines. Variables with a factor of their own come first, then edges."""
+    """Yield a file's lines: factors of variables, then of edges.
+
+    The later variable of an edge comes first: pyAgrum takes the earlier one to vary fastest,
+    whatever the order in the file, and so this is the one order in which all readers agree.
+    """
     cards = model.potentials.layout.cards.tolist()
+    factors = [Factor(f.scope[::-1], f.table.T) if _rising(f.scope) else f for f in factors]
     yield f"MARKOV\n{len(cards)}\n{' '.join(map(str, cards))}\n{len(factors)}\n"
     for factor in factors:
         yield f"{len(factor.scope)} {' '.join(map(str, factor.scope))}\n"
@@ -92,6 +167,10 @@ def _lines(model: PairwiseMRF, factors: list[Factor], logs: bool) -> Iterator[st
         for row in np.atleast_2d(table).tolist():
             # repr writes "-inf" and exponents, which readers of logarithms know.
             yield " " + " ".join(map(repr if logs else positional, row)) + "\n"
+
+
+def _rising(scope: tuple[int, ...]) -> bool:
+    return scope[0] < scope[-1]
 
 
 def within_range(factors: list[Factor]) -> tuple[list[Factor], list[str]]:
