@@ -36,6 +36,8 @@ def node_texts(names: Sequence[Any]) -> list[str]:
                 "apart by their texts; rename one."
             )
         seen[text] = name
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise DataError(f"{name!r} is no text that a file can hold; rename it.")
     return texts
 
 
@@ -48,8 +50,11 @@ def text_graph(content: Content) -> nx.Graph:
 
     graph = graph_of(content.network, content.edges())
     for edge in content.edges():
+        data = graph.edges[edge["first"], edge["second"]]
         if sign(edge):
-            graph.edges[edge["first"], edge["second"]]["sign"] = sign(edge)
+            data["sign"] = sign(edge)
+        if math.isinf(edge["strength"]):  # programs write infinity in ways that others do not read
+            del data["strength"]
     texts = dict(zip(content.network.names, node_texts(content.network.names), strict=True))
     for name, text in texts.items():
         if _NOT_IN_XML.search(text) or _NOT_IN_XML.search(graph.nodes[name]["states"]):
@@ -61,7 +66,7 @@ def text_graph(content: Content) -> nx.Graph:
 
 
 def sign(edge: EdgeRecord) -> int:
-    """Return the sign of an edge's weight; 0 where it has none.
+    """Return the sign of an edge's weight; 0 where it has none, or an infinite one.
 
     Examples
     --------
@@ -69,7 +74,7 @@ def sign(edge: EdgeRecord) -> int:
     (-1, 0)
     """
     weight = float(edge["weight"])
-    return (weight > 0) - (weight < 0)
+    return (weight > 0) - (weight < 0) if math.isfinite(weight) else 0
 
 
 def losses(content: Content) -> tuple[str, ...]:

@@ -56,7 +56,10 @@ class Tokens:
         text = read_text(path, what)
         for separator in separators:
             text = text.replace(separator, " ")
-        self._lines = [line.partition("#")[0] for line in text.splitlines()]
+        parts = [line.partition("#") for line in text.splitlines()]
+        self._lines = [before for before, _, _ in parts]
+        #: What stands behind a ``#``, line by line.
+        self.comments = [comment.strip() for _, mark, comment in parts if mark]
         self._words = [word for line in self._lines for word in line.split()]
         self._path, self._what, self._next = path, what, 0
 

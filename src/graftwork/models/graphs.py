@@ -94,7 +94,9 @@ def _saved(rows: Any, n_edges: int, width: int) -> Floats:
 
 
 def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
-    """Return the graph of a network: variables with their states, edges with finite numbers.
+    """Return the graph of a network: variables with their states, edges with their numbers.
+
+    What is not known is left out; of an edge with impossible states the strength is infinite.
 
     Examples
     --------
@@ -109,8 +111,8 @@ def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
     for name, listed in model.states.items():
         graph.add_node(name, states=states_text(listed))
     for edge in edges:
-        known = {name: edge[name] for name in EDGE_NUMBERS if math.isfinite(edge[name])}
-        graph.add_edge(edge["first"], edge["second"], **known)
+        known = {name: edge[name] for name in EDGE_NUMBERS[1:] if math.isfinite(edge[name])}
+        graph.add_edge(edge["first"], edge["second"], strength=edge["strength"], **known)
     return graph
 
 

@@ -555,7 +555,7 @@ class PairwiseMRF:
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
 
-        And the signed ``weight`` of those that have one. Numbers that are not finite are left out.
+        And the signed ``weight`` of those that have one.
 
         Texts and numbers only, so that networkx can write it in every format: GraphML, GEXF, GML,
         JSON. `unary` and `table` return the log-potentials.

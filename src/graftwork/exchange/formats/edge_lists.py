@@ -33,7 +33,7 @@ def _write_gephi(path: Path, content: Content) -> Written:
     numbers = [name for name in EDGE_NUMBERS if name != "strength"]
     texts = _texts(content)
     rows = (
-        [texts[edge["first"]], texts[edge["second"]], "Undirected", edge["strength"],
+        [texts[edge["first"]], texts[edge["second"]], "Undirected", _known(edge["strength"]),
          sign(edge) or "", *(_known(edge[name]) for name in numbers)]
         for edge in content.edges()
     )  # fmt: skip

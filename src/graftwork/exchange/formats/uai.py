@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.registry import register
 from graftwork.text import count
+
+Scope = tuple[int, ...]
 
 #: Log-potentials beyond this would be infinite, or lose digits, as factors.
 LARGEST = 700.0
@@ -49,6 +52,7 @@ def _read(path: Path, logs: bool) -> PairwiseMRF:
     n = tokens.whole("the number of variables", 1)
     cards = [tokens.whole(f"the number of states of variable {i}", 1) for i in range(n)]
     scopes = [_read_scope(tokens, n) for _ in range(tokens.whole("the number of factors"))]
+    scopes = _as_pyagrum_means(scopes, tokens.comments)
     factors = [_read_factor(tokens, scope, cards, logs) for scope in scopes]
     tokens.end()
     return named_network(path, cards, factors)
@@ -60,6 +64,21 @@ def _read_scope(tokens: Tokens, n: int) -> tuple[int, ...]:
     if len(set(scope)) != size:
         raise tokens.fail("a factor has a variable twice")
     return scope
+
+
+def _as_pyagrum_means(scopes: list[Scope], comments: list[str]) -> list[Scope]:
+    """Return the scopes of a file, in the order of its comments if pyAgrum wrote it.
+
+    It writes the variables of a factor in any order, and only a comment beside the table has the
+    one that counts, the fastest variable first.
+    """
+    if "nbr Factors" not in comments:
+        return scopes
+    found = [re.findall(r"\d+", text) for text in comments if re.fullmatch(r"\{[\d, ]+\}", text)]
+    orders = [tuple(int(number) for number in reversed(numbers)) for numbers in found]
+    if [sorted(order) for order in orders] != [sorted(scope) for scope in scopes]:
+        return scopes
+    return orders
 
 
 def _read_factor(tokens: Tokens, scope: tuple[int, ...], cards: list[int], logs: bool) -> Factor:
