@@ -38,7 +38,8 @@ def read_evidence(
     model : PairwiseMRF
         The network it is about: numbers in the file are places of its variables and states.
     dialect : {"2010", "2014"}, optional
-        Default: the one that fits. The few files that fit both, with another meaning, are refused.
+        Default: the one that fits. Both can fit only where the older one has samples without any
+        evidence; then the newer one is taken.
 
     Examples
     --------
@@ -49,8 +50,7 @@ def read_evidence(
     [{'a': 'yes'}]
     """
     _check_dialect(dialect)
-    found: list[list[dict[Any, Any]]] = []
-    problem: ModelFileError | None = None
+    problems = []
     for tried in ("2014", "2010") if dialect is None else (dialect,):
         tokens = Tokens(Path(path), "a file of evidence for this network")
         try:
@@ -58,19 +58,10 @@ def read_evidence(
             samples = [_read_sample(tokens, model) for _ in range(n)]
             tokens.end()
         except ModelFileError as error:
-            problem = problem or error
-            continue
-        if not found or [s for s in samples if s] != [s for s in found[0] if s]:
-            found.append(samples)
-    if not found:
-        assert problem is not None
-        raise problem
-    if len(found) > 1:
-        raise ModelFileError(
-            f"{os.fspath(path)!r} can be read in two ways, as one sample or as several; say which "
-            'with dialect="2014" or dialect="2010".'
-        )
-    return found[0]
+            problems.append(error)
+        else:
+            return samples
+    raise problems[0]
 
 
 def _read_sample(tokens: Tokens, model: PairwiseMRF) -> dict[Any, Any]:
