@@ -141,7 +141,9 @@ def test_models_of_crfsuite_need_a_template(graftwork, sentences, tmp_path):
     template = gw.Template.named("words")
     tokens = [[("the",), ("dog",)], [("dog",), ("barks",)]] * 15
     trainer = pycrfsuite.Trainer(verbose=False)
-    for items, labels in zip(template.attributes(tokens), [["D", "N"], ["N", "V"]] * 15, strict=True):
+    for items, labels in zip(
+        template.attributes(tokens), [["D", "N"], ["N", "V"]] * 15, strict=True
+    ):
         trainer.append(items, labels)
     trainer.train(str(tmp_path / "tagger.crfsuite"))
     result = graftwork("tag", tmp_path / "tagger.crfsuite", sentences)

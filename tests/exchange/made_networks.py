@@ -10,11 +10,16 @@ import numpy as np
 from graftwork.models import PairwiseMRF
 
 
-def random_network(seed):
-    """A network of up to six variables with 1 to 7 states, some of them without an edge."""
+def random_network(seed, cards=()):
+    """A network of up to six variables with 1 to 7 states, some of them without an edge.
+
+    Two variables at least have several states, unless numbers of states are given.
+    """
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 7))
-    cards = rng.integers(1, 8, n)
+    while not len(cards):
+        drawn = rng.integers(1, 8, rng.integers(2, 7))
+        cards = drawn if (drawn > 1).sum() > 1 else ()
+    n = len(cards)
     names = [f"variable {i}" for i in range(n)]
     states = {name: [f"s{k}" for k in range(card)] for name, card in zip(names, cards, strict=True)}
     unary = {name: rng.normal(0, 2, len(own)) for name, own in states.items()}
@@ -25,6 +30,8 @@ def random_network(seed):
 
 #: The networks that all readers must agree on.
 NETWORKS = {seed: random_network(seed) for seed in range(40)}
+#: Others, which pgmpy or pyAgrum cannot read from a file.
+LONELY = {f"states {c}": random_network(0, c) for c in ((1,), (5,), (1, 1), (1, 4, 1))}
 
 
 def enumerate_factors(cards, factors):

@@ -34,7 +34,7 @@ def write(name: str, found: dict) -> None:
 
 
 def of_pgmpy(rng) -> dict:
-    """A network with 10 and 2 states: as texts "10" comes before "2", and so it does in the file."""
+    """A network with 10 and 2 states: as texts "10" comes before "2", and so in the file."""
     cards = {"a": 2, "b": 10, "c": 3}
     network = DiscreteMarkovNetwork([("a", "b"), ("b", "c")])
     for own in (["a"], ["b", "a"], ["c", "b"], ["c"]):
@@ -45,7 +45,10 @@ def of_pgmpy(rng) -> dict:
     order = sorted(cards, key=lambda name: (str(cards[name]), name))
     found = [engine.query([name], show_progress=False).values for name in order]
     marginals = [(values / values.sum()).tolist() for values in found]  # they are not normalised
-    return {"log_partition": float(np.log(network.get_partition_function())), "marginals": marginals}
+    return {
+        "log_partition": float(np.log(network.get_partition_function())),
+        "marginals": marginals,
+    }
 
 
 def of_pyagrum(rng) -> dict:
@@ -90,7 +93,9 @@ def of_crfsuite(rng) -> dict:
     trainer = pycrfsuite.Trainer(verbose=False)
     for _ in range(60):
         items = sentence()
-        trainer.append(items, [labels[(hash_of(item["w"]) + int(item["x"] > 0)) % 3] for item in items])
+        trainer.append(
+            items, [labels[(hash_of(item["w"]) + int(item["x"] > 0)) % 3] for item in items]
+        )
     trainer.set_params({"c1": 0.05, "c2": 0.01, "max_iterations": 60})
     trainer.train(str(FOLDER / "tagger.crfsuite"))
     tagger = pycrfsuite.Tagger()

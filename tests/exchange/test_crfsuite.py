@@ -120,7 +120,7 @@ def test_damaged_models_are_refused(what, tmp_path):
 
 
 def test_every_truncation_is_refused(tmp_path):
-    for length in [*range(0, 200), *range(200, len(MODEL), 37)]:
+    for length in [*range(200), *range(200, len(MODEL), 37)]:
         refuse(tmp_path / "model.crfsuite", MODEL[:length])
         if length >= 8:  # even if the header says that this is all
             cut = bytearray(MODEL[:length])
@@ -128,7 +128,9 @@ def test_every_truncation_is_refused(tmp_path):
             refuse(tmp_path / "model.crfsuite", bytes(cut))
 
 
-@given(st.lists(st.tuples(st.integers(0, len(MODEL) - 1), st.integers(0, 255)), min_size=1, max_size=4))
+@given(
+    st.lists(st.tuples(st.integers(0, len(MODEL) - 1), st.integers(0, 255)), min_size=1, max_size=4)
+)
 def test_tampered_models_are_read_or_refused(changes):
     from graftwork.exchange.formats.crfsuite import parse
 
@@ -137,7 +139,6 @@ def test_tampered_models_are_read_or_refused(changes):
         data[place] = value
     try:
         model = parse(bytes(data))
-    except ValueError as error:
-        assert str(error)
-    else:
-        model.predict([[{"w": "w1", "bias": 1.0}]])
+    except ValueError:
+        return
+    model.predict([[{"w": "w1", "bias": 1.0}]])

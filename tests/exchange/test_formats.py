@@ -54,7 +54,15 @@ def test_readers_refuse_what_is_not_there_or_not_theirs(name, tmp_path):
         gw.load(tmp_path / "absent", name)
     with pytest.raises(ModelFileError, match="cannot read"):
         gw.load(tmp_path, name)
-    for content in (b"", b"\x00" * 100, b"hello", "né".encode("latin-1"), b"lCRF", b"PK", b"1" * 99):
+    for content in (
+        b"",
+        b"\x00" * 100,
+        b"hello",
+        "né".encode("latin-1"),
+        b"lCRF",
+        b"PK",
+        b"1" * 99,
+    ):
         (tmp_path / "odd").write_bytes(content)
         with pytest.raises(ModelFileError, match="odd") as error:
             gw.load(tmp_path / "odd", name)
@@ -73,7 +81,7 @@ def test_files_are_found_by_content_and_by_suffix(seed, tmp_path):
 
 def test_words_for_formats_that_are_not_there(tmp_path):
     model = with_zeros()
-    with pytest.raises(DataError, match="suffix of 'net.xyz' does not say .* graphml"):
+    with pytest.raises(DataError, match=r"suffix of 'net.xyz' does not say .* graphml"):
         model.export(tmp_path / "net.xyz")
     with pytest.raises(DataError, match="no format 'graphlm'; did you mean 'graphml'"):
         model.export(tmp_path / "net.xyz", "graphlm")
@@ -81,7 +89,7 @@ def test_words_for_formats_that_are_not_there(tmp_path):
         gw.load(tmp_path / "net", "uia")
     with pytest.raises(DataError, match="crfsuite files are only read"):
         gw.exchange.export(chain(), tmp_path / "a.crfsuite")
-    with pytest.raises(DataError, match="uai holds networks, and this is a chain; .* graftwork"):
+    with pytest.raises(DataError, match=r"uai holds networks, and this is a chain; .* graftwork"):
         gw.exchange.export(chain(), tmp_path / "a.uai")
     (tmp_path / "text.txt").write_text("MARKOV")
     with pytest.raises(ModelFileError, match=r"not a graftwork model file; .*uai \(\.uai\)"):

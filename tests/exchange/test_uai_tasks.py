@@ -72,7 +72,7 @@ def test_several_samples(tmp_path):
 def test_wrong_evidence_is_refused(text, tmp_path):
     path = tmp_path / "net.uai.evid"
     path.write_text(text)
-    with pytest.raises(ModelFileError, match="net.uai.evid"):
+    with pytest.raises(ModelFileError, match=r"net\.uai\.evid"):
         read_evidence(path, MODEL)
 
 

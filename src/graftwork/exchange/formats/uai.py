@@ -113,13 +113,13 @@ def _write_basic(path: Path, content: Content) -> Written:
     """
     model = without_constants(content.network)
     factors, lost = within_range(list(factors_of(model)))
-    factors, joined = _joined(model, factors)
+    links, joined = _links(model)
     dropped = content.network.n_variables - model.n_variables
     if dropped:
         lost.append(f"{count(dropped, 'variable')} with one state")
     if joined:
         lost.append(f"that {count(joined, 'variable')} had no edge: each has one that says nothing")
-    write_lines(path, _lines(model, factors, logs=False))
+    write_lines(path, _lines(model, factors + links, logs=False))
     return Written((write_names(path, model),), (*content.learning(), *lost))
 
 
@@ -149,24 +149,15 @@ def without_constants(model: PairwiseMRF) -> PairwiseMRF:
     return network_of(list(states), list(states.values()), factors, scores)
 
 
-def _joined(model: PairwiseMRF, factors: list[Factor]) -> tuple[list[Factor], int]:
-    """Return factors in which variables without an edge share one with the variable before."""
-    cards, linked = (
-        model.potentials.layout.cards,
-        set(model.potentials.layout.edges.ravel().tolist()),
-    )
-    apart = [i for i in range(len(cards)) if i not in linked]
-    if len(cards) == 1 or not apart:
-        return factors, 0
-    out = []
-    for factor in factors:
-        i = factor.scope[0]
-        if len(factor.scope) == 1 and i in apart:
-            other = i - 1 if i else 1
-            spread = np.repeat(factor.table[:, None], cards[other], axis=1)
-            factor = Factor((i, other), spread)
-        out.append(factor)
-    return out, len(apart)
+def _links(model: PairwiseMRF) -> tuple[list[Factor], int]:
+    """Return factors of ones that give an edge to variables without one, and how many these are."""
+    layout = model.potentials.layout
+    cards = layout.cards
+    apart = sorted({*range(len(cards))} - {*layout.edges.ravel().tolist()})
+    if len(cards) == 1:
+        return [], 0
+    pairs = sorted({(max(i - 1, 0), max(i, 1)) for i in apart})
+    return [Factor(pair, np.zeros(cards[list(pair)])) for pair in pairs], len(apart)
 
 
 def _lines(model: PairwiseMRF, factors: list[Factor], logs: bool) -> Iterator[str]:
