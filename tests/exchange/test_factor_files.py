@@ -65,11 +65,11 @@ def test_basic_files_keep_the_distribution(seed, tmp_path):
     log_z, marginals = enumerate_model(model)
     several = [m for m in marginals if len(m) > 1] or marginals
     agree(enumerate_factors(cards, factors), (log_z, several))
+    if max(cards) == 1:
+        return
     if len(several) > 1:  # all variables have several states and an edge, as pgmpy wants it
         assert min(cards) > 1
         assert {i for scope, _ in factors if len(scope) == 2 for i in scope} == {*range(len(cards))}
-    if max(cards) == 1:
-        return
     dropped = len(marginals) - len(several)
     assert any("with one state" in phrase for phrase in found.lost) == bool(dropped)
     linked = {name for edge in model.edges for name in edge if 1 not in sizes(model, edge)}
