@@ -70,7 +70,7 @@ def test_what_cannot_be_converted_is_one_sentence(graftwork, model_file, tmp_pat
 def test_help_lists_the_formats(graftwork):
     text = " ".join(graftwork("convert", "--help").out.split())
     for name in FORMATS:
-        assert f"{name} ({FORMATS.entry(name).traits['suffixes'][0]}" in text
+        assert f"{name}: {FORMATS.entry(name).traits['suffixes'][0]}, " in text
 
 
 def test_queries_of_networks_from_elsewhere(graftwork, tmp_path):

@@ -23,7 +23,7 @@ def _format_lines() -> str:
         does = [word for word in ("reads", "writes") if entry.traits.get(word)]
         how = " and ".join({"reads": "read", "writes": "written"}[word] for word in does)
         what = entry.help.removeprefix("Return ")
-        lines.append(f"{name} ({' '.join(entry.traits['suffixes'])}), {how}: {what}")
+        lines.append(f"{name}: {' '.join(entry.traits['suffixes'])}, {how}; {what}")
     return "\n".join(lines)
 
 
