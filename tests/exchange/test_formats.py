@@ -10,7 +10,7 @@ import pytest
 from made_networks import NETWORKS, with_zeros
 
 import graftwork as gw
-from graftwork.errors import DataError, ModelFileError
+from graftwork.errors import DataError, ModelFileError, TooLargeError
 from graftwork.exchange import FORMATS
 from graftwork.exchange.format import Exported
 from graftwork.models import ChainModel
@@ -181,3 +181,10 @@ def test_plmc_renames_states_and_says_so(tmp_path):
     assert "".join(read_params(tmp_path / "net.params")[0]) == "ACBDEF"
     with pytest.raises(DataError, match="one letter for each state, and there are 200"):
         gw.PairwiseMRF({"a": list(range(200))}).export(tmp_path / "net.params")
+
+
+def test_plmc_files_too_large_are_refused_first(tmp_path):
+    model = gw.PairwiseMRF({i: ["A", "C", "-"] for i in range(11_000)})
+    with pytest.raises(TooLargeError, match="11,000 variables and 3 letters make 4 GB"):
+        model.export(tmp_path / "net.params")
+    assert not list(tmp_path.iterdir())

@@ -127,7 +127,8 @@ def by_pyagrum(network, names):
     gum = peer("pyagrum")
     engine = gum.ShaferShenoyMRFInference(network)
     engine.makeInference()
-    return [np.array(engine.posterior(name).tolist()) for name in names]
+    # Of a variable with one state it may return [[1.0]].
+    return [np.ravel(engine.posterior(name).tolist()) for name in names]
 
 
 def partition_of(network):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from graftwork.data.atomic import replacing
 from graftwork.data.values import key
-from graftwork.errors import DataError
+from graftwork.errors import DataError, TooLargeError
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.inference.evidence import observe
 from graftwork.inference.layout import Floats, Ints
@@ -18,6 +19,8 @@ from graftwork.models.engines import infer
 from graftwork.registry import register
 from graftwork.text import count
 
+# Files of this format hold all pairs, edges or not.
+_MOST_BYTES = 4_000_000_000
 #: How far below the smallest finite log-potential a state is put that a variable does not have.
 ABSENT = 20.0
 # Without the dot and the gap, which plmc has uses for; they are states only if they are given.
@@ -78,9 +81,14 @@ def _finite(weights: Floats) -> tuple[Floats, int]:
 
 def _parts(
     model: PairwiseMRF, weights: Floats, places: list[list[int]], letters: str
-) -> list[bytes]:
-    """Return the file in pieces."""
+) -> Iterator[bytes]:
+    """Yield the file in pieces."""
     n, q, layout = model.n_variables, len(letters), model.potentials.layout
+    if 4 * n * (n - 1) * q * q > _MOST_BYTES:
+        raise TooLargeError(
+            f"plmc's format has two tables for every pair: {n:,} variables and {q} letters make "
+            f"{4 * n * (n - 1) * q * q / 1e9:,.0f} GB; write another format."
+        )
     pairs = np.array([(i, j) for i in range(n - 1) for j in range(i + 1, n)], dtype=np.int64)
     singles, joint = _frequencies(model, pairs.reshape(-1, 2))
     fields, of_states, edges = np.zeros((n, q)), np.zeros((n, q)), {}
@@ -91,22 +99,19 @@ def _parts(
     for e, (i, j) in enumerate(layout.edges.tolist()):
         edges[i, j] = layout.table(weights, e)
     target = "".join(letters[places[i][int(np.argmax(p))]] for i, p in enumerate(singles))
-    out = [
-        np.array([n, q, 0, 0, 0], "<i4").tobytes(),  # sites, codes, sequences, skipped, iterations
-        np.zeros(5, "<f4").tobytes(),  # theta, three lambdas, effective number of sequences
-        letters.encode("ascii"),
-        target.encode("ascii"),
-        np.arange(1, n + 1, dtype="<i4").tobytes(),
-        of_states.astype("<f4").tobytes(),
-        fields.astype("<f4").tobytes(),
-    ]
+    yield np.array([n, q, 0, 0, 0], "<i4").tobytes()  # sites, codes, sequences, left out, steps
+    yield np.zeros(5, "<f4").tobytes()  # theta, three lambdas, effective number of sequences
+    yield letters.encode("ascii")
+    yield target.encode("ascii")
+    yield np.arange(1, n + 1, dtype="<i4").tobytes()
+    yield of_states.astype("<f4").tobytes()
+    yield fields.astype("<f4").tobytes()
     for tables in (joint, edges):
         for i, j in pairs.tolist():
             whole = np.zeros((q, q))
             if (i, j) in tables:
                 whole[np.ix_(places[i], places[j])] = tables[i, j]
-            out.append(whole.astype("<f4").tobytes())
-    return out
+            yield whole.astype("<f4").tobytes()
 
 
 def _frequencies(
