@@ -21,7 +21,7 @@ from graftwork import exchange
 from graftwork.exchange.formats.uai import without_constants
 from graftwork.models import PairwiseMRF
 
-PEERS = ("pgmpy", "pyagrum", "pygms", "pytoulbar2")
+PEERS = ("pgmpy", "pyagrum", "pygms", "pytoulbar2", "evcouplings")
 TOULBAR2 = os.environ.get("TOULBAR2") or shutil.which("toulbar2")
 if TOULBAR2 is None and not any(map(importlib.util.find_spec, PEERS)):
     pytest.skip("none of the peers is installed; use make test-exchange", allow_module_level=True)
@@ -277,3 +277,30 @@ def copies(model):
         unary |= {(name, k): model.unary(name) for name in model.names}
         tables |= {((a, k), (b, k)): model.table(a, b) for a, b in model.edges}
     return PairwiseMRF(states, unary, tables)
+
+
+# ---- EVcouplings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_evcouplings_reads_our_parameters(seed, tmp_path):
+    reader = peer("evcouplings.couplings.model")
+    rng = np.random.default_rng(seed)
+    letters = list("-ACDE")
+    names = [f"site {i}" for i in range(7)]
+    linked = [pair for pair in itertools.combinations(names, 2) if rng.random() < 0.4]
+    model = PairwiseMRF(
+        dict.fromkeys(names, letters),
+        {name: rng.normal(size=5) for name in names},
+        {pair: rng.normal(size=(5, 5)) for pair in linked},
+    )
+    model.export(tmp_path / "net.params")
+    found = reader.CouplingsModel(str(tmp_path / "net.params"))
+    rows = [[letters[k] for k in row] for row in rng.integers(0, 5, (20, 7))]
+    energies = found.hamiltonians(["".join(row) for row in rows])[:, 0]
+    # Parameters have 32 bits.
+    np.testing.assert_allclose(np.diff(energies), np.diff(model.log_prob(rows)), atol=1e-5)
+    close(found.f_i, model.marginals().values())
+    np.testing.assert_allclose(
+        found.f_ij[1, 5], model.pair_marginal(names[1], names[5]), atol=TOLERANCE
+    )
