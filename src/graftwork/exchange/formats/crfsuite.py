@@ -9,7 +9,6 @@ checked before it is read, and what the chunks say must agree.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,23 +159,22 @@ def _check_sources(
     first = start + _CHUNK.size
     if listed < count or first + 4 * listed > end:
         raise ValueError(f"byte {start}: {name.decode()} has {listed} sources of {count}")
-    offsets = np.frombuffer(data, "<u4", count, first).tolist()
-    owner = np.full(len(features), -1, dtype=np.int64)
-    for source, ids in enumerate(_references(data, offsets, end, name)):
-        if (ids >= len(features)).any() or (owner[ids] >= 0).any():
-            raise ValueError(f"byte {offsets[source]}: {name.decode()} names a wrong feature")
-        owner[ids] = source
-    if not np.array_equal(owner, np.where(own, features["source"].astype(np.int64), -1)):
+    offsets = struct.unpack_from(f"<{count}I", data, first)
+    # Lists of a few numbers each, hundreds of thousands: quicker without arrays.
+    owner = [-1] * len(features)
+    for source, offset in enumerate(offsets):
+        for feature in _references(data, offset, end, name):
+            if feature >= len(owner) or owner[feature] >= 0:
+                raise ValueError(f"byte {offset}: {name.decode()} names a wrong feature")
+            owner[feature] = source
+    if owner != np.where(own, features["source"].astype(np.int64), -1).tolist():
         raise ValueError(f"byte {start}: {name.decode()} and the features disagree")
 
 
-def _references(
-    data: bytes, offsets: list[int], end: int, name: bytes
-) -> Iterator[NDArray[np.int64]]:
-    for offset in offsets:
-        if offset + 4 > end:
-            raise ValueError(f"byte {offset}: a list of {name.decode()} lies outside its chunk")
-        (n,) = struct.unpack_from("<I", data, offset)
-        if offset + 4 + 4 * n > end:
-            raise ValueError(f"byte {offset}: a list of {name.decode()} goes beyond its chunk")
-        yield np.frombuffer(data, "<u4", n, offset + 4).astype(np.int64)
+def _references(data: bytes, offset: int, end: int, name: bytes) -> tuple[int, ...]:
+    if offset + 4 > end:
+        raise ValueError(f"byte {offset}: a list of {name.decode()} lies outside its chunk")
+    (n,) = struct.unpack_from("<I", data, offset)
+    if offset + 4 + 4 * n > end:
+        raise ValueError(f"byte {offset}: a list of {name.decode()} goes beyond its chunk")
+    return struct.unpack_from(f"<{n}I", data, offset + 4)
