@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ Model = PairwiseMRF | ChainModel
 LEARNING = "how it was learned (tests, penalty, certificate)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Content:
     """What is to be written.
 
@@ -44,8 +45,9 @@ class Content:
         gaps = isinstance(self.model, PairwiseMRF) and self.model.missing != "error"
         return [LEARNING] if self.info or gaps else []
 
+    @cached_property
     def edges(self) -> tuple[EdgeRecord, ...]:
-        """Return what is known of each edge, in the order of the network."""
+        """What is known of each edge."""
         return edge_numbers(self.network, self.info) if self.tested is None else self.tested
 
 

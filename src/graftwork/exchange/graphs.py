@@ -48,8 +48,8 @@ def text_graph(content: Content) -> nx.Graph:
     """
     import networkx as nx
 
-    graph = graph_of(content.network, content.edges())
-    for edge in content.edges():
+    graph = graph_of(content.network, content.edges)
+    for edge in content.edges:
         data = graph.edges[edge["first"], edge["second"]]
         if sign(edge):
             data["sign"] = sign(edge)
@@ -79,7 +79,7 @@ def sign(edge: EdgeRecord) -> int:
 
 def losses(content: Content) -> tuple[str, ...]:
     """Return what a graph does not hold of a network, in phrases."""
-    infinite = sum(math.isinf(edge["strength"]) for edge in content.edges())
+    infinite = sum(math.isinf(edge["strength"]) for edge in content.edges)
     lost = ["the tables of edges and the unaries of variables"]
     if infinite:
         which = f"{count(infinite, 'edge')} with impossible states"

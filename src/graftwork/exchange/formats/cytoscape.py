@@ -51,7 +51,7 @@ def _elements(content: Content) -> dict[str, list[Any]]:
         for name, text in texts.items()
     ]
     edges = []
-    for place, edge in enumerate(content.edges()):
+    for place, edge in enumerate(content.edges):
         a, b = texts[edge["first"]], texts[edge["second"]]
         called = {"name": f"{a} (with) {b}", "interaction": "with"}
         numbers = {key: edge[key] for key in EDGE_NUMBERS if math.isfinite(edge[key])}

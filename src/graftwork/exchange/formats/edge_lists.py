@@ -35,7 +35,7 @@ def _write_gephi(path: Path, content: Content) -> Written:
     rows = (
         [texts[edge["first"]], texts[edge["second"]], "Undirected", _known(edge["strength"]),
          sign(edge) or "", *(_known(edge[name]) for name in numbers)]
-        for edge in content.edges()
+        for edge in content.edges
     )  # fmt: skip
     # Gephi takes a column called weight, whatever its case, for Weight.
     titles = ["signed_weight" if name == "weight" else name for name in numbers]
@@ -47,10 +47,10 @@ def _write_qgraph(path: Path, content: Content) -> Written:
     texts = _texts(content)
     rows = (
         [texts[edge["first"]], texts[edge["second"]], edge["strength"] * (sign(edge) or 1)]
-        for edge in content.edges()
+        for edge in content.edges
     )
     _write(path, ["Source", "Target", "Weight"], rows)
-    unsigned = sum(not sign(edge) for edge in content.edges())
+    unsigned = sum(not sign(edge) for edge in content.edges)
     lost = ["p-values and other numbers", *losses(content), *_lonely(content)]
     if unsigned:
         has = verb(unsigned, "has", "have")
