@@ -110,7 +110,7 @@ def test_everything_public_has_a_docstring_with_an_example():
     for name in gw.exchange.__all__:
         found = getattr(gw.exchange, name)
         if inspect.isfunction(found):
-            assert found.__doc__, name
+            assert "Examples\n" in found.__doc__, name
 
 
 def test_learning_is_said_to_be_lost(tmp_path):

@@ -18,6 +18,7 @@ import pytest
 from made_networks import NETWORKS, enumerate_model, with_zeros
 
 from graftwork import exchange
+from graftwork.errors import DataError
 from graftwork.exchange.formats.uai import without_constants
 from graftwork.models import PairwiseMRF
 
@@ -120,6 +121,12 @@ def test_impossible_states_reach_pgmpy_and_come_back():
     agree(asked(back), enumerate_model(model))
 
 
+def test_bayesian_networks_of_pgmpy_are_told_from_markov_networks():
+    models = peer("pgmpy.models")
+    with pytest.raises(DataError, match="is no Markov network of pgmpy"):
+        exchange.from_pgmpy(models.DiscreteBayesianNetwork([("a", "b")]))
+
+
 # ---- pyAgrum ---------------------------------------------------------------------------------
 
 
@@ -184,6 +191,12 @@ def test_we_read_files_of_pyagrum(seed, tmp_path):
     model = exchange.load(tmp_path / "net.uai")
     close(model.marginals().values(), by_pyagrum(network, range(len(cards))))
     assert model.log_partition() == pytest.approx(partition_of(network), abs=TOLERANCE)
+
+
+def test_bayesian_networks_of_pyagrum_are_told_from_markov_random_fields():
+    gum = peer("pyagrum")
+    with pytest.raises(DataError, match="is no Markov random field of pyAgrum"):
+        exchange.from_pyagrum(gum.fastBN("a->b"))
 
 
 # ---- pyGMs -----------------------------------------------------------------------------------

@@ -66,7 +66,16 @@ def load(path: PathLike, format: str | None = None) -> PairwiseMRF | ChainModel:
 
 
 def load_network(path: PathLike, format: str | None = None) -> PairwiseMRF:
-    """Return the network in a file; a chain is refused, and what `load` refuses."""
+    """Return the network in a file; a chain is refused, and what `load` refuses.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "coin.LG")
+    >>> _ = export(PairwiseMRF({"coin": ["head", "tail"]}), path)
+    >>> load_network(path).names
+    ('coin',)
+    """
     model = load(path, format)
     if not isinstance(model, PairwiseMRF):
         raise ModelFileError(_wrong_kind(path, "a chain of labels", "a network"))
@@ -74,7 +83,13 @@ def load_network(path: PathLike, format: str | None = None) -> PairwiseMRF:
 
 
 def load_chain(path: PathLike, format: str | None = None) -> ChainModel:
-    """Return the chain in a file; a network is refused, and what `load` refuses."""
+    """Return the chain in a file; a network is refused, and what `load` refuses.
+
+    Examples
+    --------
+    >>> load_chain("tagger.crfsuite").labels  # doctest: +SKIP
+    ('B-NP', 'I-NP', 'O')
+    """
     model = load(path, format)
     if not isinstance(model, ChainModel):
         raise ModelFileError(_wrong_kind(path, "a network", "a chain of labels"))
@@ -82,7 +97,16 @@ def load_chain(path: PathLike, format: str | None = None) -> ChainModel:
 
 
 def read_info(path: PathLike, format: str | None = None) -> dict[str, Any]:
-    """Return what a file says of how its model was learned; {} for formats of others."""
+    """Return what a file says of how its model was learned; {} for formats of others.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "coin.gw")
+    >>> _ = export(PairwiseMRF({"coin": ["head", "tail"]}), path, info={"why": "an example"})
+    >>> read_info(path)
+    {'why': 'an example'}
+    """
     name = _format_to_read(Path(path)) if format is None else _known(format)
     return read_own_info(path) if name == OWN else {}
 

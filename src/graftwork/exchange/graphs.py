@@ -78,7 +78,14 @@ def sign(edge: EdgeRecord) -> int:
 
 
 def losses(content: Content) -> tuple[str, ...]:
-    """Return what a graph does not hold of a network, in phrases."""
+    """Return what a graph does not hold of a network, in phrases.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> losses(Content(PairwiseMRF({"a": [0, 1]})))
+    ('the tables of edges and the unaries of variables',)
+    """
     infinite = sum(math.isinf(edge["strength"]) for edge in content.edges)
     lost = ["the tables of edges and the unaries of variables"]
     if infinite:

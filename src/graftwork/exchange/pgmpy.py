@@ -28,6 +28,12 @@ def to_pgmpy(model: Any) -> Any:
         If pgmpy is not installed.
     DataError
         If log-potentials are beyond 700, where factors are no numbers any more.
+
+    Examples
+    --------
+    >>> network = to_pgmpy(PairwiseMRF({"a": ["no", "yes"]}))  # doctest: +SKIP
+    >>> network.get_partition_function()  # doctest: +SKIP
+    2.0
     """
     network = the_network(model)
     models, factors = _pgmpy("pgmpy.models"), _pgmpy("pgmpy.factors.discrete")
@@ -50,7 +56,17 @@ def from_pgmpy(network: Any) -> PairwiseMRF:
     ------
     DataError
         If a factor of three variables or more is no product of pairs, or an entry is negative.
+
+    Examples
+    --------
+    >>> from_pgmpy(to_pgmpy(PairwiseMRF({"a": ["no", "yes"]}))).states  # doctest: +SKIP
+    {'a': ('no', 'yes')}
     """
+    if not hasattr(network, "get_factors"):
+        raise DataError(
+            f"a {type(network).__name__} is no Markov network of pgmpy; a Bayesian network becomes "
+            "one by its to_markov_model()."
+        )
     factors = list(network.get_factors())
     states: dict[Any, list[Any]] = {}
     for factor in factors:
@@ -76,7 +92,13 @@ def _tables(factors: Any, states: dict[Any, list[Any]]) -> Iterator[tuple[list[A
 
 
 def the_network(model: Any) -> PairwiseMRF:
-    """Return the network that something is, or has learned."""
+    """Return the network that something is, or has learned.
+
+    Examples
+    --------
+    >>> the_network(PairwiseMRF({"a": [0, 1]}))
+    PairwiseMRF: 1 variable, 0 edges
+    """
     found = getattr(model, "model_", model)
     if isinstance(found, PairwiseMRF):
         return found

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.exchange.graphs import node_texts
 from graftwork.exchange.pgmpy import checked_factors, from_tables, the_network
 from graftwork.models import PairwiseMRF
@@ -26,6 +27,11 @@ def to_pyagrum(model: Any) -> Any:
     DataError
         If two names, or two states of a variable, are the same text; or if log-potentials are
         beyond 700, where factors are no numbers any more.
+
+    Examples
+    --------
+    >>> to_pyagrum(PairwiseMRF({"a": ["no", "yes"]})).size()  # doctest: +SKIP
+    1
     """
     network = the_network(model)
     gum = _pyagrum()
@@ -49,7 +55,17 @@ def from_pyagrum(network: Any) -> PairwiseMRF:
     ------
     DataError
         If a factor of three variables or more is no product of pairs.
+
+    Examples
+    --------
+    >>> from_pyagrum(to_pyagrum(PairwiseMRF({"a": ["no", "yes"]}))).states  # doctest: +SKIP
+    {'a': ('no', 'yes')}
     """
+    if not hasattr(network, "factors"):
+        raise DataError(
+            f"a {type(network).__name__} is no Markov random field of pyAgrum; a Bayesian network "
+            "becomes one by MarkovRandomField.fromBN."
+        )
     names = [network.variable(i).name() for i in sorted(network.nodes())]
     states = {name: list(network.variable(name).labels()) for name in names}
     tables = []
