@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.models import PairwiseMRF
+from graftwork.text import count
 
 #: Interactions of three or more variables up to this, relative to the table, count as rounding.
 ROUNDING = 1e-9
+#: Log-potentials beyond this would be infinite, or lose digits, as factors.
+LARGEST = 700.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,3 +156,87 @@ def _spread(part: Factor, scope: tuple[int, ...], shape: tuple[int, ...]) -> Flo
     axes = [1] * len(shape)
     axes[i], axes[j] = shape[i], shape[j]
     return np.broadcast_to(part.table.reshape(axes), shape)
+
+
+def within_range(factors: list[Factor]) -> tuple[list[Factor], list[str]]:
+    """Return log-factors whose exponentials are numbers, and what was lost by that, in phrases.
+
+    A factor is divided by its largest entry where that is far from 1; entries that are then too
+    small become impossible.
+
+    Examples
+    --------
+    >>> found, lost = within_range([Factor((0,), np.array([1000.0, 0.0]))])
+    >>> found[0].table.tolist(), len(lost)
+    ([0.0, -inf], 2)
+    """
+    out, shift, vanished = [], 0.0, 0
+    for factor in factors:
+        table: Floats = factor.table
+        finite = table[np.isfinite(table)]
+        if finite.size and np.abs(finite).max() > LARGEST:
+            shift += float(finite.max())
+            table = table - finite.max()
+            gone = np.isfinite(table) & (table < -LARGEST)
+            vanished += int(gone.sum())
+            table = np.where(gone, -np.inf, table)
+        out.append(Factor(factor.scope, table))
+    lost = [f"a constant: log Z is {shift:.17g} less"] if shift else []
+    if vanished:
+        lost.append(f"{count(vanished, 'cell')} below e^-700, which are 0 now")
+    return out, lost
+
+
+def the_network(model: Any) -> PairwiseMRF:
+    """Return the network that something is, or has learned.
+
+    Examples
+    --------
+    >>> the_network(PairwiseMRF({"a": [0, 1]}))
+    PairwiseMRF: 1 variable, 0 edges
+    """
+    found = getattr(model, "model_", model)
+    if isinstance(found, PairwiseMRF):
+        return found
+    raise DataError(
+        f"a {type(model).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
+    )
+
+
+def checked_factors(network: PairwiseMRF) -> list[Factor]:
+    """Return the factors of a network, or refuse it if they are no numbers of others."""
+    factors, lost = within_range(list(factors_of(network)))
+    if lost:
+        raise DataError(
+            "the log-potentials are beyond 700, and their exponentials are no numbers; write the "
+            "network to a .LG file, which holds logarithms."
+        )
+    return factors
+
+
+def from_tables(names: list[Any], states: dict[Any, list[Any]], tables: Any) -> PairwiseMRF:
+    """Return the network of tables of probabilities, each with the names of its axes."""
+    places = {name: i for i, name in enumerate(names)}
+    factors = []
+    for own, values in tables:
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise DataError(f"a factor of {own!r} has entries that are not finite and at least 0.")
+        factors.append(Factor(tuple(places[name] for name in own), log(values)))
+    try:
+        return network_of(names, [states[name] for name in names], factors)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"the network cannot be taken over: {error}.") from error
+
+
+def log(values: Floats) -> Any:
+    """Return logarithms, minus infinity for zeros.
+
+    Examples
+    --------
+    >>> log(np.array([1.0, 0.0])).tolist()
+    [0.0, -inf]
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(values)

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.errors import DataError
-from graftwork.exchange.factors import Factor, factors_of, network_of
-from graftwork.exchange.formats.uai import within_range
-from graftwork.exchange.tokens import log
+from graftwork.exchange.factors import checked_factors, from_tables, the_network
 from graftwork.models import PairwiseMRF
 
 
@@ -89,49 +87,6 @@ def _tables(factors: Any, states: dict[Any, list[Any]]) -> Iterator[tuple[list[A
                 raise DataError(f"two factors name the states of {name!r} differently.")
             values = values.take([own.index(state) for state in states[name]], axis=axis)
         yield list(factor.variables), values
-
-
-def the_network(model: Any) -> PairwiseMRF:
-    """Return the network that something is, or has learned.
-
-    Examples
-    --------
-    >>> the_network(PairwiseMRF({"a": [0, 1]}))
-    PairwiseMRF: 1 variable, 0 edges
-    """
-    found = getattr(model, "model_", model)
-    if isinstance(found, PairwiseMRF):
-        return found
-    raise DataError(
-        f"a {type(model).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
-    )
-
-
-def checked_factors(network: PairwiseMRF) -> list[Factor]:
-    """Return the factors of a network, or refuse it if they are no numbers of others."""
-    factors, lost = within_range(list(factors_of(network)))
-    if lost:
-        raise DataError(
-            "the log-potentials are beyond 700, and their exponentials are no numbers; write the "
-            "network to a .LG file, which holds logarithms."
-        )
-    return factors
-
-
-def from_tables(names: list[Any], states: dict[Any, list[Any]], tables: Any) -> PairwiseMRF:
-    """Return the network of tables of probabilities, each with the names of its axes."""
-    places = {name: i for i, name in enumerate(names)}
-    factors = []
-    for own, values in tables:
-        if not (np.isfinite(values).all() and (values >= 0).all()):
-            raise DataError(f"a factor of {own!r} has entries that are not finite and at least 0.")
-        factors.append(Factor(tuple(places[name] for name in own), log(values)))
-    try:
-        return network_of(names, [states[name] for name in names], factors)
-    except DataError:
-        raise
-    except ValueError as error:
-        raise DataError(f"the network cannot be taken over: {error}.") from error
 
 
 def _pgmpy(module: str) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from graftwork.errors import DataError
+from graftwork.exchange.factors import checked_factors, from_tables, the_network
 from graftwork.exchange.graphs import node_texts
-from graftwork.exchange.pgmpy import checked_factors, from_tables, the_network
 from graftwork.models import PairwiseMRF
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -122,18 +121,6 @@ class Tokens:
         if self.left:
             self._next += 1
             raise self.fail(f"{self._words[self._next - 1][:40]!r} follows where it should end")
-
-
-def log(values: Floats) -> Any:
-    """Return logarithms, minus infinity for zeros.
-
-    Examples
-    --------
-    >>> log(np.array([1.0, 0.0])).tolist()
-    [0.0, -inf]
-    """
-    with np.errstate(divide="ignore"):
-        return np.log(values)
 
 
 def positional(value: float) -> str:

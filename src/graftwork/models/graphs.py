@@ -65,9 +65,9 @@ def edge_numbers(
     """
     given = info or {}
     columns = {
-        ("p_value", "q_value"): _saved(given.get("edge_tests"), model.n_edges, 2),
-        ("statistic", "df"): _saved(given.get("edge_statistics"), model.n_edges, 2),
-        ("explained",): _saved([[x] for x in _listed(given.get("explained"))], model.n_edges, 1),
+        ("p_value", "q_value"): saved_numbers(given.get("edge_tests"), model.n_edges, 2),
+        ("statistic", "df"): saved_numbers(given.get("edge_statistics"), model.n_edges, 2),
+        ("explained",): edge_shares(given, model.n_edges)[:, None],
     }
     records = []
     for place, (a, b) in enumerate(model.edges):
@@ -78,12 +78,27 @@ def edge_numbers(
     return tuple(records)
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def edge_shares(info: Mapping[str, Any], n_edges: int) -> Floats:
+    """Return the share that each edge explains, as a file keeps it; NaN where it does not.
+
+    Examples
+    --------
+    >>> edge_shares({"explained": [0.25, 0.5]}, 2).tolist()
+    [0.25, 0.5]
+    """
+    given = info.get("explained")
+    listed = [[share] for share in given] if isinstance(given, list) else None
+    return saved_numbers(listed, n_edges, 1)[:, 0]
 
 
-def _saved(rows: Any, n_edges: int, width: int) -> Floats:
-    """Return numbers that a file keeps of each edge; NaN if it keeps none, or something else."""
+def saved_numbers(rows: Any, n_edges: int, width: int) -> Floats:
+    """Return numbers that a file keeps of each edge; NaN if it keeps none, or something else.
+
+    Examples
+    --------
+    >>> saved_numbers([[0.1, None]], 1, 2).tolist(), saved_numbers("x", 1, 1).tolist()
+    ([[0.1, nan]], [[nan]])
+    """
     try:
         found = np.array(rows, dtype=np.float64)  # None becomes NaN
         if found.shape == (n_edges, width):

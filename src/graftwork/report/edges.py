@@ -17,6 +17,7 @@ from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.edges import edge_records
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import edge_shares, saved_numbers
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
@@ -106,11 +107,8 @@ def saved_edges(
 ) -> list[EdgeRecord]:
     """Return a record for each edge of a network, with what its file keeps of the learning."""
     records = edge_table(model, unseen=unseen, tests=saved_tests(model, info))
-    try:
-        explained = [float(share) for share in info.get("explained") or ()]
-        return _with_explained(records, model, explained)
-    except (TypeError, ValueError):
-        return records
+    explained = edge_shares(info, model.n_edges)
+    return _with_explained(records, model, explained.tolist())
 
 
 def _with_explained(
@@ -137,11 +135,9 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     >>> saved_tests(model, {"edge_tests": [[0.001, 0.002]]})
     {('a', 'b'): (0.001, 0.002)}
     """
-    try:
-        tests = zip(model.edges, info.get("edge_tests") or (), strict=True)
-        return {edge: (float(p), float(q)) for edge, (p, q) in tests}
-    except (TypeError, ValueError):
-        return {}
+    found = saved_numbers(info.get("edge_tests"), model.n_edges, 2)
+    tests = zip(model.edges, found.tolist(), strict=True)
+    return {} if np.isnan(found).any() else {edge: (p, q) for edge, (p, q) in tests}
 
 
 def edge_table(

@@ -34,7 +34,11 @@ def explanation_text(explanation: Explanation, *, top: int = 5, labels: int = 2)
     """
     if not explanation.predicted:
         return "The sequence is empty."
-    return "\n".join(_position(explanation, t, top, labels) for t in range(_length(explanation)))
+    by_position: list[list[Contribution]] = [[] for _ in explanation.predicted]
+    for each in explanation.contributions:
+        by_position[each.position].append(each)
+    parts = enumerate(by_position)
+    return "\n".join(_position(explanation, t, found, top, labels) for t, found in parts)
 
 
 def write_explanations(
@@ -50,20 +54,19 @@ def write_explanations(
     write_records(path, rows, ("sentence", *COLUMNS))
 
 
-def _length(explanation: Explanation) -> int:
-    return len(explanation.predicted)
-
-
-def _position(explanation: Explanation, t: int, top: int, labels: int) -> str:
+def _position(
+    explanation: Explanation, t: int, contributions: list[Contribution], top: int, labels: int
+) -> str:
     """Return a heading for a position, and a line for each label that is explained."""
     rows = []
     for c in _explained(explanation, t, labels):
         label = explanation.labels[c]
-        found = explanation.of(t, label)
-        more = f"and {len(found) - top:,} more" if len(found) > top else ""
-        features = [f"{c.contribution:+.2f} {_feature(c)}" for c in found[:top]]
+        found = [each for each in contributions if each.label == label]
+        features = [f"{each.contribution:+.2f} {_feature(each)}" for each in found[:top]]
+        if len(found) > top:
+            features.append(f"and {len(found) - top:,} more")
         numbers = f"{explanation.probabilities[t, c]:.2f}", f"{explanation.scores[t, c]:+.2f}"
-        rows.append([str(label), *numbers, ", ".join([*features, *([more] if more else [])])])
+        rows.append([str(label), *numbers, ", ".join(features)])
     word = f" {explanation.words[t]}" if explanation.words else ""
     own = list(explanation.labels).index(explanation.predicted[t])
     head = f"{t + 1}{word}: {explanation.predicted[t]} ({explanation.probabilities[t, own]:.2f})"

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from graftwork.data.atomic import write_lines
-from graftwork.exchange.factors import Factor, factors_of
+from graftwork.exchange.factors import Factor, factors_of, log, within_range
 from graftwork.exchange.format import Content, Format, Written
-from graftwork.exchange.formats.uai import within_range
 from graftwork.exchange.names import named_network, write_names
-from graftwork.exchange.tokens import Tokens, log
+from graftwork.exchange.tokens import Tokens
 from graftwork.models import PairwiseMRF
 from graftwork.registry import register
 

@@ -11,19 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from graftwork.data.atomic import write_lines
-from graftwork.exchange.factors import Factor, factors_of, network_of
+from graftwork.exchange.factors import Factor, factors_of, log, network_of, within_range
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.names import named_network, write_names
-from graftwork.exchange.tokens import Tokens, log, positional
-from graftwork.inference.layout import Floats
+from graftwork.exchange.tokens import Tokens, positional
 from graftwork.models import PairwiseMRF
 from graftwork.registry import register
 from graftwork.text import count
 
 Scope = tuple[int, ...]
-
-#: Log-potentials beyond this would be infinite, or lose digits, as factors.
-LARGEST = 700.0
 
 
 @register("uai", suffixes=(".uai",), reads="network", writes="network")
@@ -181,32 +177,3 @@ def _lines(model: PairwiseMRF, factors: list[Factor], logs: bool) -> Iterator[st
 
 def _rising(scope: tuple[int, ...]) -> bool:
     return scope[0] < scope[-1]
-
-
-def within_range(factors: list[Factor]) -> tuple[list[Factor], list[str]]:
-    """Return log-factors whose exponentials are numbers, and what was lost by that, in phrases.
-
-    A factor is divided by its largest entry where that is far from 1; entries that are then too
-    small become impossible.
-
-    Examples
-    --------
-    >>> found, lost = within_range([Factor((0,), np.array([1000.0, 0.0]))])
-    >>> found[0].table.tolist(), len(lost)
-    ([0.0, -inf], 2)
-    """
-    out, shift, vanished = [], 0.0, 0
-    for factor in factors:
-        table: Floats = factor.table
-        finite = table[np.isfinite(table)]
-        if finite.size and np.abs(finite).max() > LARGEST:
-            shift += float(finite.max())
-            table = table - finite.max()
-            gone = np.isfinite(table) & (table < -LARGEST)
-            vanished += int(gone.sum())
-            table = np.where(gone, -np.inf, table)
-        out.append(Factor(factor.scope, table))
-    lost = [f"a constant: log Z is {shift:.17g} less"] if shift else []
-    if vanished:
-        lost.append(f"{count(vanished, 'cell')} below e^-700, which are 0 now")
-    return out, lost
