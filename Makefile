@@ -15,7 +15,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test test-slow lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test test-slow test-exchange lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,10 @@ test: lint
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --durations=0 tests
+
+# Our files in other programs, and theirs in ours; TOULBAR2 says where toulbar2 is, if not on the path.
+test-exchange: $(PEERS_STAMP)
+	PYTHONPATH=src $(PEERS)/bin/python -m pytest -p no:cacheprovider tests/exchange/test_peers.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks experiments

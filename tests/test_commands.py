@@ -163,6 +163,10 @@ def place(tmp_path, monkeypatch):
     truth.save(tmp_path / "truth.gw")
     for name in ("train", "test", "new"):
         write_conll(tmp_path / f"{name}.txt", [SENTENCE[k:] for k in (0, 1, 0, 2)] * 5)
+    shutil.copy(ROOT / "tests" / "exchange" / "golden" / "tagger.crfsuite", tmp_path)
+    truth.export(tmp_path / "grid.uai")
+    for name in ("grid", "network"):
+        (tmp_path / f"{name}.uai.evid").write_text("1 2 0\n")
     (tmp_path / "template.txt").write_text("word[-1..1]\ntag[0]\ntransitions\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GRAFTWORK_DATA", raising=False)

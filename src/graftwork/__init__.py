@@ -16,6 +16,7 @@ from graftwork.version import __version__
 
 if TYPE_CHECKING:
     from graftwork import datasets as datasets
+    from graftwork import exchange as exchange
     from graftwork.comparing.chains import compare_chains as compare_chains
     from graftwork.comparing.networks import compare as compare
     from graftwork.data import Table as Table
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
     from graftwork.estimators.predictability import Predictability as Predictability
     from graftwork.estimators.presets import PRESETS as PRESETS
     from graftwork.estimators.presets import preset as preset
+    from graftwork.exchange import load as load
     from graftwork.groups import GroupComparison as GroupComparison
     from graftwork.groups.compare import compare_groups as compare_groups
     from graftwork.models import ChainModel as ChainModel
     from graftwork.models import PairwiseMRF as PairwiseMRF
-    from graftwork.models import load as load
     from graftwork.report import Scores as Scores
     from graftwork.report import chunk_scores as chunk_scores
     from graftwork.report import compare_edges as compare_edges
@@ -87,7 +88,7 @@ _HOMES = {
     "describe": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
-    "load": "graftwork.models",
+    "load": "graftwork.exchange",
     "network_layout": "graftwork.report",
     "plot_network": "graftwork.report",
     "plot_pair": "graftwork.report",
@@ -130,6 +131,7 @@ __all__ = [
     "datasets",
     "describe",
     "evaluate",
+    "exchange",
     "label_scores",
     "load",
     "network_layout",
@@ -142,8 +144,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("graftwork.datasets")
+    if name in ("datasets", "exchange"):
+        return importlib.import_module(f"graftwork.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'graftwork' has no attribute {name!r}")

@@ -48,7 +48,7 @@ def test_unexpected_failures_are_one_sentence(graftwork, model_file, monkeypatch
     def fail(path):
         raise RuntimeError("boom\nbang")
 
-    monkeypatch.setattr("graftwork.models.load", fail)
+    monkeypatch.setattr("graftwork.exchange.load", fail)
     result = graftwork("show", model_file)
     assert result.code == 1
     assert result.lines == [

@@ -93,7 +93,7 @@ def test_names_states_and_types_survive(frame):
     }
     assert set(net.graph_.nodes) == set(frame.columns)
     assert list(net.graph_.edges) == [("sky", "wet")]
-    assert net.graph_.edges["sky", "wet"] == {"strength": net.model_.strength("sky", "wet")}
+    assert net.graph_.edges["sky", "wet"]["strength"] == net.model_.strength("sky", "wet")
     assert net.graph_.nodes["sky"] == {"states": '["cloud", "rain", "sun"]'}
     row = net.sample(5, random_state=0)[0]
     assert [type(value) for value in row] == [str, bool, int, str]
@@ -104,7 +104,8 @@ def test_graphs_carry_the_tests_there_were(frame):
     assert net.graph_.number_of_edges() == len(net.edges_) > 0
     for edge in net.edges_.to_dict("records"):
         data = net.graph_.edges[edge["first"], edge["second"]]
-        assert data == {name: edge[name] for name in ("strength", "p_value", "q_value")}
+        tests = ("p_value", "q_value", "statistic", "df")
+        assert data == {name: edge[name] for name in ("strength", "explained", *tests)}
         assert {type(value) for value in data.values()} == {float}
 
 

@@ -14,7 +14,9 @@ from graftwork.cli import (
     compare,
     compare_chains,
     compare_groups,
+    convert,
     crf,
+    explain,
     learn,
     path,
     rows,
@@ -47,6 +49,8 @@ graftwork impute run/model.gw gaps.csv --out filled.csv
 graftwork sample run/model.gw 1000 --seed 0 --out rows.csv
 graftwork crf train.txt --test test.txt --out chunker
 graftwork tag chunker/model.gw new.txt --out tagged.txt
+graftwork explain chunker/model.gw new.txt
+graftwork convert run/model.gw network.graphml
 
 graftwork COMMAND --help says more about each."""
 
@@ -72,6 +76,8 @@ app.command("impute", epilog=rows.IMPUTE_EXAMPLES)(rows.impute)
 app.command("sample", epilog=ask.SAMPLE_EXAMPLES)(ask.sample)
 app.command("crf", epilog=crf.EXAMPLES)(crf.crf)
 app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
+app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
+app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("show", epilog=ask.SHOW_EXAMPLES)(ask.show)
 
 

@@ -21,7 +21,7 @@ from graftwork.cli.matching import (
     read_pair,
 )
 from graftwork.cli.render_chain import chain_text
-from graftwork.errors import ModelFileError
+from graftwork.errors import DataError, ModelFileError
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
@@ -37,7 +37,8 @@ QUERY_EXAMPLES = """Examples:
 graftwork query out/model.gw odor habitat
 graftwork query out/model.gw class --given odor=f --given gill-size=b
 graftwork query out/model.gw --map --given class=p
-graftwork query out/model.gw --pair odor,class --json"""
+graftwork query out/model.gw --pair odor,class --json
+graftwork query grid.uai --evidence grid.uai.evid --mar grid.MAR --pr grid.PR"""
 
 SAMPLE_EXAMPLES = """Examples:
 graftwork sample out/model.gw 10
@@ -116,7 +117,7 @@ def score(
 
     from graftwork.cli.truth import read_truth
     from graftwork.estimators.predictability import predict_each
-    from graftwork.models import load_network, read_info
+    from graftwork.exchange import load_network, read_info
     from graftwork.report.edges import compare_edges
     from graftwork.report.predictability import write_predictability
     from graftwork.report.scores import score_rows, summarise
@@ -173,16 +174,31 @@ def query(
     ] = False,
     inference: AskInference = "auto",
     as_json: Json = False,
+    evidence_file: Annotated[
+        Path | None,
+        typer.Option("--evidence", metavar="FILE", help="What is observed, as a UAI .evid file."),
+    ] = None,
+    mar: Annotated[
+        Path | None,
+        typer.Option("--mar", metavar="FILE", help="Write all marginals as a UAI MAR result."),
+    ] = None,
+    pr: Annotated[
+        Path | None, typer.Option("--pr", metavar="FILE", help="Write log Z as a UAI PR result.")
+    ] = None,
 ) -> None:
     """Ask a model for probabilities, given what is observed."""
-    from graftwork.models import load_network
+    from graftwork.exchange import load_network, write_marginals, write_partition
 
     network = load_network(model)
     meanings = _meanings(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
-    evidence = read_evidence(network, given, meanings)
+    evidence = _from_file(evidence_file, network) | read_evidence(network, given, meanings)
     how = str(inference)
     found: dict[str, Any] = {}
+    if mar is not None:
+        write_marginals(mar, network, network.marginals(evidence, how))
+    if pr is not None:
+        write_partition(pr, network.log_partition(evidence, how))
     if chosen or not (map_ or pair or log_partition):
         every = network.marginals(evidence, how)
         rest = [name for name in network.names if name not in evidence]
@@ -202,6 +218,21 @@ def query(
         typer.echo(render.query_text(network, evidence, found, meanings))
 
 
+def _from_file(path: Path | None, network: PairwiseMRF) -> dict[Any, Any]:
+    """Return the evidence of a UAI file; none without a file."""
+    from graftwork.exchange import read_evidence
+
+    if path is None:
+        return {}
+    samples = read_evidence(path, network)
+    if len(samples) > 1:
+        raise DataError(
+            f"{str(path)!r} has {len(samples)} samples of evidence, and a query takes one; split "
+            "it, or read it in Python with gw.exchange.read_evidence."
+        )
+    return samples[0] if samples else {}
+
+
 def sample(
     model: opt.Model,
     rows: Annotated[int, typer.Argument(metavar="N", help="How many rows.", min=1)],
@@ -215,7 +246,7 @@ def sample(
     ] = opt.Sampler.AUTO,
 ) -> None:
     """Draw rows from a model, as CSV."""
-    from graftwork.models import load_network
+    from graftwork.exchange import load_network
 
     network = load_network(model)
     evidence = read_evidence(network, given, _meanings(model))
@@ -257,7 +288,8 @@ def show(
     """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
     from graftwork.cli.groups import read_groups
     from graftwork.estimators.centrality import communities_of
-    from graftwork.models import PairwiseMRF, load, read_info
+    from graftwork.exchange import load, read_info
+    from graftwork.models import PairwiseMRF
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
@@ -308,7 +340,7 @@ def show(
 def _meanings(model: Path) -> dict[str, dict[str, str]] | None:
     """Return words for the states of a model learned from an embedded data set."""
     from graftwork.cli.learn import meanings_of
-    from graftwork.models import read_info
+    from graftwork.exchange import read_info
 
     info = read_info(model)
     return meanings_of(str(info.get("data"))) if info.get("embedded") is True else None

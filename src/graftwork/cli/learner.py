@@ -224,7 +224,7 @@ def _read_start(text: str, names: Sequence[Any]) -> Any:
     if text == TREE:
         return text
     from graftwork.cli.truth import read_truth
-    from graftwork.models import load_network
+    from graftwork.exchange import load_network
 
     path = Path(text)
     return load_network(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)

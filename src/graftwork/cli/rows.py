@@ -57,7 +57,7 @@ def predict(
     Missing cells are summed over. The variable's own column is not looked at and may be absent;
     where it is there, the command says how often the prediction is right.
     """
-    from graftwork.models import load_network
+    from graftwork.exchange import load_network
     from graftwork.models.answers import predict_rows
 
     network = load_network(model)
@@ -92,7 +92,7 @@ def impute(
     """
     import numpy as np
 
-    from graftwork.models import load_network
+    from graftwork.exchange import load_network
     from graftwork.models.answers import fill_table, filled_columns
 
     network = load_network(model)
@@ -122,7 +122,7 @@ def _read(
 ) -> Raw:
     """Return all columns of a file, as text."""
     from graftwork.data.files import text_columns
-    from graftwork.models import read_info
+    from graftwork.exchange import read_info
 
     texts = missing_values or read_info(model).get("missing_values")
     return text_columns(

@@ -20,14 +20,27 @@ if TYPE_CHECKING:
 EXAMPLES = """Examples:
 graftwork tag out/model.gw new.txt --out tagged.txt
 graftwork tag out/model.gw test.txt.gz --marginals
+graftwork tag tagger.crfsuite new.txt --template template.txt
 zcat new.txt.gz | graftwork tag out/model.gw -
 
 Columns must be those of the training file, with or without the label behind them; with it, scores
 are printed, too (on stderr where the sentences go to stdout)."""
 
+ModelTemplate = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="NAME|FILE",
+        help="What a token's attributes are, for models that do not say it (CRFsuite's): chunking, "
+        "words, or a file.",
+    ),
+]
+
 
 def tag(
-    model: Annotated[Path, typer.Argument(help="A model file, as crf writes it (model.gw).")],
+    model: Annotated[
+        Path, typer.Argument(help="A model file, as crf writes it (model.gw), or of CRFsuite.")
+    ],
     file: own.Untagged,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file instead of stdout.")
@@ -38,18 +51,17 @@ def tag(
             "--marginals", help="Behind the predicted label, the probability of each as LABEL:P."
         ),
     ] = False,
+    template: ModelTemplate = None,
     sep: own.Sep = None,
     jobs: opt.Jobs = None,
 ) -> None:
     """Label the tokens of a file: print its columns followed by the predicted label."""
     from graftwork.data.chains import conll_lines, write_conll
-    from graftwork.models import load_chain, read_info
 
-    chain, info = load_chain(model), read_info(model)
-    template, width = _template(model, info)
+    chain, info, made_by, width = chain_and_template(model, template)
     types = [str(name) for name in info.get("types") or ()]
     corpus = keep_types_of_test(read_for_template(file, sep, width), types)
-    sequences = chain.read(template.attributes(corpus.tokens))
+    sequences = chain.read(made_by.attributes(corpus.tokens))
     tags = chain.predict(sequences, n_jobs=jobs)
     more = _probabilities(chain, sequences, jobs) if marginals else []
     tagged = corpus.with_columns(tags, *more)
@@ -66,20 +78,30 @@ def tag(
             typer.echo(text)
 
 
-def _template(path: Path, info: dict[str, Any]) -> tuple[Template, int]:
-    """Return the template a model was learned with, and the number of columns it was given."""
-    from graftwork.data import Template
+def chain_and_template(
+    path: Path, given: str | None
+) -> tuple[ChainModel, dict[str, Any], Template, int]:
+    """Return a chain, how it was learned, its template, and the number of columns of its files.
 
+    The template is the one in the file, unless one is given.
+    """
+    from graftwork.data import Template
+    from graftwork.exchange import load_chain, read_info
+
+    chain, info = load_chain(path), read_info(path)
     text = info.get("template")
-    if not isinstance(text, str):
+    if given is not None:
+        template = Template.read(given)
+    elif isinstance(text, str):
+        template = Template.parse(text)
+    else:
         raise ModelFileError(
-            f"{str(path)!r} does not say by which template its attributes were made; learn it with "
-            "graftwork crf, or save it with info={'template': ...}."
+            f"{str(path)!r} does not say by which template its attributes were made; say it with "
+            "--template, learn it with graftwork crf, or save it with info={'template': ...}."
         )
-    template = Template.parse(text)
     looked = max((look.column + 1 for line in template.lines for look in line.looks), default=1)
-    columns = info.get("columns")
-    return template, columns if isinstance(columns, int) else looked
+    columns = info.get("columns") if given is None else None
+    return chain, info, template, columns if isinstance(columns, int) else looked
 
 
 def _probabilities(chain: ChainModel, sequences: Any, jobs: int | None) -> list[list[list[str]]]:

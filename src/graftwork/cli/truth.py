@@ -35,7 +35,7 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
 def read_lines(names: Sequence[Any], path: Path) -> list[tuple[int, Pair, list[str]]]:
     """Return line number, pair of variables and cells of each line that has an edge."""
     if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
-        from graftwork.models import load_network
+        from graftwork.exchange import load_network
 
         lines = [(0, [str(a), str(b)]) for a, b in load_network(path).edges]
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -31,6 +31,7 @@ from graftwork.grafting.trace import Observer
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats
 from graftwork.models.chain import ChainModel
+from graftwork.models.explanation import Explanation
 from graftwork.objectives.chains.data import ChainData
 from graftwork.objectives.chains.features import ChainFeatures, find_features
 from graftwork.objectives.chains.likelihood import ChainLikelihood, compile_kernels
@@ -269,6 +270,31 @@ class ChainCRF(Estimator):
         return [
             [dict(zip(self.classes_, row, strict=True)) for row in part.tolist()] for part in found
         ]
+
+    def explain(self, sentence: Any, words: Sequence[Any] | None = None) -> Explanation:
+        """Return which features speak for each label of one sequence, and how much.
+
+        Parameters
+        ----------
+        sentence : list of items, or matrix
+            One sequence, in the form of those that `predict` takes a list of.
+        words : sequence, optional
+            What its positions are called in texts.
+
+        Returns
+        -------
+        Explanation
+            Print it, or see its ``to_frame()``, ``scores`` and ``probabilities``.
+
+        Examples
+        --------
+        >>> X, y = [[["w=a"], ["w=b"]], [["w=b"]]] * 9, [["A", "B"], ["A"]] * 9
+        >>> print(ChainCRF(lam=0.01).fit(X, y).explain([["w=a"], ["w=b"]], ["a", "b"]))
+        1 a: A (0.99)
+        ...
+        """
+        check_is_fitted(self)
+        return self.model_.explain(sentence, words)
 
     def score(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions whose label is predicted rightly; 1 without any position.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import EDGE_NUMBERS, TESTS
 from graftwork.notebooks import repr_html
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
-SIZES = ("strength", "weight", "explained", "linear_share")
-TESTS = ("p_value", "q_value", "statistic", "df")
-COLUMNS = ("first", "second", *SIZES, *TESTS)
+COLUMNS = ("first", "second", *EDGE_NUMBERS)
 NEAR_COLUMNS = ("first", "second", *TESTS)
 
 Record = dict[str, Any]
@@ -76,10 +76,11 @@ def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:
 
 def tests_in_order(
     model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
-) -> list[list[float]] | None:
+) -> list[list[float | None]] | None:
     """Return the tests of the edges, as model files keep them; None without tests.
 
-    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom.
+    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom; None
+    in place of a number that is not finite.
     """
     if evidence is None:
         return None
@@ -87,7 +88,8 @@ def tests_in_order(
     tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
     if _UNTESTED in tests:
         return None
-    return [[test[name] for name in TESTS] for test in tests]
+    numbers = [[test[name] for name in TESTS] for test in tests]
+    return [[x if math.isfinite(x) else None for x in test] for test in numbers]
 
 
 def curved_pairs(

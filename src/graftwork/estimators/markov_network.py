@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -39,6 +38,7 @@ from graftwork.estimators.predictability import Predictability, cross_validate, 
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import words_of_start
+from graftwork.exchange import Exported, export
 from graftwork.grafting import Recipe
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
@@ -46,6 +46,7 @@ from graftwork.grafting.trace import Observer, Round
 from graftwork.inference import Engine
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import graph_of
 from graftwork.parameters import (
     CriterionName,
     EngineName,
@@ -82,9 +83,9 @@ class MarkovNetwork(Estimator):
     model_ : PairwiseMRF
         The network: ask it for marginals, samples, probabilities.
     graph_ : networkx.Graph
-        Variables with their ``states`` (a list in JSON) and edges with their ``strength`` and,
-        where they were tested, ``p_value`` and ``q_value``, and ``explained`` where tables have
-        different sizes: texts and numbers only, so that networkx can write it in any format.
+        Variables with their ``states`` (a list in JSON) and edges with the numbers of ``edges_``
+        that are known: texts and numbers only, so that networkx can write it in any format. Its
+        attribute ``size`` says which of them pictures show as widths.
         ``model_.table(a, b)`` has the log-potentials.
     certificate_ : Certificate
         How close to optimal the penalised network is, and how much of that was checked.
@@ -368,27 +369,24 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with states, strengths and, where there are any, p- and q-values.
+        """The network's graph, with states and all numbers of ``edges_`` that are known.
 
-        Where tables have different sizes, with what edges explained too, which pictures show.
+        Its attribute ``size`` says which of them pictures show: "strength", or "explained" where
+        tables have different sizes.
         """
         check_is_fitted(self)
-        graph = self.model_.to_networkx()
-        graph.graph["size"] = size = sized_by(self.model_, self.fit_.explained)
-        wanted = ("p_value", "q_value") if size == "strength" else (size, "p_value", "q_value")
-        for edge in edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained):
-            tests = {name: edge[name] for name in wanted}
-            known = {name: value for name, value in tests.items() if not math.isnan(value)}
-            graph.edges[edge["first"], edge["second"]].update(known)
+        graph = graph_of(self.model_, self._edge_records())
+        graph.graph["size"] = sized_by(self.model_, self.fit_.explained)
         return graph
+
+    def _edge_records(self) -> list[dict[str, Any]]:
+        return edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained)
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
         """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
         check_is_fitted(self)
-        explained = self.fit_.explained
-        records = edge_records(self.model_, self.names_, self.evidence_, explained)
-        return as_frame(records, EDGE_COLUMNS, EDGE_COLUMNS[2:])
+        return as_frame(self._edge_records(), EDGE_COLUMNS, EDGE_COLUMNS[2:])
 
     @property
     def near_edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
@@ -696,6 +694,26 @@ class MarkovNetwork(Estimator):
         """Write the model, with a record of how it was learned, to one file."""
         check_is_fitted(self)
         self.model_.save(path, info=self.info())
+
+    def export(self, path: str | PathLike[str], format: str | None = None) -> Exported:
+        """Write the network in a format of other programs; return what was written and lost.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; its suffix says the format unless ``format`` does.
+        format : str, optional
+            One of ``gw.exchange.FORMATS``: graphml, gexf, cytoscape, csv, uai, ...
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> net = MarkovNetwork(lam=0.1).fit([["sun", "dry"], ["rain", "wet"]] * 50)
+        >>> net.export(pathlib.Path(tempfile.mkdtemp(), "net.graphml")).format
+        'graphml'
+        """
+        check_is_fitted(self)
+        return export(self.model_, path, format, info=self.info(), edges=self._edge_records())
 
     def info(self) -> dict[str, Any]:
         """Return how the network was learned, as plain values for files and reports."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -27,6 +27,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.paths import best_paths
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
+from graftwork.models.explanation import Explanation, explain
 from graftwork.notebooks import repr_html
 from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
@@ -151,6 +152,36 @@ class ChainModel:
         scores = self._scores(sequences, np.maximum(codes, 0).astype(np.int64))
         scores[_owners(sequences)[codes < 0]] = -np.inf
         return scores - self._infer(sequences, n_jobs, marginals=False)[0]
+
+    def explain(self, sentence: Any, words: Sequence[Any] | None = None) -> Explanation:
+        """Return which features speak for each label of one sequence, and how much.
+
+        Parameters
+        ----------
+        sentence : list of items, or matrix
+            One sequence, in the form of those that `predict` takes a list of.
+        words : sequence, optional
+            What its positions are called in texts.
+
+        Returns
+        -------
+        Explanation
+            Print it, or see its ``to_frame()``, ``scores`` and ``probabilities``.
+
+        Examples
+        --------
+        >>> votes = np.array([0, 1]), np.array([0, 1]), np.array([2.0, 1.0])
+        >>> pairs, triples = np.array([[0.0, 0.5], [0.0, 0.0]]), np.zeros((0, 0, 0))
+        >>> chain = ChainModel(("D", "N"), ("the", "dog"), 1, *votes, pairs, triples)
+        >>> print(chain.explain([["the"], ["dog"]]))
+        1: D (0.92)
+          D  0.92  +2.50  +2.00 the, +0.50 before N
+          N  0.08  +0.00
+        2: N (0.81)
+          N  0.81  +1.50  +1.00 dog, +0.50 after D
+          D  0.19  +0.00
+        """
+        return explain(self, sentence, words)
 
     def read(self, X: Any, lengths: ArrayLike | None = None) -> Sequences:
         """Return sequences in the model's attributes; others are left out.

@@ -1,4 +1,4 @@
-"""Networks as graphs: how central each variable is, and what networkx can hold of states.
+"""Networks as graphs: what is known of their edges, and how central each variable is.
 
 networkx is imported when it is needed: that takes a tenth of a second.
 """
@@ -6,13 +6,25 @@ networkx is imported when it is needed: that takes a tenth of a second.
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from graftwork.models.pairwise import PairwiseMRF
+
+#: What is known of an edge: ``first``, ``second``, and numbers, NaN where they are not known.
+EdgeRecord = dict[str, Any]
+#: What is known of an edge's test, and all its numbers, in this order.
+TESTS = ("p_value", "q_value", "statistic", "df")
+EDGE_NUMBERS = ("strength", "weight", "explained", "linear_share", *TESTS)
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "expected_influence", "degree", "closeness", "betweenness")
@@ -33,6 +45,98 @@ def states_text(states: Iterable[Any]) -> str:
     '["no", 2, null]'
     """
     return json.dumps(list(states), default=str, ensure_ascii=False)
+
+
+def edge_numbers(
+    model: PairwiseMRF, info: Mapping[str, Any] | None = None
+) -> tuple[EdgeRecord, ...]:
+    """Return what is known of each edge, in the order of the network.
+
+    Parameters
+    ----------
+    model : PairwiseMRF
+    info : mapping, optional
+        How it was learned, as its file keeps it; it may hold anything.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+    >>> record = edge_numbers(model, {"edge_tests": [[0.001, 0.002]]})[0]
+    >>> record["strength"], record["weight"], record["q_value"], record["explained"]
+    (1.0, 2.0, 0.002, nan)
+    """
+    given = info or {}
+    tests = saved_numbers(given.get("edge_tests"), model.n_edges, len(TESTS)).tolist()
+    explained = edge_shares(given, model.n_edges).tolist()
+    return tuple(
+        {
+            "first": a,
+            "second": b,
+            "strength": model.strength(a, b),
+            "weight": model.weight(a, b),
+            "explained": explained[place],
+            "linear_share": model.linear_share(a, b),
+            **dict(zip(TESTS, tests[place], strict=True)),
+        }
+        for place, (a, b) in enumerate(model.edges)
+    )
+
+
+def edge_shares(info: Mapping[str, Any], n_edges: int) -> Floats:
+    """Return the share that each edge explains, as a file keeps it; NaN where it does not.
+
+    Examples
+    --------
+    >>> edge_shares({"explained": [0.25, 0.5]}, 2).tolist()
+    [0.25, 0.5]
+    """
+    given = info.get("explained")
+    listed = [[share] for share in given] if isinstance(given, list) else None
+    return saved_numbers(listed, n_edges, 1)[:, 0]
+
+
+def saved_numbers(rows: Any, n_edges: int, width: int) -> Floats:
+    """Return numbers that a file keeps of each edge; NaN if it keeps none, or something else.
+
+    Files of earlier versions keep fewer of them.
+
+    Examples
+    --------
+    >>> saved_numbers([[0.1, None]], 1, 3).tolist(), saved_numbers("x", 1, 1).tolist()
+    ([[0.1, nan, nan]], [[nan]])
+    """
+    found = np.full((n_edges, width), np.nan)
+    try:
+        given = np.array(rows, dtype=np.float64)  # None becomes NaN
+    except (TypeError, ValueError):
+        return found
+    if given.ndim == 2 and len(given) == n_edges and given.shape[1] <= width:
+        found[:, : given.shape[1]] = given
+    return found
+
+
+def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
+    """Return the graph of a network: variables with their states, edges with their numbers.
+
+    What is not known is left out; of an edge with impossible states the strength is infinite.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+    >>> graph_of(model, edge_numbers(model)).edges["a", "b"]
+    {'strength': 1.0, 'weight': 2.0}
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    for name, listed in model.states.items():
+        graph.add_node(name, states=states_text(listed))
+    for edge in edges:
+        known = {name: edge[name] for name in EDGE_NUMBERS[1:] if math.isfinite(edge[name])}
+        graph.add_edge(edge["first"], edge["second"], strength=edge["strength"], **known)
+    return graph
 
 
 def is_graph(value: Any) -> bool:

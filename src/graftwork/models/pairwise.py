@@ -26,7 +26,7 @@ from graftwork.models.gaps import (
     finite_log_conditionals,
     rows_to_score,
 )
-from graftwork.models.graphs import states_text
+from graftwork.models.graphs import edge_numbers, graph_of
 from graftwork.models.inputs import (
     check_evidence,
     check_states,
@@ -39,6 +39,8 @@ from graftwork.notebooks import repr_html
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from graftwork.exchange import Exported
 
 
 class PairwiseMRF:
@@ -636,17 +638,36 @@ class PairwiseMRF:
         >>> graph.nodes["a"]["states"], graph.edges["a", "b"]["strength"]
         ('[0, 1]', 1.0)
         """
-        import networkx as nx
+        return graph_of(self, edge_numbers(self))
 
-        graph = nx.Graph()
-        for name, listed in self._states.items():
-            graph.add_node(name, states=states_text(listed))
-        for a, b in self.edges:
-            graph.add_edge(a, b, strength=self.strength(a, b))
-            weight = self.weight(a, b)
-            if np.isfinite(weight):
-                graph.edges[a, b]["weight"] = weight
-        return graph
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        info: Mapping[str, Any] | None = None,
+    ) -> Exported:
+        """Write the network in a format of other programs; return what was written and lost.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; its suffix says the format unless ``format`` does.
+        format : str, optional
+            One of ``gw.exchange.FORMATS``: graphml, gexf, cytoscape, csv, uai, ...
+        info : mapping, optional
+            How the network was learned: p-values and others, where the format holds them.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "net.uai")
+        >>> PairwiseMRF({"a": ["no", "yes"]}).export(path).beside
+        ('net.uai.names.json',)
+        """
+        from graftwork.exchange import export
+
+        return export(self, path, format, info=info)
 
     def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
         """Write the network to a file (see `graftwork.models.files`), with a dict of information.

@@ -15,8 +15,10 @@ from graftwork.estimators.missing import Advice, MissingCells
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting import Tally
 from graftwork.grafting.certificate import Certificate
+from graftwork.models.explanation import Explanation
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, stop_text
+from graftwork.report.explanation import explanation_text
 from graftwork.report.predictability import predictability_text
 from graftwork.selection import LambdaChoice, Tying
 from graftwork.text import count, sentence, verb
@@ -29,8 +31,9 @@ def describe(value: Any) -> str:
     Parameters
     ----------
     value : Certificate, LambdaChoice, Tally, Tying, MissingCells, Mixing, Bootstrap, Predictability
-        ``certificate_``, ``choice_``, ``exchange_``, ``tying_``, ``missing_``, ``bootstrap_`` or
-        ``predictability_`` of a network, or ``mixing`` of drawn rows.
+        or Explanation: ``certificate_``, ``choice_``, ``exchange_``, ``tying_``, ``missing_``,
+        ``bootstrap_`` or ``predictability_`` of a network, ``mixing`` of drawn rows, or what
+        ``explain`` of a chain returned.
 
     Examples
     --------
@@ -40,7 +43,8 @@ def describe(value: Any) -> str:
     raise TypeError(
         f"there is no text about an object of type {type(value).__name__}; describe takes "
         "certificate_, choice_, exchange_, tying_, missing_, bootstrap_ and predictability_ of a "
-        "network, and the mixing of drawn rows. Networks and estimates have summary()."
+        "network, the mixing of drawn rows, and explanations of a chain. Networks and estimates "
+        "have summary()."
     )
 
 
@@ -297,3 +301,4 @@ def mixing_text(mixing: Mixing) -> str:
 describe.register(LambdaChoice, choice_text)
 describe.register(Bootstrap, bootstrap_text)
 describe.register(Predictability, predictability_text)
+describe.register(Explanation, explanation_text)

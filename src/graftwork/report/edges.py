@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
-from graftwork.estimators.edges import TESTS, edge_records, sized_by
+from graftwork.estimators.edges import edge_records, sized_by
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import TESTS, edge_shares, saved_numbers
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
@@ -138,11 +139,8 @@ def saved_explained(model: PairwiseMRF, info: Mapping[str, Any]) -> tuple[float,
     >>> saved_explained(PairwiseMRF({"a": [0, 1]}), {"explained": "?"})
     ()
     """
-    try:
-        found = tuple(float(share) for share in info.get("explained") or ())
-    except (TypeError, ValueError):
-        return ()
-    return found if len(found) == model.n_edges else ()
+    found = edge_shares(info, model.n_edges)
+    return () if np.isnan(found).any() else tuple(found.tolist())
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
@@ -159,11 +157,9 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     >>> saved_tests(model, {"edge_tests": [[0.001, 0.002, 10.8, 1.0]]})
     {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0)}
     """
-    try:
-        tests = zip(model.edges, info.get("edge_tests") or (), strict=True)
-        return {edge: EdgeTest(*map(float, test)) for edge, test in tests}
-    except (TypeError, ValueError):
-        return {}
+    found = saved_numbers(info.get("edge_tests"), model.n_edges, len(TESTS))
+    tests = zip(model.edges, found.tolist(), strict=True)
+    return {} if np.isnan(found[:, :2]).any() else {edge: EdgeTest(*test) for edge, test in tests}
 
 
 def edge_table(

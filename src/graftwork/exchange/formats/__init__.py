@@ -1,0 +1,1 @@
+"""One file for each format: it registers a function that returns a `Format`."""

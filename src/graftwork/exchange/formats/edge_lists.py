@@ -1,0 +1,82 @@
+"""Lists of edges as CSV, for Gephi and for qgraph."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from graftwork.data.atomic import write_lines
+from graftwork.exchange.format import Content, Format, Written
+from graftwork.exchange.graphs import losses, node_texts, sign
+from graftwork.models.graphs import EDGE_NUMBERS
+from graftwork.registry import register
+from graftwork.text import count, verb
+
+
+@register("csv", suffixes=(".csv",), writes="network")
+def gephi() -> Format:
+    """Return a list of edges for Gephi: Source, Target, Type, Weight (strength), Sign, numbers."""
+    return Format(write=_write_gephi)
+
+
+@register("qgraph", suffixes=(".qgraph.csv",), writes="network")
+def qgraph() -> Format:
+    """Return a list of edges for R's qgraph: Source, Target, Weight (strength with its sign)."""
+    return Format(write=_write_qgraph)
+
+
+def _write_gephi(path: Path, content: Content) -> Written:
+    numbers = [name for name in EDGE_NUMBERS if name != "strength"]
+    texts = _texts(content)
+    rows = (
+        [texts[edge["first"]], texts[edge["second"]], "Undirected", _known(edge["strength"]),
+         sign(edge) or "", *(_known(edge[name]) for name in numbers)]
+        for edge in content.edges
+    )  # fmt: skip
+    # Gephi takes a column called weight, whatever its case, for Weight.
+    titles = ["signed_weight" if name == "weight" else name for name in numbers]
+    _write(path, ["Source", "Target", "Type", "Weight", "Sign", *titles], rows)
+    return Written(lost=(*losses(content), *_lonely(content)))
+
+
+def _write_qgraph(path: Path, content: Content) -> Written:
+    texts = _texts(content)
+    rows = (
+        [texts[edge["first"]], texts[edge["second"]], edge["strength"] * (sign(edge) or 1)]
+        for edge in content.edges
+    )
+    _write(path, ["Source", "Target", "Weight"], rows)
+    unsigned = sum(not sign(edge) for edge in content.edges)
+    lost = ["p-values and other numbers", *losses(content), *_lonely(content)]
+    if unsigned:
+        has = verb(unsigned, "has", "have")
+        lost.append(f"that {count(unsigned, 'edge')} {has} no sign (written as positive)")
+    return Written(lost=tuple(lost))
+
+
+def _texts(content: Content) -> dict[Any, str]:
+    names = content.network.names
+    return dict(zip(names, node_texts(names), strict=True))
+
+
+def _known(value: float) -> float | str:
+    return value if math.isfinite(value) else ""
+
+
+def _write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    page = io.StringIO(newline="")
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(rows)
+    write_lines(path, [page.getvalue()])
+
+
+def _lonely(content: Content) -> list[str]:
+    """Return that variables without an edge are not in a list of edges, if there are any."""
+    linked = {name for edge in content.network.edges for name in edge}
+    n = content.network.n_variables - len(linked)
+    return [f"{count(n, 'variable')} without an edge"] if n else []

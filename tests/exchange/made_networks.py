@@ -1,0 +1,105 @@
+"""Random networks as plain lists of factors, and what they mean by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+
+from graftwork.models import PairwiseMRF
+
+
+def random_network(seed, cards=()):
+    """A network of up to six variables with 1 to 7 states, some of them without an edge.
+
+    Two variables at least have several states, unless numbers of states are given.
+    """
+    rng = np.random.default_rng(seed)
+    while not len(cards):
+        drawn = rng.integers(1, 8, rng.integers(2, 7))
+        cards = drawn if (drawn > 1).sum() > 1 else ()
+    n = len(cards)
+    names = [f"variable {i}" for i in range(n)]
+    states = {name: [f"s{k}" for k in range(card)] for name, card in zip(names, cards, strict=True)}
+    unary = {name: rng.normal(0, 2, len(own)) for name, own in states.items()}
+    pairs = [pair for pair in itertools.combinations(names, 2) if rng.random() < 0.5]
+    tables = {(a, b): rng.normal(0, 2, (len(states[a]), len(states[b]))) for a, b in pairs}
+    return PairwiseMRF(states, unary, tables)
+
+
+#: The networks that all readers must agree on.
+NETWORKS = {seed: random_network(seed) for seed in range(40)}
+#: Others, which pgmpy or pyAgrum cannot read from a file.
+LONELY = {f"states {c}": random_network(0, c) for c in ((1,), (5,), (1, 1), (1, 4, 1))}
+
+
+def enumerate_factors(cards, factors):
+    """Return log Z and the marginals of a product of tables, summed over all joint states."""
+    joint = np.ones(cards)
+    for scope, table in factors:
+        for place in np.ndindex(*cards):
+            joint[place] *= table[tuple(place[i] for i in scope)]
+    total = joint.sum()
+    axes = range(len(cards))
+    sums = [joint.sum(axis=tuple(k for k in axes if k != i)) / total for i in axes]
+    return np.log(total), sums
+
+
+def enumerate_model(model):
+    """Return log Z and the marginals of a network by enumeration."""
+    names = list(model.names)
+    factors = [((i,), np.exp(model.unary(name))) for i, name in enumerate(names)]
+    factors += [
+        ((names.index(a), names.index(b)), np.exp(model.table(a, b))) for a, b in model.edges
+    ]
+    return enumerate_factors([len(own) for own in model.states.values()], factors)
+
+
+def read_uai_plainly(text, logs=False):
+    """Return numbers of states and tables of a UAI file: the last variable is the fastest."""
+    words = iter(text.split())
+    assert next(words) == "MARKOV"
+    cards = [int(next(words)) for _ in range(int(next(words)))]
+    scopes = []
+    for _ in range(int(next(words))):
+        scopes.append([int(next(words)) for _ in range(int(next(words)))])
+    factors = []
+    for scope in scopes:
+        values = [float(next(words)) for _ in range(int(next(words)))]
+        table = np.array(values).reshape([cards[i] for i in scope])
+        factors.append((scope, np.exp(table) if logs else table))
+    assert next(words, None) is None
+    return cards, factors
+
+
+def read_fg_plainly(text):
+    """Return numbers of states and tables of a libDAI file: the first variable is the fastest."""
+    head, *blocks = re.split(r"\n\s*\n", text.strip())
+    assert int(head) == len(blocks)
+    cards, factors = {}, []
+    for block in blocks:
+        lines = block.splitlines()
+        scope, sizes = ([int(word) for word in line.split()] for line in lines[1:3])
+        assert int(lines[0]) == len(scope)
+        assert int(lines[3]) == len(lines) - 4
+        cards |= dict(zip(scope, sizes, strict=True))
+        table = np.zeros(sizes)
+        for line in lines[4:]:
+            place, value = line.split()
+            rest, index = int(place), []
+            for size in sizes:
+                rest, k = divmod(rest, size)
+                index.append(k)
+            table[tuple(index)] = float(value)
+        factors.append((scope, table))
+    return [cards[i] for i in sorted(cards)], factors
+
+
+def with_zeros():
+    """A network with impossible states and pairs of states."""
+    return PairwiseMRF(
+        {"a": ["x", "y", "z"], "b": [0, 1], "c": [True, False]},
+        {"a": [0.5, -np.inf, 1.0]},
+        {("a", "b"): [[0.0, 1.0], [2.0, -1.0], [-np.inf, 0.3]], ("c", "b"): [[1.0, 0], [0, 1.0]]},
+    )
