@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import ndtri
 from graftwork.errors import DataError
 from graftwork.estimators.edges import as_frame
 from graftwork.inference.layout import Floats, Ints
+from graftwork.models import PairwiseMRF
 from graftwork.models.communities import shared_community
 from graftwork.models.graphs import MEASURES
 from graftwork.models.inputs import find
@@ -74,6 +76,8 @@ class Bootstrap:
     membership_draws : (resamples, variables) int64
         Those of the resamples, with the numbers of those of the reference network that they share
         most variables with.
+    model : PairwiseMRF, optional
+        The reference network.
     """
 
     names: tuple[Any, ...]
@@ -91,6 +95,7 @@ class Bootstrap:
     tested: bool = False
     membership: Ints | None = None
     membership_draws: Ints | None = None
+    model: PairwiseMRF | None = None
 
     def __repr__(self) -> str:
         return (
@@ -325,6 +330,24 @@ class Bootstrap:
         from graftwork.report.bootstrap import plot_bootstrap
 
         return plot_bootstrap(self, path, top=top)
+
+    def explore(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at the bootstrap in a browser, and return where it is.
+
+        One HTML file that needs nothing else: every pair that is an edge of the network or of any
+        resample, filtered by how often it comes back, with intervals, stability of communities, and
+        what the network answers to "what if". See `MarkovNetwork.explore`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "bootstrap.html".
+        title : str, optional
+            The page's title.
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, title=title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""

@@ -117,7 +117,7 @@ def bootstrap_fit(
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
-    return replace(found, tested=drawn_from is not None), interrupted
+    return replace(found, tested=drawn_from is not None, model=model), interrupted
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -576,6 +577,38 @@ class PairwiseMRF:
             if np.isfinite(weight):
                 graph.edges[a, b]["weight"] = weight
         return graph
+
+    def explore(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        groups: Mapping[Any, Any] | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write a page to look at the network in a browser, and return where it is.
+
+        One HTML file that needs nothing else: picture, table of the edges, pair tables, marginals,
+        "what if". A fitted `MarkovNetwork` has p- and q-values in it, too: see its ``explore``.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "net.html".
+        groups : mapping of variable to group, optional
+            Groups of your own to colour variables by; communities are always there.
+        title : str, optional
+            The page's title.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.explore(pathlib.Path(tempfile.mkdtemp(), "net.html")).name
+        'net.html'
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, groups=groups, title=title)
 
     def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
         """Write the network to a file (see `graftwork.models.files`), with a dict of information.

@@ -8,9 +8,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.report.large_layout import large_layout
+
 Floats = NDArray[np.float64]
 
-#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by springs.
+#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by pivots and forces.
 _KAMADA_KAWAI = 250
 #: Space between parts, in units of the distance between neighbours.
 _GAP = 0.9
@@ -33,7 +35,7 @@ def positions(graph: nx.Graph, seed: int = 0) -> dict[Any, Floats]:
     graph : networkx.Graph
         Edges carry ``strength``, at least 0.
     seed : int
-        Where the springs of large parts start.
+        Where the layout of large parts starts.
 
     Returns
     -------
@@ -65,11 +67,12 @@ def _part(graph: nx.Graph, nodes: list[Any], seed: int) -> Floats:
     top = max((data.get("strength", 1.0) for _, _, data in graph.edges(data=True)), default=1.0)
     for a, b, data in graph.edges(data=True):
         share = data.get("strength", 1.0) / top if top > 0 else 1.0
-        ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)), pull=0.2 + share)
-    if n <= _KAMADA_KAWAI:
-        placed = nx.kamada_kawai_layout(ordered, weight="distance")
-    else:
-        placed = nx.spring_layout(ordered, weight="pull", seed=seed, iterations=80)
+        ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)))
+    if n > _KAMADA_KAWAI:
+        wanted = np.array([data["distance"] for _, _, data in ordered.edges(data=True)])
+        ends = np.array(_index_edges(ordered, nodes), dtype=np.int64)
+        return _turned(large_layout(n, ends, wanted, seed))
+    placed = nx.kamada_kawai_layout(ordered, weight="distance")
     points = np.array([placed[node] for node in nodes])
     points = _turned(points - points.mean(axis=0))
     lengths = [np.linalg.norm(points[i] - points[j]) for i, j in _index_edges(ordered, nodes)]

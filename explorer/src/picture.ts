@@ -1,0 +1,391 @@
+/** The picture on a canvas: pan, zoom, point at, select. */
+
+import type { Palette } from "./colours";
+import type { NetworkView } from "./data";
+import { draw, FONT, project, type Drawing, type Shot } from "./drawing";
+import { h } from "./dom";
+import { fit, radii, type Camera, type Scene } from "./scene";
+import { dash, FAMILY } from "./svg";
+
+export interface Pointed {
+  node: number;
+  pair: number;
+}
+
+export interface PictureEvents {
+  select: (what: Pointed) => void;
+  moved: (camera: Camera) => void;
+  /** What the pointer is on, in words, at a place of the picture. */
+  hover: (what: Pointed, x: number, y: number) => void;
+}
+
+export interface Contents {
+  scene: Scene;
+  palette: Palette;
+  selected: number;
+  observed: ReadonlyMap<number, unknown>;
+  moved: Float64Array | null;
+}
+
+/** While the picture moves, only this many of the strongest lines are drawn. */
+const LINES_MOVING = 2500;
+const SETTLED_AFTER = 140;
+const NEAR_LINE = 6;
+
+export class Picture {
+  readonly canvas: HTMLCanvasElement;
+  private readonly pen: CanvasRenderingContext2D;
+  private contents: Contents | null = null;
+  private camera: Camera = { x: 0, y: 0, scale: 60 };
+  private width = 0;
+  private height = 0;
+  private hovered: Pointed = { node: -1, pair: -1 };
+  private frame = 0;
+  private settle = 0;
+  private moving = false;
+  private readonly pointers = new Map<number, { x: number; y: number }>();
+  private dragged = 0;
+  private readonly widths = new Map<string, number>();
+  private fitted = true;
+
+  constructor(
+    private readonly view: NetworkView,
+    private readonly events: PictureEvents,
+  ) {
+    this.canvas = h("canvas", {
+      class: "picture",
+      tabindex: 0,
+      role: "img",
+      "aria-label":
+        "Picture of the network. Arrow keys move it, plus and minus zoom, 0 shows all of it. " +
+        "The tables beside it have the same contents.",
+    });
+    this.pen = this.canvas.getContext("2d") as CanvasRenderingContext2D;
+    this.listen();
+  }
+
+  /** Show something else; the camera stays. */
+  show(contents: Contents): void {
+    this.contents = contents;
+    this.redraw();
+  }
+
+  get sight(): Camera {
+    return this.camera;
+  }
+
+  look(camera: Camera): void {
+    this.fitted = false;
+    this.camera = camera;
+    this.redraw();
+  }
+
+  /** Show all variables that are shown. */
+  fit(): void {
+    if (!this.contents) return;
+    this.camera = fit(this.view, this.contents.scene.shown, this.width, this.height);
+    this.fitted = true;
+    this.redraw();
+    this.events.moved(this.camera);
+  }
+
+  get isFitted(): boolean {
+    return this.fitted;
+  }
+
+  zoom(factor: number, x = this.width / 2, y = this.height / 2): void {
+    const scale = Math.min(Math.max(this.camera.scale * factor, 0.5), 2000);
+    const ratio = 1 / this.camera.scale - 1 / scale;
+    this.go({
+      x: this.camera.x + (x - this.width / 2) * ratio,
+      y: this.camera.y + (y - this.height / 2) * ratio,
+      scale,
+    });
+  }
+
+  /** Bring a variable into sight, if it is not. */
+  reveal(nodes: number[]): void {
+    const { x, y, scale } = this.camera;
+    const room = 60;
+    const hidden = nodes.some((i) => {
+      const [u, v] = project(this.camera, this.width, this.height, this.view.x[i], this.view.y[i]);
+      return u < room || v < room || u > this.width - room || v > this.height - room;
+    });
+    if (!hidden) return;
+    const mean = (values: Float64Array) =>
+      nodes.reduce((sum, i) => sum + values[i], 0) / nodes.length;
+    const camera = { x: mean(this.view.x), y: mean(this.view.y), scale };
+    if (camera.x !== x || camera.y !== y) this.go(camera);
+  }
+
+  resize(): void {
+    const box = this.canvas.getBoundingClientRect();
+    if (!box.width || !box.height) return;
+    const ratio = window.devicePixelRatio || 1;
+    [this.width, this.height] = [box.width, box.height];
+    this.canvas.width = Math.round(box.width * ratio);
+    this.canvas.height = Math.round(box.height * ratio);
+    if (this.fitted) this.fit();
+    else this.redraw();
+  }
+
+  /** Return the picture as it is, with everything that is left out while it moves. */
+  drawing(): Drawing {
+    return draw(this.shot(Infinity));
+  }
+
+  redraw(): void {
+    if (!this.frame) {
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.paint();
+      });
+    }
+  }
+
+  private go(camera: Camera): void {
+    this.camera = camera;
+    this.fitted = false;
+    this.moving = true;
+    this.redraw();
+    clearTimeout(this.settle);
+    this.settle = window.setTimeout(() => {
+      this.moving = false;
+      this.redraw();
+      this.events.moved(this.camera);
+    }, SETTLED_AFTER);
+  }
+
+  private shot(mostLines: number): Shot {
+    const contents = this.contents as Contents;
+    return {
+      ...contents,
+      view: this.view,
+      camera: this.camera,
+      width: this.width,
+      height: this.height,
+      hovered: this.hovered.node,
+      mostLines,
+      measure: (text, bold) => this.measure(text, bold),
+    };
+  }
+
+  private measure(text: string, bold: boolean): number {
+    const key = `${+bold}${text}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.pen.font = font(bold);
+      width = this.pen.measureText(text).width;
+      this.widths.set(key, width);
+    }
+    return width;
+  }
+
+  private paint(): void {
+    if (!this.contents || !this.width) return;
+    const drawing = draw(this.shot(this.moving ? LINES_MOVING : Infinity));
+    paint(this.pen, drawing, this.contents.palette, this.canvas.width / this.width);
+  }
+
+  private at(x: number, y: number): Pointed {
+    if (!this.contents) return { node: -1, pair: -1 };
+    const { scene } = this.contents;
+    const n = this.view.names.length;
+    const sizes = radii(scene, this.camera.scale);
+    const place = (i: number) =>
+      project(this.camera, this.width, this.height, this.view.x[i], this.view.y[i]);
+    let [node, nearest] = [-1, Infinity];
+    for (let i = 0; i < n; i++) {
+      if (!scene.shown[i]) continue;
+      const [u, v] = place(i);
+      const away = Math.hypot(u - x, v - y) - sizes[i];
+      if (away < 4 && away < nearest) [node, nearest] = [i, away];
+    }
+    if (node >= 0) return { node, pair: -1 };
+    let [pair, closest] = [-1, NEAR_LINE];
+    for (const e of scene.pairs) {
+      if (!scene.near[e]) continue;
+      const [x1, y1] = place(scene.ends[2 * e]);
+      const [x2, y2] = place(scene.ends[2 * e + 1]);
+      const away = toSegment(x, y, x1, y1, x2, y2);
+      if (away <= closest) [pair, closest] = [e, away];
+    }
+    return { node: -1, pair };
+  }
+
+  private listen(): void {
+    const { canvas } = this;
+    const here = (event: PointerEvent | WheelEvent) => {
+      const box = canvas.getBoundingClientRect();
+      return { x: event.clientX - box.left, y: event.clientY - box.top };
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      this.pointers.set(event.pointerId, here(event));
+      this.dragged = 0;
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => this.pointerMoved(event, here(event)));
+    const release = (event: PointerEvent) => {
+      const held = this.pointers.delete(event.pointerId);
+      canvas.classList.remove("dragging");
+      if (held && event.type === "pointerup" && this.dragged < 5) {
+        const { x, y } = here(event);
+        this.events.select(this.at(x, y));
+      }
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    canvas.addEventListener("pointerleave", () => this.point({ node: -1, pair: -1 }, 0, 0));
+    canvas.addEventListener("dblclick", (event) => {
+      const box = canvas.getBoundingClientRect();
+      this.zoom(1.6, event.clientX - box.left, event.clientY - box.top);
+    });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        const { x, y } = here(event);
+        const lines = event.deltaMode === 1 ? 16 : 1;
+        this.zoom(Math.exp(-event.deltaY * lines * 0.0016), x, y);
+      },
+      { passive: false },
+    );
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.resize()).observe(canvas);
+  }
+
+  private pointerMoved(event: PointerEvent, now: { x: number; y: number }): void {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) {
+      this.point(this.at(now.x, now.y), now.x, now.y);
+      return;
+    }
+    const others = [...this.pointers].filter(([id]) => id !== event.pointerId);
+    this.pointers.set(event.pointerId, now);
+    const { x, y, scale } = this.camera;
+    this.dragged += Math.hypot(now.x - before.x, now.y - before.y);
+    if (others.length === 1) {
+      const other = others[0][1];
+      const gap = (p: { x: number; y: number }) => Math.hypot(p.x - other.x, p.y - other.y);
+      this.zoom(gap(now) / Math.max(gap(before), 1), (now.x + other.x) / 2, (now.y + other.y) / 2);
+    } else if (this.dragged >= 5) {
+      this.canvas.classList.add("dragging");
+      this.go({ x: x - (now.x - before.x) / scale, y: y - (now.y - before.y) / scale, scale });
+    }
+  }
+
+  private point(what: Pointed, x: number, y: number): void {
+    const changed = what.node !== this.hovered.node || what.pair !== this.hovered.pair;
+    const renamed = what.node !== this.hovered.node;
+    this.hovered = what;
+    this.canvas.classList.toggle("pointing", what.node >= 0 || what.pair >= 0);
+    if (changed || what.node >= 0 || what.pair >= 0) this.events.hover(what, x, y);
+    if (renamed) this.redraw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const step = 60 / this.camera.scale;
+    const { x, y, scale } = this.camera;
+    const acts: Record<string, () => void> = {
+      ArrowLeft: () => this.go({ x: x - step, y, scale }),
+      ArrowRight: () => this.go({ x: x + step, y, scale }),
+      ArrowUp: () => this.go({ x, y: y - step, scale }),
+      ArrowDown: () => this.go({ x, y: y + step, scale }),
+      "+": () => this.zoom(1.25),
+      "=": () => this.zoom(1.25),
+      "-": () => this.zoom(0.8),
+      "0": () => this.fit(),
+    };
+    const act = acts[event.key];
+    if (act && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      act();
+    }
+  }
+}
+
+function font(bold: boolean): string {
+  return `${bold ? "600 " : ""}${FONT}px ${FAMILY}`;
+}
+
+function toSegment(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
+  const [u, v] = [x2 - x1, y2 - y1];
+  const along = ((x - x1) * u + (y - y1) * v) / Math.max(u * u + v * v, 1e-9);
+  const t = Math.min(Math.max(along, 0), 1);
+  return Math.hypot(x - x1 - t * u, y - y1 - t * v);
+}
+
+/** Paint a drawing on a canvas whose pixels are so many to a unit. */
+export function paint(
+  pen: CanvasRenderingContext2D,
+  drawing: Drawing,
+  palette: Palette,
+  ratio: number,
+): void {
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.globalAlpha = 1;
+  pen.fillStyle = palette.paper;
+  pen.fillRect(0, 0, drawing.width, drawing.height);
+  for (const line of drawing.lines) {
+    pen.globalAlpha = Math.min(line.alpha, 1);
+    pen.strokeStyle = line.colour;
+    pen.lineWidth = line.width;
+    pen.setLineDash(line.dashed ? dash(line.width) : []);
+    pen.beginPath();
+    pen.moveTo(line.x1, line.y1);
+    pen.lineTo(line.x2, line.y2);
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+  for (const disc of drawing.discs) paintDisc(pen, disc, palette);
+  pen.globalAlpha = 1;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.lineJoin = "round";
+  pen.strokeStyle = palette.paper;
+  pen.fillStyle = palette.ink;
+  pen.lineWidth = 3;
+  for (const label of drawing.labels) {
+    pen.font = font(label.bold);
+    pen.strokeText(label.text, label.x, label.y);
+    pen.fillText(label.text, label.x, label.y);
+  }
+}
+
+function paintDisc(
+  pen: CanvasRenderingContext2D,
+  disc: Drawing["discs"][number],
+  palette: Palette,
+): void {
+  pen.globalAlpha = 1;
+  pen.beginPath();
+  pen.arc(disc.x, disc.y, disc.radius + 1.2, 0, 2 * Math.PI);
+  pen.fillStyle = palette.paper;
+  pen.fill();
+  pen.globalAlpha = disc.alpha;
+  pen.beginPath();
+  pen.arc(disc.x, disc.y, disc.radius, 0, 2 * Math.PI);
+  pen.fillStyle = disc.colour;
+  pen.fill();
+  if (disc.moved > 0.005 && !disc.observed) {
+    pen.globalAlpha = 1;
+    pen.beginPath();
+    pen.arc(disc.x, disc.y, disc.radius + 3, -Math.PI / 2, (2 * disc.moved - 0.5) * Math.PI);
+    pen.strokeStyle = palette.ink;
+    pen.lineWidth = 2.2;
+    pen.stroke();
+  }
+  if (disc.selected || disc.observed) {
+    pen.globalAlpha = 1;
+    pen.beginPath();
+    if (disc.observed) {
+      const side = disc.radius + 4;
+      pen.rect(disc.x - side, disc.y - side, 2 * side, 2 * side);
+    } else {
+      pen.arc(disc.x, disc.y, disc.radius + 1.5, 0, 2 * Math.PI);
+    }
+    pen.strokeStyle = palette.ink;
+    pen.lineWidth = disc.selected ? 2.5 : 1.6;
+    pen.stroke();
+  }
+}
