@@ -23,6 +23,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
       }
     } else if (name === "vars") {
       setVars(element, props.vars ?? {});
+    } else if (name.startsWith("aria-") && typeof value === "boolean") {
+      element.setAttribute(name, String(value));
     } else if (value === true) {
       element.setAttribute(name, "");
     } else if (value !== false && value !== undefined && value !== null) {

@@ -62,6 +62,7 @@ export interface Shot {
 export const FONT = 12;
 const MOST_LABEL = 28;
 const MOST_LABELS = 260;
+const MOST_NAMED = 14;
 
 export function project(camera: Camera, width: number, height: number, x: number, y: number) {
   return [
@@ -145,9 +146,12 @@ function labelsOf(shot: Shot, discs: Disc[]): Label[] {
     texts.set(disc.node, text);
     const bold = disc.selected || disc.observed;
     const width = shot.measure(text, bold) + 4;
-    return { item: disc.node, x: disc.x, y: disc.y, radius: disc.radius, width, height: FONT + 3 };
+    const ring = disc.observed ? 5 : disc.moved > 0.005 ? 4 : 0;
+    const radius = disc.radius + ring;
+    return { item: disc.node, x: disc.x, y: disc.y, radius, width, height: FONT + 3 };
   });
-  const must = listed.filter((disc) => rank(disc) >= 2).length;
+  // The best connected of a crowd are named even where their labels lie on small discs.
+  const must = Math.max(listed.filter((disc) => rank(disc) >= 2).length, MOST_NAMED);
   const area = { left: 0, top: 0, right: width, bottom: height };
   const byNode = new Map(discs.map((disc) => [disc.node, disc]));
   return placeLabels(wanted, discs, area, must).map((box) => {

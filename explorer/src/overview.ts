@@ -20,7 +20,7 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
   const differs = valuesOf(model.columns, "differs");
   if (differs) {
     const found = differs.reduce((sum, d) => sum + d, 0);
-    facts.push(["Differences", [`${found} of ${count(drawn, "pair")} tested differ `, edgesLink("q_value", true)]]);
+    facts.push(["Differences", [`${found} of ${count(drawn, "pair")} tested differ: `, edgesLink("q_value", true)]]);
   }
   if (drawn) facts.push(["Best connected", bestConnected(context, degree)]);
   const sure = leastSure(context);
@@ -40,7 +40,7 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
     facts.push(["Negative pairs", ["no edge has a sign: those between more than two unordered states are told by their tables"]]);
   }
   function edgesLink(sort: string, up: boolean): HTMLElement {
-    return button("show them", () => showEdges(sort, up), { class: "link" });
+    return button("see the tests", () => showEdges(sort, up), { class: "link" });
   }
   const list = h(
     "dl",
@@ -59,7 +59,16 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
         h("li", {}, "Click a state to observe it: all probabilities follow. The tab What if has them all."),
       h("li", {}, "The tabs Edges and Variables are tables of what the picture shows; headings sort them."),
     ),
-    ...view.words.map((text) => h("p", { class: "words" }, text)),
+    ...(view.words.length
+      ? [
+          h(
+            "details",
+            { class: "more" },
+            h("summary", {}, "More in words"),
+            ...view.words.map((text) => h("p", { class: "words" }, text)),
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -20,6 +20,8 @@ export interface Scene {
   colours: string[];
   /** Which pairs are in the foreground. */
   near: Uint8Array;
+  /** Between 0 and 1: how much lines step back because there are many of them. */
+  room: number;
 }
 
 /** Return which pairs pass the filters. */
@@ -107,7 +109,9 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   const sums = connections(n, model).strength.map((s) => (Number.isFinite(s) ? s : top));
   const most = sums.reduce((a, b) => Math.max(a, b), 1e-12);
   const differs = valuesOf(model.columns, "differs");
+  const lines = drawn.reduce((sum, e) => sum + near[e], 0);
   return {
+    room: Math.min(1, Math.max(0.22, Math.sqrt(700 / Math.max(lines, 1)))),
     pairs: Int32Array.from(drawn),
     ends: model.pairs,
     shown,
@@ -189,7 +193,7 @@ export function fit(
   return {
     x: (left + right) / 2,
     y: (top + bottom) / 2,
-    scale: Math.min(wide, high, 160),
+    scale: Math.min(wide, high, 240),
   };
 }
 
@@ -210,7 +214,7 @@ export interface Stroke {
 
 /** Return how a pair is drawn. */
 export function stroke(scene: Scene, e: number, palette: Palette, zoom: number): Stroke {
-  const crowd = Math.min(1, 2.6 / Math.sqrt(Math.max(scene.pairs.length / scene.size.length, 1)));
+  const dense = Math.min(1, 2.6 / Math.sqrt(Math.max(scene.pairs.length / scene.size.length, 1)));
   const share = scene.share[e];
   const colour = scene.differs[e]
     ? palette.differs
@@ -219,11 +223,11 @@ export function stroke(scene: Scene, e: number, palette: Palette, zoom: number):
       : scene.sign[e] < 0
         ? palette.negative
         : palette.unsigned;
-  const near = scene.near[e];
+  const faint = 0.06 * scene.room;
   return {
     colour,
-    width: (0.6 + 4.4 * share) * Math.min(Math.max(zoom, 0.5), 1.6),
-    alpha: (near ? 0.25 + 0.65 * Math.sqrt(share) * crowd : 0.06) * (scene.differs[e] ? 1.1 : 1),
+    width: (0.6 + 4.4 * share * dense) * Math.min(Math.max(zoom, 0.5), 1.6),
+    alpha: scene.near[e] ? (0.25 + 0.65 * Math.sqrt(share)) * scene.room : faint,
     dashed: scene.sign[e] < 0,
   };
 }

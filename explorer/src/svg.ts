@@ -1,7 +1,7 @@
 /** A picture as an SVG file. */
 
 import type { Palette } from "./colours";
-import { FONT, type Drawing } from "./drawing";
+import { FONT, type Disc, type Drawing } from "./drawing";
 
 export const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 
@@ -26,13 +26,12 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
       `stroke="${line.colour}" stroke-width="${r(line.width)}" stroke-opacity="${r(line.alpha)}"` +
       `${line.dashed ? ` stroke-dasharray="${dash(line.width).map(r).join(" ")}"` : ""}/>`,
   );
-  const discs = drawing.discs.flatMap((disc) => {
-    const ring = disc.selected || disc.observed ? palette.ink : palette.paper;
-    return [
-      `<circle cx="${r(disc.x)}" cy="${r(disc.y)}" r="${r(disc.radius)}" fill="${disc.colour}" ` +
-        `fill-opacity="${disc.alpha}" stroke="${ring}" stroke-width="${disc.selected ? 2.5 : 1.2}"/>`,
-    ];
-  });
+  const discs = drawing.discs.flatMap((disc) => [
+    `<circle cx="${r(disc.x)}" cy="${r(disc.y)}" r="${r(disc.radius)}" fill="${disc.colour}" ` +
+      `fill-opacity="${disc.alpha}" stroke="${disc.selected ? palette.ink : palette.paper}" ` +
+      `stroke-width="${disc.selected ? 2.5 : 1.2}"/>`,
+    ...(disc.observed ? [square(disc, palette)] : disc.moved > 0.005 ? [arc(disc, palette)] : []),
+  ]);
   const labels = drawing.labels.map(
     (label) =>
       `<text x="${r(label.x)}" y="${r(label.y)}"${label.bold ? ' font-weight="600"' : ""}>` +
@@ -57,4 +56,25 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
 /** Dashes of a negative pair's line, longer where it is wide. */
 export function dash(width: number): [number, number] {
   return [4 + 1.5 * width, 3 + width];
+}
+
+/** A square around what is observed. */
+function square(disc: Disc, palette: Palette): string {
+  const side = disc.radius + 4;
+  return (
+    `<rect x="${r(disc.x - side)}" y="${r(disc.y - side)}" width="${r(2 * side)}" ` +
+    `height="${r(2 * side)}" fill="none" stroke="${palette.ink}" stroke-width="1.6"/>`
+  );
+}
+
+/** An arc as long as evidence moved the variable. */
+function arc(disc: Disc, palette: Palette): string {
+  const radius = disc.radius + 3;
+  const turn = 2 * Math.PI * Math.min(disc.moved, 0.999);
+  const x = disc.x + radius * Math.sin(turn);
+  const y = disc.y - radius * Math.cos(turn);
+  return (
+    `<path d="M${r(disc.x)} ${r(disc.y - radius)}A${r(radius)} ${r(radius)} 0 ` +
+    `${turn > Math.PI ? 1 : 0} 1 ${r(x)} ${r(y)}" fill="none" stroke="${palette.ink}" stroke-width="2.2"/>`
+  );
 }

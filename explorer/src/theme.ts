@@ -13,7 +13,10 @@ export class Theme {
 
   constructor(private readonly changed: () => void) {
     this.button = button("", () => this.turn(), { id: "theme", class: "quiet" });
-    this.system.addEventListener("change", () => this.apply());
+    this.system.addEventListener("change", () => {
+      this.apply();
+      this.changed();
+    });
     this.apply();
   }
 
@@ -28,12 +31,12 @@ export class Theme {
   private turn(): void {
     this.choice = NEXT[this.choice];
     this.apply();
+    this.changed();
   }
 
   private apply(): void {
     document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
     this.button.textContent = { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" }[this.choice];
     this.button.title = "Light, dark, or as the system has it";
-    this.changed();
   }
 }

@@ -176,7 +176,7 @@ def query(
     from graftwork.models import load_network
 
     network = load_network(model)
-    meanings = _meanings(model)
+    meanings = meanings_in(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = read_evidence(network, given, meanings)
     how = str(inference)
@@ -216,7 +216,7 @@ def sample(
     from graftwork.models import load_network
 
     network = load_network(model)
-    evidence = read_evidence(network, given, _meanings(model))
+    evidence = read_evidence(network, given, meanings_in(model))
     table = network.sample(rows, evidence, seed, method.value)
     if out is not None:
         table.write_csv(out)
@@ -274,7 +274,7 @@ def show(
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
     strongest = describe_network(
-        network, meanings=_meanings(model), top=top, unseen=unseen, tests=tests
+        network, meanings=meanings_in(model), top=top, unseen=unseen, tests=tests
     )
     parts = [render.model_text(network, info), render.tests_text(tests, info), strongest]
     typer.echo("\n\n".join(part for part in parts if part))
@@ -290,7 +290,7 @@ def show(
         plot_network(network, plot, communities=communities)
 
 
-def _meanings(model: Path) -> dict[str, dict[str, str]] | None:
+def meanings_in(model: Path) -> dict[str, dict[str, str]] | None:
     """Return words for the states of a model learned from an embedded data set."""
     from graftwork.cli.learn import meanings_of
     from graftwork.models import read_info

@@ -361,7 +361,7 @@ class Bootstrap:
         ``bootstrap.csv`` has the edges, ``centrality.csv`` the centralities, ``stability.csv`` what
         dropping rows does to them, ``communities.csv`` the communities, ``comembership.csv`` how
         often two variables are in one, ``bootstrap.txt`` the summary, ``bootstrap.json``
-        everything, ``bootstrap.png`` the figure.
+        everything, ``reference.gw`` the network of all rows, ``bootstrap.png`` the figure.
         """
         from graftwork.report.bootstrap import write_bootstrap
 

@@ -61,8 +61,9 @@ def large_layout(n: int, edges: Ints, lengths: Floats, seed: int = 0) -> Floats:
     turn = np.arange(n) * 2.399963
     points += 0.05 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     points = _forces(points, edges, lengths)
-    apart = cKDTree(points).query(points, k=2)[0][:, 1]
-    return (points - points.mean(axis=0)) * (0.6 / max(float(np.median(apart)), 1e-9))
+    apart = np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1]
+    scaled: Floats = (points - points.mean(axis=0)) * (0.6 / max(float(np.median(apart)), 1e-9))
+    return scaled
 
 
 def _pivot_scaling(n: int, edges: Ints, lengths: Floats, pivot: int) -> Floats:
@@ -71,7 +72,7 @@ def _pivot_scaling(n: int, edges: Ints, lengths: Floats, pivot: int) -> Floats:
     rows: list[Floats] = []
     nearest = np.full(n, np.inf)
     for _ in range(min(_PIVOTS, n)):
-        found = dijkstra(graph, directed=False, indices=pivot)
+        found = dijkstra(graph, directed=False, indices=[pivot])[0]
         rows.append(found)
         nearest = np.minimum(nearest, found)
         pivot = int(nearest.argmax())
@@ -81,7 +82,8 @@ def _pivot_scaling(n: int, edges: Ints, lengths: Floats, pivot: int) -> Floats:
     points: Floats = centred @ axes[:2].T
     if points.shape[1] < 2:
         points = np.concatenate([points, np.zeros((n, 2 - points.shape[1]))], axis=1)
-    return points / np.maximum(np.sqrt(np.abs(points).max(axis=0)), 1e-12)
+    scaled: Floats = points / np.maximum(np.sqrt(np.abs(points).max(axis=0)), 1e-12)
+    return scaled
 
 
 def _forces(points: Floats, edges: Ints, lengths: Floats) -> Floats:

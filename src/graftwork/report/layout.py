@@ -12,7 +12,7 @@ from graftwork.report.large_layout import large_layout
 
 Floats = NDArray[np.float64]
 
-#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by pivots and forces.
+#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by forces.
 _KAMADA_KAWAI = 250
 #: Space between parts, in units of the distance between neighbours.
 _GAP = 0.9

@@ -47,7 +47,7 @@ def resampled_columns(found: Mapping[str, Any], pairs: Sequence[tuple[str, str]]
 
 
 def variable_columns(found: Mapping[str, Any], names: Sequence[str]) -> list[Record]:
-    """Return columns of variables: the interval of their strength, how stable their community is."""
+    """Return columns of variables: the interval of their strength, stability of communities."""
     central = {str(r["variable"]): r for r in found["centrality"] if r["measure"] == "strength"}
     kept = {str(r["variable"]): r["stability"] for r in found["communities"]}
     out = [
@@ -99,7 +99,9 @@ def bootstrap_view(
     if model is not None:
         weights = _weights(model, names, pairs)
         if np.isfinite(weights).any():
-            columns.append(column("weight", "Weight", weights, "Signed, in the network of all rows."))
+            columns.append(
+                column("weight", "Weight", weights, "Signed, in the network of all rows.")
+            )
     own = strengths > 0
     communities = {str(r["variable"]): r["community"] for r in found["communities"]}
     groups = [grouping(COMMUNITY, [communities.get(name) for name in named])] if communities else []

@@ -47,8 +47,7 @@ def comparison_view(
         | {"groups": list(range(1, len(models) + 1))}
     ]
     views += [
-        network_model(model, own, label=label)
-        | ({} if shared else {"states": state_texts(model)})
+        network_model(model, own, label=label) | ({} if shared else {"states": state_texts(model)})
         for model, own, label in zip(models, tests, labels, strict=True)
     ]
     return view_of(
