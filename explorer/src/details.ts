@@ -129,10 +129,14 @@ export class Details {
     const model = modelOf(context);
     const names = context.view.names;
     const [i, j] = [model.pairs[2 * e], model.pairs[2 * e + 1]];
-    const facts = model.columns.map((column) => [
-      h("dt", { title: column.about }, column.label),
-      h("dd", { title: column.about }, wordsOf(column.key, column.values[e])),
-    ]);
+    const facts = model.columns.map((column) =>
+      h(
+        "div",
+        { title: column.about },
+        h("dt", {}, column.label),
+        h("dd", {}, wordsOf(column.key, column.values[e])),
+      ),
+    );
     const asked = context.oracle.asked(context.store.state);
     const choices: [Shown, string][] = [
       ["log-odds", "log-odds"],
@@ -155,7 +159,7 @@ export class Details {
       this.close(),
       h("h2", {}, pairName(names[i], names[j])),
       h("p", { class: "facts-line" }, "Variables: ", go(i), ", ", go(j)),
-      h("dl", { class: "facts numbers" }, ...facts.flat()),
+      h("dl", { class: "facts numbers" }, ...facts),
       ...(asked.length
         ? [
             h("h3", {}, "Table"),

@@ -63,6 +63,7 @@ export const FONT = 12;
 const MOST_LABEL = 28;
 const MOST_LABELS = 260;
 const MOST_NAMED = 14;
+const CROWD = 120;
 
 export function project(camera: Camera, width: number, height: number, x: number, y: number) {
   return [
@@ -151,7 +152,8 @@ function labelsOf(shot: Shot, discs: Disc[]): Label[] {
     return { item: disc.node, x: disc.x, y: disc.y, radius, width, height: FONT + 3 };
   });
   // The best connected of a crowd are named even where their labels lie on small discs.
-  const must = Math.max(listed.filter((disc) => rank(disc) >= 2).length, MOST_NAMED);
+  const named = scene.size.length > CROWD ? MOST_NAMED : 0;
+  const must = Math.max(listed.filter((disc) => rank(disc) >= 2).length, named);
   const area = { left: 0, top: 0, right: width, bottom: height };
   const byNode = new Map(discs.map((disc) => [disc.node, disc]));
   return placeLabels(wanted, discs, area, must).map((box) => {

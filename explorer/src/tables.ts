@@ -54,8 +54,9 @@ export class EdgeTable {
     );
   }
 
-  /** Another model: other columns. */
+  /** Another model: other columns, and other rows. */
   reset(): void {
+    this.table.setRows([]);
     this.table.setColumns(this.columns());
     this.fill();
   }

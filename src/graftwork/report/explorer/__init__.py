@@ -4,6 +4,6 @@
 ``make explorer``; they hold no code of others.
 """
 
-from graftwork.report.explorer.explore import explore
+from graftwork.report.explorer.views import explore
 
 __all__ = ["explore"]
