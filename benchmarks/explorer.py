@@ -124,15 +124,16 @@ def pan(path: Path, seconds: float) -> list[float]:
         given = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1}
         driver.execute_cdp_cmd("Input.dispatchMouseEvent", given)
 
-    mouse("mousePressed", 500, 450)
-    mouse("mouseMoved", 520, 450)
+    mouse("mousePressed", 150, 450)
+    mouse("mouseMoved", 160, 450)
     driver.execute_script(COUNT)
     end, step = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         step += 1
-        mouse("mouseMoved", 500 + (7 * step) % 300, 450 + (5 * step) % 200)
+        there_and_back = abs((7 * step) % 1300 - 650)
+        mouse("mouseMoved", 160 + there_and_back, 450 - 0.3 * there_and_back)
     frames: list[float] = driver.execute_script("window.enough = true; return frames_")
-    mouse("mouseReleased", 500, 450)
+    mouse("mouseReleased", 160, 450)
     driver.quit()
     return frames[1:]
 
@@ -147,7 +148,8 @@ def shoot(path: Path, link: str, out: Path, size: tuple[int, int], *, dark: bool
     wait(driver, "document.querySelector('.badge').dataset.waiting === 'false'")
     time.sleep(1.0)
     image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
-    image.quantize(200, dither=Image.Dither.NONE).save(out, optimize=True)
+    few = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(out, optimize=True)
     driver.quit()
 
 

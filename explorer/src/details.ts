@@ -140,7 +140,7 @@ export class Details {
     const asked = context.oracle.asked(context.store.state);
     const choices: [Shown, string][] = [
       ["log-odds", "log-odds"],
-      ["joint", "probabilities"],
+      ["joint", "joint"],
       ["rows", "given first"],
       ["columns", "given second"],
     ];

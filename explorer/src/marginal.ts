@@ -42,7 +42,8 @@ export class Marginal {
     this.rows = options.states.map((state, a) => this.row(state, a));
     const most = options.most ?? Infinity;
     const left = options.states.length - most;
-    this.more = button(`${left} more states`, () => this.expand(), { class: "link" });
+    this.more = button(this.moreWords(), () => this.expand(), { class: "link" });
+    const longest = Math.max(...options.states.map((state) => state.length));
     this.soft = h("input", { type: "checkbox", on: { change: () => this.toggleSoft() } });
     const softly = h(
       "label",
@@ -52,12 +53,17 @@ export class Marginal {
     );
     this.element = h(
       "div",
-      { class: "marginal", role: "group", "aria-label": `States of ${options.name}` },
+      {
+        class: "marginal",
+        role: "group",
+        "aria-label": `States of ${options.name}`,
+        vars: { letters: String(Math.min(Math.max(longest, 3), 24)) },
+      },
       h("ul", { class: "states" }, ...this.rows.map((row) => row.element)),
       left > 0 && this.more,
       options.states.length > 1 && softly,
     );
-    this.rows.forEach((row, a) => (row.element.hidden = a >= most));
+    this.hide([]);
   }
 
   /** Show probabilities and evidence; best is the state in the most probable joint state, or -1. */
@@ -88,6 +94,18 @@ export class Marginal {
       row.mark.textContent = a === best ? "◆" : "";
       row.slider.value = String(weights ? weights[a] : 1);
     });
+    this.hide([hard, best]);
+  }
+
+  /** Hide all but the first states, unless they are all wanted, and those that matter. */
+  private hide(matter: number[]): void {
+    const most = this.expanded ? Infinity : (this.options.most ?? Infinity);
+    this.rows.forEach((row, a) => (row.element.hidden = a >= most && !matter.includes(a)));
+  }
+
+  private moreWords(): string {
+    const left = this.options.states.length - (this.options.most ?? 0);
+    return `${left} more ${left === 1 ? "state" : "states"}`;
   }
 
   private row(state: string, a: number): Row {
@@ -143,10 +161,7 @@ export class Marginal {
 
   private expand(): void {
     this.expanded = !this.expanded;
-    const most = this.options.most ?? Infinity;
-    this.rows.forEach((row, a) => (row.element.hidden = !this.expanded && a >= most));
-    this.more.textContent = this.expanded
-      ? "fewer states"
-      : `${this.options.states.length - most} more states`;
+    this.hide([observedState(this.weights)]);
+    this.more.textContent = this.expanded ? "fewer states" : this.moreWords();
   }
 }

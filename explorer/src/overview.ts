@@ -121,7 +121,11 @@ function communities(context: Context): Node[] {
     const items = shown.map((label, k) => {
       const members = [...grouping.of.keys()].filter((i) => grouping.of[i] === k);
       members.sort((a, b) => degree[b] - degree[a]);
-      const listed = members.slice(0, MOST_MEMBERS).flatMap((i, place) => [place ? ", " : "", nodeLink(context, i)]);
+      const shownMembers = members.slice(0, MOST_MEMBERS);
+      const listed = shownMembers.flatMap((i, place) => [
+        h("span", {}, nodeLink(context, i), place < shownMembers.length - 1 ? "," : ""),
+        " ",
+      ]);
       const more = members.length - MOST_MEMBERS;
       const dot = h("span", { class: "dot", vars: { colour: groupColour(k, LIGHT) } });
       return h(
@@ -135,7 +139,7 @@ function communities(context: Context): Node[] {
         ),
         " ",
         ...listed,
-        more > 0 ? ` and ${more.toLocaleString("en-US")} more` : "",
+        more > 0 ? `and ${more.toLocaleString("en-US")} more` : "",
       );
     });
     const hidden = grouping.names.length - shown.length;

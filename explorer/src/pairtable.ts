@@ -5,6 +5,8 @@ import { percent, signed } from "./format";
 
 /** Cells of -Infinity count as so far below the smallest finite one when means are taken. */
 const IMPOSSIBLE = 10;
+/** Log-odds closer to zero than this are rounding errors, or as good as. */
+const NOTHING = 5e-4;
 
 /** Return a table less the means of its rows and columns; impossible cells stay so. */
 export function doubleCentred(table: ArrayLike<number>, rows: number, columns: number): Float64Array {
@@ -65,7 +67,7 @@ export function pairTable(given: PairTable): HTMLElement {
     const text = odds
       ? value === -Infinity
         ? "impossible"
-        : signed(value)
+        : signed(Math.abs(value) < NOTHING ? 0 : value)
       : Number.isNaN(value)
         ? "–"
         : percent(value);

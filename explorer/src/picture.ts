@@ -29,6 +29,11 @@ export interface Contents {
 
 /** While the picture moves, only this many of the strongest lines are drawn. */
 const LINES_MOVING = 2500;
+/** Pictures of more lines and discs than this are moved as they were painted, for a while. */
+const HEAVY = 1500;
+/** How far, as a share of the picture, and by which factor, before they are painted again. */
+const FAR = 0.3;
+const MOST_ZOOM = 1.7;
 const SETTLED_AFTER = 140;
 const NEAR_LINE = 6;
 
@@ -47,6 +52,9 @@ export class Picture {
   private dragged = 0;
   private readonly widths = new Map<string, number>();
   private fitted = true;
+  /** What the canvas showed when it began to move, and the camera of that. */
+  private snapshot: { image: HTMLCanvasElement; camera: Camera } | null = null;
+  private painted: Camera = this.camera;
 
   constructor(
     private readonly view: NetworkView,
@@ -183,8 +191,33 @@ export class Picture {
 
   private paint(): void {
     if (!this.contents || !this.width) return;
+    const { scene, palette } = this.contents;
+    const ratio = this.canvas.width / this.width;
+    const heavy = scene.pairs.length + this.view.names.length > HEAVY;
+    if (this.moving && heavy && this.shift(palette, ratio)) return;
     const drawing = draw(this.shot(this.moving ? LINES_MOVING : Infinity));
-    paint(this.pen, drawing, this.contents.palette, this.canvas.width / this.width);
+    paint(this.pen, drawing, palette, ratio);
+    this.snapshot = null;
+    this.painted = this.camera;
+  }
+
+  /** Paint what was there, moved and scaled; return whether that is near enough. */
+  private shift(palette: Palette, ratio: number): boolean {
+    this.snapshot ??= { image: copyOf(this.canvas), camera: this.painted };
+    const { image, camera } = this.snapshot;
+    const zoom = this.camera.scale / camera.scale;
+    const x = (camera.x - this.camera.x) * this.camera.scale;
+    const y = (camera.y - this.camera.y) * this.camera.scale;
+    const near = Math.abs(x) < FAR * this.width && Math.abs(y) < FAR * this.height;
+    if (!near || zoom > MOST_ZOOM || zoom < 1 / MOST_ZOOM) return false;
+    const { pen, width, height } = this;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.globalAlpha = 1;
+    pen.fillStyle = palette.paper;
+    pen.fillRect(0, 0, width, height);
+    const [left, top] = [(width * (1 - zoom)) / 2 + x, (height * (1 - zoom)) / 2 + y];
+    pen.drawImage(image, left, top, width * zoom, height * zoom);
+    return true;
   }
 
   private at(x: number, y: number): Pointed {
@@ -302,6 +335,13 @@ export class Picture {
       act();
     }
   }
+}
+
+function copyOf(canvas: HTMLCanvasElement): HTMLCanvasElement {
+  const image = document.createElement("canvas");
+  [image.width, image.height] = [canvas.width, canvas.height];
+  image.getContext("2d")?.drawImage(canvas, 0, 0);
+  return image;
 }
 
 function font(bold: boolean): string {

@@ -6,7 +6,7 @@ import { percent } from "./format";
 import { Marginal } from "./marginal";
 
 const PAGE = 25;
-const MOST_STATES = 6;
+const MOST_STATES = 8;
 
 export class WhatIf {
   readonly element: HTMLElement;
