@@ -81,25 +81,34 @@ function stridesOf(sizes: number[]): number[] {
   return strides;
 }
 
-/** Call visit(cell, other) for all cells of a table, other having strides of its own. */
-function walk(sizes: number[], strides: number[], visit: (cell: number, other: number) => void) {
+/** Return where each cell of a table lies in another, which has strides of its own. */
+function places(sizes: number[], strides: number[]): Int32Array {
+  const out = new Int32Array(sizes.reduce((size, s) => size * s, 1));
   const last = sizes.length - 1;
   const digits = new Int32Array(sizes.length);
   const inner = sizes[last];
   const step = strides[last];
-  let cell = 0;
   let other = 0;
-  for (;;) {
-    for (let x = 0; x < inner; x++) visit(cell++, other + x * step);
-    let k = last - 1;
-    for (; k >= 0; k--) {
+  for (let cell = 0; cell < out.length; cell += inner) {
+    for (let x = 0; x < inner; x++) out[cell + x] = other + x * step;
+    for (let k = last - 1; k >= 0; k--) {
       other += strides[k];
       if (++digits[k] < sizes[k]) break;
       other -= strides[k] * sizes[k];
       digits[k] = 0;
     }
-    if (k < 0) return;
   }
+  return out;
+}
+
+/** Add to each cell of a table what lies in its place of another. */
+function addFrom(table: Float64Array, place: Int32Array, other: Float64Array, start = 0): void {
+  for (let cell = 0; cell < table.length; cell++) table[cell] += other[start + place[cell]];
+}
+
+/** Add each cell of a table to what lies in its place of another. */
+function addTo(table: Float64Array, place: Int32Array, other: Float64Array): void {
+  for (let cell = 0; cell < table.length; cell++) other[place[cell]] += table[cell];
 }
 
 /** Return the tables with unaries and edges, before any message. */
@@ -116,10 +125,8 @@ function loadTables(net: Network, plan: Plan): Float64Array[] {
   plan.owners.forEach((owner, e) => {
     const step = plan.steps[owner];
     const [i, j] = [edges[2 * e], edges[2 * e + 1]];
-    const strides = edgeStrides(step, i, j, cards[j]);
-    const table = tables[owner];
-    const start = edgeOffsets[e];
-    walk(step.sizes, strides, (cell, other) => (table[cell] += weights[start + other]));
+    const place = places(step.sizes, edgeStrides(step, i, j, cards[j]));
+    addFrom(tables[owner], place, weights, edgeOffsets[e]);
   });
   return tables;
 }
@@ -146,10 +153,7 @@ export function marginals(net: Network, plan: Plan, pairs: Iterable<number>): Ma
     const table = tables[k];
     if (step.parent >= 0) {
       const above = new Float64Array(step.width);
-      const from = tables[step.parent];
-      walk(steps[step.parent].sizes, step.toSeparator, (cell, other) => {
-        above[other] += from[cell];
-      });
+      addTo(tables[step.parent], places(steps[step.parent].sizes, step.toSeparator), above);
       for (let x = 0; x < step.states; x++) {
         for (let s = 0; s < step.width; s++) table[x * step.width + s] *= above[s];
       }
@@ -190,17 +194,14 @@ function condition(table: Float64Array, step: Step): Float64Array {
 }
 
 function addMessage(table: Float64Array, parent: Step, step: Step, message: Float64Array): void {
-  walk(parent.sizes, step.toSeparator, (cell, other) => (table[cell] += message[other]));
+  addFrom(table, places(parent.sizes, step.toSeparator), message);
 }
 
 function pairMarginal(net: Network, plan: Plan, tables: Float64Array[], e: number): Float64Array {
   const step = plan.steps[plan.owners[e]];
   const [i, j] = [net.edges[2 * e], net.edges[2 * e + 1]];
   const out = new Float64Array(net.cards[i] * net.cards[j]);
-  const table = tables[plan.owners[e]];
-  walk(step.sizes, edgeStrides(step, i, j, net.cards[j]), (cell, other) => {
-    out[other] += table[cell];
-  });
+  addTo(tables[plan.owners[e]], places(step.sizes, edgeStrides(step, i, j, net.cards[j])), out);
   return out;
 }
 

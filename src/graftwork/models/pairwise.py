@@ -221,11 +221,28 @@ class PairwiseMRF:
         >>> model.strength("a", "b")
         1.0
         """
-        table = self.table(a, b)
-        if np.isneginf(table).any():
-            return float("inf")
-        rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
-        return float(np.linalg.norm(table - rows - columns + table.mean()))
+        return _strength(self.table(a, b))
+
+    @property
+    def strengths(self) -> Floats:
+        """The `strength` of each edge, in the order of ``edges``."""
+        return np.array([_strength(table) for table in self._tables()], dtype=np.float64)
+
+    @property
+    def weights(self) -> Floats:
+        """The signed `weight` of each edge, in the order of ``edges``."""
+        scores = [self._centred_scores(name) for name in self._states]
+        ends = self._potentials.layout.edges.tolist()
+        found = [
+            _weight(table, scores[i], scores[j])
+            for (i, j), table in zip(ends, self._tables(), strict=True)
+        ]
+        return np.array(found, dtype=np.float64)
+
+    def _tables(self) -> Iterator[Floats]:
+        """Yield the table of each edge, in the order of ``edges``."""
+        layout, weights = self._potentials.layout, self._potentials.weights
+        return (layout.table(weights, e) for e in range(layout.n_edges))
 
     def weight(self, a: Hashable, b: Hashable) -> float:
         """Return the signed weight of an edge; NaN where one number does not tell what it is.
@@ -242,15 +259,8 @@ class PairwiseMRF:
         >>> model.weight("a", "b")
         2.0
         """
-        table, sides = self.table(a, b), [self._centred_scores(name) for name in (a, b)]
-        if any(side is None for side in sides):
-            return float("nan")
-        if np.isneginf(table).any():
-            return float("inf")
-        first, second = (np.asarray(side) for side in sides)
-        squares = (first @ first) * (second @ second)
-        weight = float(first @ table @ second / squares)
-        return weight if weight**2 * squares >= 0.5 * self.strength(a, b) ** 2 else float("nan")
+        table = self.table(a, b)
+        return _weight(table, self._centred_scores(a), self._centred_scores(b))
 
     def _centred_scores(self, name: Hashable) -> Floats | None:
         """Return the scores of a variable less their mean; None if it has none."""
@@ -635,3 +645,22 @@ class PairwiseMRF:
     def _infer(self, evidence: Evidence, inference: Inference) -> tuple[Reduced, Engine, Beliefs]:
         reduced = self._observe(evidence)
         return reduced, *infer(reduced, inference, evidence)
+
+
+def _strength(table: Floats) -> float:
+    """Return the norm of a double-centred table, infinite where a cell is impossible."""
+    if np.isneginf(table).any():
+        return float("inf")
+    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    return float(np.linalg.norm(table - rows - columns + table.mean()))
+
+
+def _weight(table: Floats, first: Floats | None, second: Floats | None) -> float:
+    """Return the signed weight of a table along centred scores; NaN where it has none."""
+    if first is None or second is None:
+        return float("nan")
+    if np.isneginf(table).any():
+        return float("inf")
+    squares = (first @ first) * (second @ second)
+    weight = float(first @ table @ second / squares)
+    return weight if weight**2 * squares >= 0.5 * _strength(table) ** 2 else float("nan")

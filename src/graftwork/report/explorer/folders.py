@@ -16,9 +16,9 @@ from graftwork.report.edges import saved_tests
 from graftwork.report.explorer.bootstraps import bootstrap_view
 from graftwork.report.explorer.chains import chain_view
 from graftwork.report.explorer.comparisons import comparison_view
-from graftwork.report.explorer.views import network_view
 from graftwork.report.explorer.networks import Meanings
 from graftwork.report.explorer.packing import Record
+from graftwork.report.explorer.views import network_view
 
 
 def saved_view(

@@ -117,11 +117,10 @@ def network_model(
 ) -> Record:
     """Return what the page shows of a network whose edges are drawn."""
     _, edges, strengths = edge_arrays(model)
-    weights = [model.weight(a, b) for a, b in model.edges]
     return model_view(
         label,
         edges,
-        [*edge_columns(strengths, weights, _tests(model, tests or {}), explained), *more],
+        [*edge_columns(strengths, model.weights, _tests(model, tests or {}), explained), *more],
         model,
     )
 
