@@ -34,8 +34,9 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # The explorer in a real browser; "make browser" installs one.
+test-browser: export GRAFTWORK_BROWSER = required
 test-browser: $(STAMP)
-	GRAFTWORK_BROWSER=required $(BIN)/python -m pytest -m browser tests/browser
+	$(BIN)/python -m pytest -m browser tests/browser
 
 # Chromium and its driver, from Debian or Ubuntu.
 browser:

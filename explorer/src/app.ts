@@ -109,6 +109,12 @@ export class App {
       if (location.hash.slice(1) !== this.written) this.read();
     });
     document.addEventListener("keydown", (event) => this.key(event));
+    for (const [type, printing] of [["beforeprint", true], ["afterprint", false]] as const) {
+      window.addEventListener(type, () => {
+        this.theme.print(printing);
+        this.picture.paint();
+      });
+    }
     this.context.oracle.ask();
     // The first frame is painted before the second is asked for.
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("graftwork-ready")));
@@ -250,6 +256,7 @@ export class App {
     if (focused) this.tabs.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
     const parts = { details: this.details, edges: this.edges, variables: this.variables, whatif: this.whatIf };
     if (tab === "whatif") this.whatIf.render();
+    this.panel.setAttribute("aria-label", shown.find(([key]) => key === tab)?.[1] ?? "");
     fill(this.panel, [parts[tab].element]);
     this.panel.scrollTop = 0;
     if (tab === "edges") this.edges.select(true);

@@ -38,11 +38,16 @@ export function seriesOf(context: Context, node: number): Series[] {
     return asked.map((m, k) => ({
       label: view.models[m].label,
       values: part(m, reply?.answers[k]?.values),
+      written: true,
     }));
   }
-  const before = { label: "before", values: part(asked[0], reply?.priors[0]?.values) };
-  const after = { label: "given the evidence", values: part(asked[0], reply?.answers[0]?.values) };
-  return store.state.evidence.size ? [before, after] : [{ ...before, label: "probability" }];
+  const prior = part(asked[0], reply?.priors[0]?.values);
+  if (!store.state.evidence.size) return [{ label: "probability", values: prior, written: true }];
+  const values = part(asked[0], reply?.answers[0]?.values);
+  return [
+    { label: "before", values: prior, written: false },
+    { label: "given the evidence", values, written: true },
+  ];
 }
 
 export function observe(context: Context, node: number, weights: number[] | null): void {

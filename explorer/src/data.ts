@@ -119,8 +119,7 @@ function decodeColumn(json: Json): Column {
   return { ...json, values: floats(json.values) };
 }
 
-export function decodeModel(json: Json, shared: string[][]): Model {
-  const states: string[][] = json.states ?? shared;
+export function decodeModel(json: Json, states: string[][]): Model {
   const pairs = integers(json.pairs);
   const network =
     json.weights === undefined

@@ -188,7 +188,7 @@ export class Details {
       const edge = oracle.edge(m, store.state);
       const own = asked.length > 1 ? `${model.label}: ` : "";
       if (edge < 0 || !model.network) {
-        return h("p", { class: "words" }, `${own}no edge of this network.`);
+        return h("p", { class: "words" }, `${own}not an edge of this network.`);
       }
       const { network } = model;
       const table = network.weights.subarray(network.edgeOffsets[edge], network.edgeOffsets[edge + 1]);

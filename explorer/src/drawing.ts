@@ -83,7 +83,8 @@ export function draw(shot: Shot): Drawing {
     ys[i] = (view.y[i] - camera.y) * camera.scale + height / 2;
   }
   const discs = discsOf(shot, xs, ys);
-  return { width, height, lines: linesOf(shot, xs, ys), discs, labels: labelsOf(shot, discs) };
+  const lines = linesOf(shot, xs, ys);
+  return { width, height, lines, discs, labels: labelsOf(shot, discs, directions(shot, lines)) };
 }
 
 function linesOf(shot: Shot, xs: Float64Array, ys: Float64Array): Line[] {
@@ -128,8 +129,28 @@ function discsOf(shot: Shot, xs: Float64Array, ys: Float64Array): Disc[] {
   return out;
 }
 
+/** Return the directions of the lines that leave each variable; of a crowd they do not matter. */
+function directions(shot: Shot, lines: Line[]): Map<number, number[]> {
+  const out = new Map<number, number[]>();
+  if (shot.scene.size.length > CROWD) return out;
+  const { ends, near } = shot.scene;
+  for (const { pair, x1, y1, x2, y2 } of lines) {
+    if (!near[pair]) continue;
+    const angle = Math.atan2(y2 - y1, x2 - x1);
+    for (const [node, own] of [
+      [ends[2 * pair], angle],
+      [ends[2 * pair + 1], angle + Math.PI],
+    ]) {
+      const known = out.get(node);
+      if (known) known.push(own);
+      else out.set(node, [own]);
+    }
+  }
+  return out;
+}
+
 /** Return the labels that have room: what is selected and in the foreground first, then by size. */
-function labelsOf(shot: Shot, discs: Disc[]): Label[] {
+function labelsOf(shot: Shot, discs: Disc[], leaving: Map<number, number[]>): Label[] {
   const { scene, view, width, height } = shot;
   const rank = (disc: Disc) =>
     (disc.selected || disc.node === shot.hovered ? 4 : 0) +
@@ -149,7 +170,8 @@ function labelsOf(shot: Shot, discs: Disc[]): Label[] {
     const width = shot.measure(text, bold) + 4;
     const ring = disc.observed ? 5 : disc.moved > 0.005 ? 4 : 0;
     const radius = disc.radius + ring;
-    return { item: disc.node, x: disc.x, y: disc.y, radius, width, height: FONT + 3 };
+    const lines = leaving.get(disc.node);
+    return { item: disc.node, x: disc.x, y: disc.y, radius, width, height: FONT + 3, lines };
   });
   // The best connected of a crowd are named even where their labels lie on small discs.
   const named = scene.size.length > CROWD ? MOST_NAMED : 0;

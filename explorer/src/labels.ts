@@ -18,6 +18,8 @@ export interface Wanted {
   radius: number;
   width: number;
   height: number;
+  /** Directions, in radians, of the lines that leave the disc: labels keep out of their way. */
+  lines?: number[];
 }
 
 /** A grid of boxes, so that only near ones are compared. */
@@ -73,9 +75,7 @@ export function placeLabels(
   }
   const out: Placed[] = [];
   for (const [k, each] of wanted.entries()) {
-    const boxes = candidates(each).filter(
-      (box) => inside(box, area) && !labels.hits(box),
-    );
+    const boxes = candidates(each).filter((box) => inside(box, area) && !labels.hits(box));
     const box = boxes.find((one) => !circles.hits(one)) ?? (k < must ? boxes[0] : undefined);
     if (!box) continue;
     labels.add(box);
@@ -84,26 +84,33 @@ export function placeLabels(
   return out;
 }
 
-/** Right, left, below, above, then the corners. */
-function candidates({ x, y, radius, width, height }: Wanted): Box[] {
+/** Right, left, below, above, then the corners: as steps across and down. */
+const SIDES = [
+  [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1], [1, -1], [-1, 1],
+] as const; // prettier-ignore
+
+/** Return the places of a label, those that few lines cross first. */
+function candidates({ x, y, radius, width, height, lines = [] }: Wanted): Box[] {
   const gap = radius + 3;
   const corner = radius + 1;
-  const middles: [number, number][] = [
-    [x + gap + width / 2, y],
-    [x - gap - width / 2, y],
-    [x, y + gap + height / 2],
-    [x, y - gap - height / 2],
-    [x + corner + width / 2, y + corner + height / 2],
-    [x - corner - width / 2, y - corner - height / 2],
-    [x + corner + width / 2, y - corner - height / 2],
-    [x - corner - width / 2, y + corner + height / 2],
-  ];
-  return middles.map(([u, v]) => ({
-    left: u - width / 2,
-    right: u + width / 2,
-    top: v - height / 2,
-    bottom: v + height / 2,
-  }));
+  const boxes = SIDES.map(([across, down], place) => {
+    const away = across && down ? corner : gap;
+    const u = x + across * (away + width / 2);
+    const v = y + down * (away + height / 2);
+    const direction = Math.atan2(down, across);
+    const crossed = lines.reduce(
+      (sum, line) => sum + Math.max(0, Math.cos(line - direction)) ** 6,
+      0,
+    );
+    const box = {
+      left: u - width / 2,
+      right: u + width / 2,
+      top: v - height / 2,
+      bottom: v + height / 2,
+    };
+    return { box, cost: crossed + 0.12 * place };
+  });
+  return boxes.sort((a, b) => a.cost - b.cost).map(({ box }) => box);
 }
 
 function inside(box: Box, area: Box): boolean {

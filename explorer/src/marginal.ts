@@ -9,6 +9,8 @@ export interface Series {
   label: string;
   /** Of the states of one variable; null while they are not known. */
   values: ArrayLike<number> | null;
+  /** Whether its numbers are written; bars alone are enough for what was before. */
+  written: boolean;
 }
 
 export interface MarginalOptions {
@@ -74,6 +76,8 @@ export class Marginal {
     else if (hard >= 0) this.soft.checked = false;
     this.element.classList.toggle("soft", this.soft.checked);
     const last = series[series.length - 1];
+    const written = series.filter((each) => each.written).length;
+    setVars(this.element, { numbers: String(Math.max(written, 1)) });
     this.rows.forEach((row, a) => {
       row.observe.setAttribute("aria-pressed", String(a === hard));
       row.element.classList.toggle("observed", a === hard);
@@ -89,7 +93,10 @@ export class Marginal {
         bar.title = `${label}: ${values ? percent(values[a]) : "…"}`;
       });
       const value = last?.values?.[a];
-      row.number.textContent = value === undefined ? "" : percent(value);
+      row.number.textContent = series
+        .filter((each) => each.written && each.values)
+        .map((each) => percent(each.values?.[a] ?? NaN))
+        .join(" · ");
       row.number.dataset.value = value === undefined ? "" : String(value);
       row.mark.textContent = a === best ? "◆" : "";
       row.slider.value = String(weights ? weights[a] : 1);

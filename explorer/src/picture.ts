@@ -189,7 +189,8 @@ export class Picture {
     return width;
   }
 
-  private paint(): void {
+  /** Paint now, not with the next frame. */
+  paint(): void {
     if (!this.contents || !this.width) return;
     const { scene, palette } = this.contents;
     const ratio = this.canvas.width / this.width;

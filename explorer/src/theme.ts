@@ -9,6 +9,7 @@ const NEXT: Record<Choice, Choice> = { auto: "light", light: "dark", dark: "auto
 export class Theme {
   readonly button: HTMLButtonElement;
   private choice: Choice = "auto";
+  private printing = false;
   private readonly system = matchMedia("(prefers-color-scheme: dark)");
 
   constructor(private readonly changed: () => void) {
@@ -20,7 +21,15 @@ export class Theme {
     this.apply();
   }
 
+  /** Paper is white, whatever the screen is. */
+  print(printing: boolean): void {
+    this.printing = printing;
+    this.apply();
+    this.changed();
+  }
+
   get isDark(): boolean {
+    if (this.printing) return false;
     return this.choice === "auto" ? this.system.matches : this.choice === "dark";
   }
 

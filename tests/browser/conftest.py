@@ -6,9 +6,7 @@ import time
 
 import pytest
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 DRIVER = shutil.which("chromedriver")
 FLAGS = (
     "--headless=new",
@@ -133,7 +131,8 @@ class Browser:
 
     def downloaded(self, ending):
         """Return the file that a click has saved."""
-        for _ in range(250):
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
             files = [file for file in self.downloads.iterdir() if file.suffix == ending]
             if files:
                 return files[0]
@@ -163,10 +162,12 @@ def browser(tmp_path_factory):
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.add_experimental_option(
-        "prefs",
-        {"download.default_directory": str(downloads), "download.prompt_for_download": False},
-    )
+    preferences = {
+        "download.default_directory": str(downloads),
+        "download.prompt_for_download": False,
+        "profile.default_content_setting_values.automatic_downloads": 1,
+    }
+    options.add_experimental_option("prefs", preferences)
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior",

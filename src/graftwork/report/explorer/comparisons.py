@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.errors import DataError
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import Tested
 from graftwork.report.explorer.networks import (
@@ -41,13 +42,14 @@ def comparison_view(
     labels = [str(group["group"]) for group in found["groups"]]
     differences, strengths = _differences(found, labels, [str(name) for name in names])
     pairs = differences["ends"]
-    shared = len({tuple(map(tuple, state_texts(model))) for model in models}) == 1
+    if any(model.states != models[0].states for model in models):
+        raise DataError("the networks of the groups differ in their variables or states.")
     views = [
         model_view("Differences", pairs, differences["columns"])
         | {"groups": list(range(1, len(models) + 1))}
     ]
     views += [
-        network_model(model, own, label=label) | ({} if shared else {"states": state_texts(model)})
+        network_model(model, own, label=label)
         for model, own, label in zip(models, tests, labels, strict=True)
     ]
     return view_of(

@@ -196,12 +196,12 @@ def grouping(label: str, groups: Sequence[Any]) -> Record:
     >>> grouping("Community", [1, 1, None])
     {'label': 'Community', 'names': ['1'], 'of': [0, 0, -1]}
     """
-    known = list(dict.fromkeys(group for group in groups if group is not None))
-    if all(isinstance(group, int) for group in known):
-        known.sort()
-    place = {group: k for k, group in enumerate(known)}
-    of = [-1 if group is None else place[group] for group in groups]
-    return {"label": label, "names": [text_of(group) for group in known], "of": of}
+    numbered = all(isinstance(group, int | None) for group in groups)
+    given = [group for group in groups if group is not None]
+    known = list(dict.fromkeys(map(text_of, sorted(given) if numbered else given)))
+    place = {text: k for k, text in enumerate(known)}
+    of = [-1 if group is None else place[text_of(group)] for group in groups]
+    return {"label": label, "names": known, "of": of}
 
 
 def groupings_of(model: PairwiseMRF, groups: Mapping[Any, Any] | None) -> list[Record]:
