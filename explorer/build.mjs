@@ -24,7 +24,11 @@ function files(folder) {
 /** What the bundle is made from, as one number: tests compare it where there is no node. */
 function digest() {
   const hash = createHash("sha256");
-  const sources = [...files(join(here, "src")), join(here, "package.json"), join(here, "build.mjs")];
+  const sources = [
+    ...files(join(here, "src")),
+    join(here, "package.json"),
+    join(here, "build.mjs"),
+  ];
   for (const path of sources) {
     hash.update(relative(here, path).replaceAll("\\", "/"));
     hash.update("\0");

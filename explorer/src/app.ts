@@ -1,7 +1,7 @@
 /** The page of a network: picture, filters, tables, details, what-if. */
 
 import { EvidenceStrip } from "./badge";
-import { modelOf, redraws, type Context } from "./context";
+import { modelOf, redraws, refilters, type Context } from "./context";
 import type { NetworkView } from "./data";
 import { Details } from "./details";
 import { button, fill, h, name } from "./dom";
@@ -40,7 +40,11 @@ export class App {
   private readonly whatIf: WhatIf;
   private readonly search: Search;
   private readonly panel = h("div", { class: "tab-panel", role: "tabpanel", id: "panel" });
-  private readonly tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Beside the picture" });
+  private readonly tabs = h("div", {
+    class: "tabs",
+    role: "tablist",
+    "aria-label": "Beside the picture",
+  });
   private readonly tip = h("div", { class: "tip", hidden: true });
   private readonly said = h("div", { class: "said", role: "status" });
   private scene: Scene | null = null;
@@ -109,7 +113,10 @@ export class App {
       if (location.hash.slice(1) !== this.written) this.read();
     });
     document.addEventListener("keydown", (event) => this.key(event));
-    for (const [type, printing] of [["beforeprint", true], ["afterprint", false]] as const) {
+    for (const [type, printing] of [
+      ["beforeprint", true],
+      ["afterprint", false],
+    ] as const) {
       window.addEventListener(type, () => {
         this.theme.print(printing);
         this.picture.paint();
@@ -122,7 +129,8 @@ export class App {
 
   private layout(): Node[] {
     const { view } = this;
-    const drawn = (act: typeof savePng) => () => act(this.picture.drawing(), this.theme.palette, view.title);
+    const drawn = (act: typeof savePng) => () =>
+      act(this.picture.drawing(), this.theme.palette, view.title);
     const header = h(
       "header",
       { class: "top" },
@@ -132,7 +140,10 @@ export class App {
       h(
         "div",
         { class: "actions" },
-        button("Copy link", () => this.copyLink(), { id: "copy-link", title: "A link to the page as it is now" }),
+        button("Copy link", () => this.copyLink(), {
+          id: "copy-link",
+          title: "A link to the page as it is now",
+        }),
         button("PNG", drawn(savePng), { id: "save-png", title: "Save the picture as PNG" }),
         button("SVG", drawn(saveSvg), { id: "save-svg", title: "Save the picture as SVG" }),
         button("Print", () => window.print(), { id: "print" }),
@@ -147,7 +158,12 @@ export class App {
       button("−", () => this.picture.zoom(1 / 1.3), { id: "zoom-out", "aria-label": "Zoom out" }),
       button("Fit", () => this.picture.fit(), { id: "zoom-fit", title: "Show everything" }),
     );
-    const filters = h("details", { class: "filters", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, "Filters"), this.toolbar.element);
+    const filters = h(
+      "details",
+      { class: "filters", open: matchMedia("(min-width: 900px)").matches },
+      h("summary", {}, "Filters"),
+      this.toolbar.element,
+    );
     const stage = h(
       "section",
       { class: "stage", "aria-label": "Picture" },
@@ -186,7 +202,9 @@ export class App {
     });
     if (!reveal || nothing) return;
     const { pairs } = modelOf(this.context);
-    this.picture.reveal(what.node >= 0 ? [what.node] : [pairs[2 * what.pair], pairs[2 * what.pair + 1]]);
+    this.picture.reveal(
+      what.node >= 0 ? [what.node] : [pairs[2 * what.pair], pairs[2 * what.pair + 1]],
+    );
   }
 
   private changed(now: State, before: State): void {
@@ -197,9 +215,14 @@ export class App {
       this.variables.reset();
     } else if (redraws(now, before)) {
       this.toolbar.update();
-      this.edges.fill();
+      if (refilters(now, before)) this.edges.fill();
     }
-    if (now.model !== before.model || now.node !== before.node || now.pair !== before.pair || now.ego !== before.ego) {
+    if (
+      now.model !== before.model ||
+      now.node !== before.node ||
+      now.pair !== before.pair ||
+      now.ego !== before.ego
+    ) {
       this.details.render();
       this.edges.select(now.tab === "edges");
       this.variables.select(false);
@@ -249,12 +272,23 @@ export class App {
           "aria-controls": "panel",
           tabindex: key === tab ? 0 : -1,
           "data-tab": key,
-          on: { keydown: (event: KeyboardEvent) => this.turnTab(event, shown.map(([each]) => each)) },
+          on: {
+            keydown: (event: KeyboardEvent) =>
+              this.turnTab(
+                event,
+                shown.map(([each]) => each),
+              ),
+          },
         }),
       ),
     );
     if (focused) this.tabs.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
-    const parts = { details: this.details, edges: this.edges, variables: this.variables, whatif: this.whatIf };
+    const parts = {
+      details: this.details,
+      edges: this.edges,
+      variables: this.variables,
+      whatif: this.whatIf,
+    };
     if (tab === "whatif") this.whatIf.render();
     this.panel.setAttribute("aria-label", shown.find(([key]) => key === tab)?.[1] ?? "");
     fill(this.panel, [parts[tab].element]);
@@ -280,14 +314,20 @@ export class App {
     if (what.node >= 0) fill(this.tip, [name(names[what.node])]);
     else {
       const [i, j] = [model.pairs[2 * what.pair], model.pairs[2 * what.pair + 1]];
-      fill(this.tip, [name(names[i]), " – ", name(names[j]), strength ? `, strength ${short(strength[what.pair])}` : ""]);
+      fill(this.tip, [
+        name(names[i]),
+        " – ",
+        name(names[j]),
+        strength ? `, strength ${short(strength[what.pair])}` : "",
+      ]);
     }
     this.tip.style.left = `${x + 14}px`;
     this.tip.style.top = `${y + 12}px`;
   }
 
   private key(event: KeyboardEvent): void {
-    const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    const typing =
+      event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.key === "/" && !typing) {
       event.preventDefault();
       this.search.focus();
@@ -309,7 +349,8 @@ export class App {
     const state = decodeState(location.hash, this.bounds);
     this.written = location.hash.slice(1);
     this.store.set({ ...START, ...state });
-    if (state.camera) this.picture.look({ x: state.camera[0], y: state.camera[1], scale: state.camera[2] });
+    if (state.camera)
+      this.picture.look({ x: state.camera[0], y: state.camera[1], scale: state.camera[2] });
     else this.picture.fit();
   }
 

@@ -11,7 +11,12 @@ export class EvidenceStrip {
   readonly element: HTMLElement;
 
   constructor(private readonly context: Context) {
-    this.element = h("section", { class: "evidence", "aria-label": "Evidence" }, this.chips, this.badge);
+    this.element = h(
+      "section",
+      { class: "evidence", "aria-label": "Evidence" },
+      this.chips,
+      this.badge,
+    );
   }
 
   render(): void {
@@ -35,7 +40,10 @@ export class EvidenceStrip {
         ? [
             h("span", { class: "lead" }, "What if"),
             ...chips,
-            button("Clear", () => store.set({ evidence: new Map() }), { class: "link", id: "clear-evidence" }),
+            button("Clear", () => store.set({ evidence: new Map() }), {
+              class: "link",
+              id: "clear-evidence",
+            }),
           ]
         : [h("span", { class: "hint" }, "What if? Select a variable and click one of its states.")],
     );

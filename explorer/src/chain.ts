@@ -22,7 +22,12 @@ export class ChainApp {
   ) {
     const theme = new Theme(() => undefined);
     this.read();
-    this.table = new DataTable({ caption: "Weights", columns: this.columns(), sort: "size", pageSize: 200 });
+    this.table = new DataTable({
+      caption: "Weights",
+      columns: this.columns(),
+      sort: "size",
+      pageSize: 200,
+    });
     const filter = h("input", {
       type: "search",
       id: "attribute-filter",
@@ -42,8 +47,17 @@ export class ChainApp {
         "header",
         { class: "top" },
         h("h1", {}, name(view.title)),
-        h("p", { class: "size" }, `${count(view.labels.length, "label")}, ${count(view.votes.weights.length, "weight")}`),
-        h("div", { class: "actions" }, button("Print", () => window.print()), theme.button),
+        h(
+          "p",
+          { class: "size" },
+          `${count(view.labels.length, "label")}, ${count(view.votes.weights.length, "weight")}`,
+        ),
+        h(
+          "div",
+          { class: "actions" },
+          button("Print", () => window.print()),
+          theme.button,
+        ),
       ),
       h(
         "div",
@@ -53,7 +67,11 @@ export class ChainApp {
           "section",
           { "aria-label": "Weights" },
           h("h2", {}, "Weights of attributes"),
-          h("p", { class: "words" }, "A positive weight speaks for the label where the attribute is there, a negative one against it; attributes that are not listed say nothing."),
+          h(
+            "p",
+            { class: "words" },
+            "A positive weight speaks for the label where the attribute is there, a negative one against it; attributes that are not listed say nothing.",
+          ),
           h("div", { class: "table-bar" }, filter, this.counted),
           this.table.element,
         ),
@@ -94,7 +112,13 @@ export class ChainApp {
         value: (k) => attributes[votes.attributes[k]],
         cell: (k) => name(attributes[votes.attributes[k]]),
       },
-      { key: "label", label: "Label", ascending: true, value: (k) => word(votes.labels[k]), cell: (k) => name(word(votes.labels[k])) },
+      {
+        key: "label",
+        label: "Label",
+        ascending: true,
+        value: (k) => word(votes.labels[k]),
+        cell: (k) => name(word(votes.labels[k])),
+      },
       {
         key: "weight",
         label: "Weight",
@@ -174,7 +198,8 @@ export class ChainApp {
   /** The weight of label c after label g, in second order after label `before` as well. */
   private move(g: number, c: number): number {
     const n = this.view.labels.length;
-    const triple = this.view.triples && this.before >= 0 ? this.view.triples[(this.before * n + g) * n + c] : 0;
+    const triple =
+      this.view.triples && this.before >= 0 ? this.view.triples[(this.before * n + g) * n + c] : 0;
     return this.before >= 0 ? triple : this.view.pairs[g * n + c];
   }
 
@@ -187,21 +212,39 @@ export class ChainApp {
     for (const g of all) for (const c of all) top = Math.max(top, Math.abs(this.move(g, c)));
     const cell = (g: number, c: number) => {
       const value = this.move(g, c);
-      const td = h("td", { class: `number ${value < 0 ? "below" : "above"}`, "data-value": value, title: `${labels[g]} → ${labels[c]}: ${signed(value)}` }, value ? signed(value) : "·");
+      const td = h(
+        "td",
+        {
+          class: `number ${value < 0 ? "below" : "above"}`,
+          "data-value": value,
+          title: `${labels[g]} → ${labels[c]}: ${signed(value)}`,
+        },
+        value ? signed(value) : "·",
+      );
       setVars(td, { share: (Math.abs(value) / top).toFixed(3) });
       return td;
     };
-    const toggle = button(this.order === "given" ? "sort by weight" : "in the order given", () => {
-      this.order = this.order === "given" ? "weight" : "given";
-      this.drawMatrix();
-    }, { class: "link", id: "matrix-order" });
+    const toggle = button(
+      this.order === "given" ? "sort by weight" : "in the order given",
+      () => {
+        this.order = this.order === "given" ? "weight" : "given";
+        this.drawMatrix();
+      },
+      { class: "link", id: "matrix-order" },
+    );
     const select = h(
       "select",
-      { id: "before", "aria-label": "The label before both", on: { change: () => {
-        this.before = Number(select.value);
-        this.write();
-        this.drawMatrix();
-      } } },
+      {
+        id: "before",
+        "aria-label": "The label before both",
+        on: {
+          change: () => {
+            this.before = Number(select.value);
+            this.write();
+            this.drawMatrix();
+          },
+        },
+      },
       h("option", { value: -1 }, "two labels"),
       ...labels.map((text, k) => h("option", { value: k }, `three labels, the first ${text}`)),
     );
@@ -215,8 +258,28 @@ export class ChainApp {
           "table",
           { class: "pair-table" },
           h("caption", { class: "hidden" }, "Transition weights, from rows to columns"),
-          h("thead", {}, h("tr", {}, h("th", { scope: "row", class: "corner" }, "from ↓ to →"), ...order.map((c) => h("th", { scope: "col" }, name(labels[c]))))),
-          h("tbody", {}, ...order.map((g) => h("tr", {}, h("th", { scope: "row" }, name(labels[g])), ...order.map((c) => cell(g, c))))),
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row", class: "corner" }, "from ↓ to →"),
+              ...order.map((c) => h("th", { scope: "col" }, name(labels[c]))),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            ...order.map((g) =>
+              h(
+                "tr",
+                {},
+                h("th", { scope: "row" }, name(labels[g])),
+                ...order.map((c) => cell(g, c)),
+              ),
+            ),
+          ),
         ),
       ),
     ]);
@@ -228,11 +291,20 @@ export class ChainApp {
       this.before >= 0 ? `b=${this.before}` : "",
       this.text ? `t=${encodeURIComponent(this.text)}` : "",
     ].filter((part) => part);
-    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+    history.replaceState(
+      null,
+      "",
+      parts.length ? `#${parts.join("&")}` : location.pathname + location.search,
+    );
   }
 
   private read(): void {
-    const given = new Map(location.hash.slice(1).split("&").map((part) => part.split("=") as [string, string]));
+    const given = new Map(
+      location.hash
+        .slice(1)
+        .split("&")
+        .map((part) => part.split("=") as [string, string]),
+    );
     const number = (key: string) => {
       const value = Number(given.get(key) ?? -1);
       return Number.isInteger(value) && value < this.view.labels.length ? value : -1;

@@ -64,6 +64,12 @@ export function evidenceWords(weights: readonly number[], states: string[]): str
   return `weighed: ${likely.slice(0, 3).join(", ")}${likely.length > 3 ? " …" : ""} likeliest`;
 }
 
+/** Whether two states differ in which pairs pass the filters. */
+export function refilters(state: State, before: State): boolean {
+  const fields = ["model", "strength", "q", "frequency", "sign"] as const;
+  return fields.some((field) => state[field] !== before[field]);
+}
+
 /** Whether two states differ in what the picture shows. */
 export function redraws(state: State, before: State): boolean {
   const fields = [

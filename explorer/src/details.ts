@@ -57,7 +57,8 @@ export class Details {
       const word = group < 0 ? "none" : grouping.names[group];
       facts.push(`${grouping.label.toLowerCase()} ${word}`);
     }
-    for (const column of view.columns) facts.push(`${column.label.toLowerCase()} ${short(column.values[node])}`);
+    for (const column of view.columns)
+      facts.push(`${column.label.toLowerCase()} ${short(column.values[node])}`);
     const parts: (Node | null)[] = [
       this.close(),
       h("h2", {}, name(view.names[node])),
@@ -163,7 +164,11 @@ export class Details {
       ...(asked.length
         ? [
             h("h3", {}, "Table"),
-            h("div", { class: "segments", role: "group", "aria-label": "Numbers of the table" }, ...buttons),
+            h(
+              "div",
+              { class: "segments", role: "group", "aria-label": "Numbers of the table" },
+              ...buttons,
+            ),
             this.tables,
           ]
         : []),
@@ -191,7 +196,10 @@ export class Details {
         return h("p", { class: "words" }, `${own}not an edge of this network.`);
       }
       const { network } = model;
-      const table = network.weights.subarray(network.edgeOffsets[edge], network.edgeOffsets[edge + 1]);
+      const table = network.weights.subarray(
+        network.edgeOffsets[edge],
+        network.edgeOffsets[edge + 1],
+      );
       const joint = oracle.latest?.answers[k]?.pairs.get(edge);
       const odds = this.shown === "log-odds";
       if (!odds && !joint) return h("p", { class: "words" }, `${own}computing …`);
@@ -235,7 +243,9 @@ export function edgeColumns(model: Model, keys: string[]) {
     const values = valuesOf(model.columns, key);
     if (!column || !values) return [];
     const bar = key === "strength";
-    const top = bar ? values.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, v) : most), 1e-12) : 1;
+    const top = bar
+      ? values.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, v) : most), 1e-12)
+      : 1;
     return [
       {
         key,
@@ -246,7 +256,11 @@ export function edgeColumns(model: Model, keys: string[]) {
         value: (e: number) => values[e],
         cell: (e: number) =>
           bar
-            ? h("span", { class: "with-bar", vars: { share: String(Math.min(values[e] / top, 1)) } }, wordsOf(key, values[e]))
+            ? h(
+                "span",
+                { class: "with-bar", vars: { share: String(Math.min(values[e] / top, 1)) } },
+                wordsOf(key, values[e]),
+              )
             : wordsOf(key, values[e]),
       },
     ];

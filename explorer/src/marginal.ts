@@ -49,7 +49,10 @@ export class Marginal {
     this.soft = h("input", { type: "checkbox", on: { change: () => this.toggleSoft() } });
     const softly = h(
       "label",
-      { class: "softly", title: "Weigh the states instead of observing one: a likelihood for each" },
+      {
+        class: "softly",
+        title: "Weigh the states instead of observing one: a likelihood for each",
+      },
       this.soft,
       "weigh states",
     );

@@ -20,7 +20,10 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
   const differs = valuesOf(model.columns, "differs");
   if (differs) {
     const found = differs.reduce((sum, d) => sum + d, 0);
-    facts.push(["Differences", [`${found} of ${count(drawn, "pair")} tested differ: `, edgesLink("q_value", true)]]);
+    facts.push([
+      "Differences",
+      [`${found} of ${count(drawn, "pair")} tested differ: `, edgesLink("q_value", true)],
+    ]);
   }
   if (drawn) facts.push(["Best connected", bestConnected(context, degree)]);
   const sure = leastSure(context);
@@ -32,12 +35,18 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       negative
         ? [
             `${negative} of ${drawn} `,
-            button("show them", () => store.set({ sign: "negative", tab: "edges" }), { class: "link", id: "show-negative" }),
+            button("show them", () => store.set({ sign: "negative", tab: "edges" }), {
+              class: "link",
+              id: "show-negative",
+            }),
           ]
         : ["none"],
     ]);
   } else if (!differs) {
-    facts.push(["Negative pairs", ["no edge has a sign: those between more than two unordered states are told by their tables"]]);
+    facts.push([
+      "Negative pairs",
+      ["no edge has a sign: those between more than two unordered states are told by their tables"],
+    ]);
   }
   function edgesLink(sort: string, up: boolean): HTMLElement {
     return button("see the tests", () => showEdges(sort, up), { class: "link" });
@@ -56,8 +65,16 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       { class: "how" },
       h("li", {}, "Click a variable for its probabilities and neighbours, an edge for its table."),
       context.oracle.answers &&
-        h("li", {}, "Click a state to observe it: all probabilities follow. The tab What if has them all."),
-      h("li", {}, "The tabs Edges and Variables are tables of what the picture shows; headings sort them."),
+        h(
+          "li",
+          {},
+          "Click a state to observe it: all probabilities follow. The tab What if has them all.",
+        ),
+      h(
+        "li",
+        {},
+        "The tabs Edges and Variables are tables of what the picture shows; headings sort them.",
+      ),
     ),
     ...(view.words.length
       ? [
@@ -96,7 +113,9 @@ function leastSure(context: Context): Child[] {
   const own = [...Array(model.pairs.length / 2).keys()].filter((e) => !strength || strength[e] > 0);
   const link = (e: number) => {
     const made = button("", () => context.selectPair(e), { class: "link", id: "least-sure" });
-    made.append(pairName(context.view.names[model.pairs[2 * e]], context.view.names[model.pairs[2 * e + 1]]));
+    made.append(
+      pairName(context.view.names[model.pairs[2 * e]], context.view.names[model.pairs[2 * e + 1]]),
+    );
     return made;
   };
   const largest = (values: Float64Array) =>
@@ -133,7 +152,11 @@ function communities(context: Context): Node[] {
         {},
         h(
           "button",
-          { type: "button", class: "link group", on: { click: () => store.set({ grouping: g, group: k, node: -1, pair: -1 }) } },
+          {
+            type: "button",
+            class: "link group",
+            on: { click: () => store.set({ grouping: g, group: k, node: -1, pair: -1 }) },
+          },
           dot,
           name(label),
         ),
@@ -146,7 +169,12 @@ function communities(context: Context): Node[] {
     const heading = grouping.label === "Community" ? "Communities" : "Groups";
     return [
       h("h3", {}, `${heading} (${grouping.names.length})`),
-      h("ul", { class: "groups" }, ...items, hidden > 0 && h("li", {}, `and ${hidden} smaller ones`)),
+      h(
+        "ul",
+        { class: "groups" },
+        ...items,
+        hidden > 0 && h("li", {}, `and ${hidden} smaller ones`),
+      ),
     ];
   });
 }

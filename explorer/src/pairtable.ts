@@ -9,7 +9,11 @@ const IMPOSSIBLE = 10;
 const NOTHING = 5e-4;
 
 /** Return a table less the means of its rows and columns; impossible cells stay so. */
-export function doubleCentred(table: ArrayLike<number>, rows: number, columns: number): Float64Array {
+export function doubleCentred(
+  table: ArrayLike<number>,
+  rows: number,
+  columns: number,
+): Float64Array {
   let floor = 0;
   for (let k = 0; k < table.length; k++) {
     if (table[k] > -Infinity) floor = Math.min(floor, table[k]);

@@ -1,8 +1,8 @@
 /** The picture as a file. */
 
-import { LIGHT, type Palette } from "./colours";
+import type { Palette } from "./colours";
 import type { Drawing } from "./drawing";
-import { paint } from "./picture";
+import { paint } from "./paint";
 import { toSvg } from "./svg";
 import { download } from "./tables";
 
@@ -11,7 +11,9 @@ const SHARPNESS = 2;
 
 export function fileName(title: string, ending: string): string {
   const stem = title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
-  return `${Array.from(stem || "network").slice(0, 60).join("")}.${ending}`;
+  return `${Array.from(stem || "network")
+    .slice(0, 60)
+    .join("")}.${ending}`;
 }
 
 export function saveSvg(drawing: Drawing, palette: Palette, title: string): void {
@@ -26,5 +28,3 @@ export function savePng(drawing: Drawing, palette: Palette, title: string): void
   paint(canvas.getContext("2d") as CanvasRenderingContext2D, drawing, palette, SHARPNESS);
   canvas.toBlob((blob) => blob && download(blob, fileName(title, "png")), "image/png");
 }
-
-export const PAPER: Palette = LIGHT;

@@ -52,7 +52,10 @@ export function signs(model: Model): Int8Array {
 }
 
 /** Return the sum of the strengths of each variable's pairs, and their number. */
-export function connections(n: number, model: Model): { strength: Float64Array; degree: Int32Array } {
+export function connections(
+  n: number,
+  model: Model,
+): { strength: Float64Array; degree: Int32Array } {
   const strength = new Float64Array(n);
   const degree = new Int32Array(n);
   const values = valuesOf(model.columns, "strength");

@@ -13,7 +13,10 @@ export function findNames(names: string[], text: string, most = MOST): number[] 
     const place = each.toLowerCase().indexOf(wanted);
     if (place >= 0) scored.push([place === 0 ? (each.length === wanted.length ? 0 : 1) : 2, i]);
   });
-  return scored.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, most).map(([, i]) => i);
+  return scored
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1])
+    .slice(0, most)
+    .map(([, i]) => i);
 }
 
 export class Search {
@@ -60,7 +63,10 @@ export class Search {
     const open = this.input.value.trim() !== "";
     this.list.hidden = !open;
     this.input.setAttribute("aria-expanded", String(open));
-    this.input.setAttribute("aria-activedescendant", this.found.length ? `found-${this.active}` : "");
+    this.input.setAttribute(
+      "aria-activedescendant",
+      this.found.length ? `found-${this.active}` : "",
+    );
     fill(
       this.list,
       this.found.length

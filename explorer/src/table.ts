@@ -129,10 +129,16 @@ export class DataTable {
       const own = column.key === this.sortKey;
       const sort = !own ? "none" : this.ascending ? "ascending" : "descending";
       const arrow = !own ? "" : this.ascending ? " ↑" : " ↓";
-      const act = () => this.sortBy(column.key, own ? !this.ascending : (column.ascending ?? false));
+      const act = () =>
+        this.sortBy(column.key, own ? !this.ascending : (column.ascending ?? false));
       return h(
         "th",
-        { scope: "col", "aria-sort": sort, class: column.numeric ? "number" : "", title: column.about },
+        {
+          scope: "col",
+          "aria-sort": sort,
+          class: column.numeric ? "number" : "",
+          title: column.about,
+        },
         h(
           "button",
           { type: "button", "data-sort": column.key, on: { click: act } },

@@ -86,11 +86,16 @@ export class EdgeTable {
   private columns(): TableColumn[] {
     const { view } = this.context;
     const model = modelOf(this.context);
-    const ends = (e: number) => [view.names[model.pairs[2 * e]], view.names[model.pairs[2 * e + 1]]];
+    const ends = (e: number) => [
+      view.names[model.pairs[2 * e]],
+      view.names[model.pairs[2 * e + 1]],
+    ];
     const keys = model.columns.map((column) => column.key);
     const groups = keys.filter((key) => /^strength_/.test(key));
     const first = FIRST.filter((key) => !(groups.length && key === "strength"));
-    const listed = this.all ? [...first, ...keys.filter((key) => !first.includes(key))] : [...first, ...groups];
+    const listed = this.all
+      ? [...first, ...keys.filter((key) => !first.includes(key))]
+      : [...first, ...groups];
     return [
       {
         key: "pair",
@@ -106,7 +111,8 @@ export class EdgeTable {
   private save(): void {
     const model = modelOf(this.context);
     const { view } = this.context;
-    const quoted = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const quoted = (text: string) =>
+      /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     const head = ["first", "second", ...model.columns.map((column) => column.key)];
     const lines = this.table.order_.map((e) => [
       quoted(view.names[model.pairs[2 * e]]),
@@ -144,7 +150,12 @@ export class VariableTable {
       sort: "degree",
       select: (i) => context.selectNode(i),
     });
-    this.element = h("div", { class: "tab-body" }, h("div", { class: "table-bar" }, this.filter), this.table.element);
+    this.element = h(
+      "div",
+      { class: "tab-body" },
+      h("div", { class: "table-bar" }, this.filter),
+      this.table.element,
+    );
   }
 
   reset(): void {
@@ -166,33 +177,57 @@ export class VariableTable {
   private columns(): TableColumn[] {
     const { view } = this.context;
     const { degree, strength } = connections(view.names.length, modelOf(this.context));
-    const top = strength.reduce((most, s) => (Number.isFinite(s) ? Math.max(most, s) : most), 1e-12);
+    const top = strength.reduce(
+      (most, s) => (Number.isFinite(s) ? Math.max(most, s) : most),
+      1e-12,
+    );
     const groupings = view.groupings.map((grouping, g): TableColumn => {
       const text = (i: number) => (grouping.of[i] < 0 ? "" : grouping.names[grouping.of[i]]);
-      return { key: `group_${g}`, label: grouping.label, ascending: true, value: text, cell: (i) => name(text(i)) };
+      return {
+        key: `group_${g}`,
+        label: grouping.label,
+        ascending: true,
+        value: text,
+        cell: (i) => name(text(i)),
+      };
     });
     return [
-      { key: "name", label: "Variable", ascending: true, value: (i) => view.names[i], cell: (i) => name(view.names[i]) },
-      { key: "degree", label: "Edges", numeric: true, value: (i) => degree[i] + strength[i] * 1e-9, cell: (i) => String(degree[i]) },
+      {
+        key: "name",
+        label: "Variable",
+        ascending: true,
+        value: (i) => view.names[i],
+        cell: (i) => name(view.names[i]),
+      },
+      {
+        key: "degree",
+        label: "Edges",
+        numeric: true,
+        value: (i) => degree[i] + strength[i] * 1e-9,
+        cell: (i) => String(degree[i]),
+      },
       {
         key: "strength",
         label: "Strength",
         about: "The sum of the strengths of its edges.",
         numeric: true,
         value: (i) => strength[i],
-        cell: (i) => h("span", { class: "with-bar", vars: { share: String(strength[i] / top) } }, short(strength[i])),
+        cell: (i) =>
+          h(
+            "span",
+            { class: "with-bar", vars: { share: String(strength[i] / top) } },
+            short(strength[i]),
+          ),
       },
       ...groupings,
-      ...view.columns.map(
-        (column): TableColumn => ({
-          key: column.key,
-          label: column.label,
-          about: column.about,
-          numeric: true,
-          value: (i) => column.values[i],
-          cell: (i) => short(column.values[i]),
-        }),
-      ),
+      ...view.columns.map((column): TableColumn => ({
+        key: column.key,
+        label: column.label,
+        about: column.about,
+        numeric: true,
+        value: (i) => column.values[i],
+        cell: (i) => short(column.values[i]),
+      })),
     ];
   }
 }

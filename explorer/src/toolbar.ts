@@ -13,7 +13,7 @@ const LEAST_LOG_Q = -12;
 const STEPS = 200;
 
 export class Toolbar {
-  readonly element = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Filters" });
+  readonly element = h("div", { class: "toolbar", role: "group", "aria-label": "Filters" });
   private readonly counted = h("span", { class: "counted", role: "status" });
   private updates: (() => void)[] = [];
 
@@ -68,7 +68,9 @@ export class Toolbar {
       return made;
     });
     this.updates.push(() =>
-      buttons.forEach((each, m) => each.setAttribute("aria-pressed", String(m === store.state.model))),
+      buttons.forEach((each, m) =>
+        each.setAttribute("aria-pressed", String(m === store.state.model)),
+      ),
     );
     return h("div", { class: "segments", role: "group", "aria-label": "Network" }, ...buttons);
   }
@@ -114,7 +116,8 @@ export class Toolbar {
 
   private q(): HTMLElement {
     const { store } = this.context;
-    const value = (place: number) => (place === STEPS ? 1 : 10 ** (LEAST_LOG_Q * (1 - place / STEPS)));
+    const value = (place: number) =>
+      place === STEPS ? 1 : 10 ** (LEAST_LOG_Q * (1 - place / STEPS));
     return this.slider(
       "q ≤",
       "filter-q",
@@ -142,9 +145,13 @@ export class Toolbar {
       ["positive", "positive"],
       ["negative", "negative"],
     ];
-    const buttons = labels.map(([sign, label]) => button(label, () => store.set({ sign }), { "data-sign": sign }));
+    const buttons = labels.map(([sign, label]) =>
+      button(label, () => store.set({ sign }), { "data-sign": sign }),
+    );
     this.updates.push(() =>
-      buttons.forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.sign === store.state.sign))),
+      buttons.forEach((each) =>
+        each.setAttribute("aria-pressed", String(each.dataset.sign === store.state.sign)),
+      ),
     );
     return h("div", { class: "segments", role: "group", "aria-label": "Signs" }, ...buttons);
   }
@@ -153,8 +160,13 @@ export class Toolbar {
     const { view, store } = this.context;
     const select = h(
       "select",
-      { id: "colour-by", on: { change: () => store.set({ grouping: Number(select.value), group: -1 }) } },
-      ...view.groupings.map((grouping, g) => h("option", { value: g }, grouping.label.toLowerCase())),
+      {
+        id: "colour-by",
+        on: { change: () => store.set({ grouping: Number(select.value), group: -1 }) },
+      },
+      ...view.groupings.map((grouping, g) =>
+        h("option", { value: g }, grouping.label.toLowerCase()),
+      ),
       h("option", { value: -1 }, "nothing"),
     );
     this.updates.push(() => (select.value = String(store.state.grouping)));
@@ -173,7 +185,8 @@ export class Legend {
     const model = modelOf(this.context);
     const lines: [string, string][] = [];
     if (valuesOf(model.columns, "differs")) lines.push(["differs", "differs between groups"]);
-    if (valuesOf(model.columns, "weight")) lines.push(["positive", "positive"], ["negative", "negative"]);
+    if (valuesOf(model.columns, "weight"))
+      lines.push(["positive", "positive"], ["negative", "negative"]);
     if (lines.length) lines.push(["unsigned", "no sign"]);
     const grouping = view.groupings[store.state.grouping];
     const groups = (grouping?.names ?? []).slice(0, MOST_GROUPS).map((label, k) => {
@@ -183,13 +196,18 @@ export class Legend {
         "aria-pressed": chosen,
         "data-group": k,
       });
-      made.append(h("span", { class: "dot", vars: { colour: groupColour(k, LIGHT) } }), name(label));
+      made.append(
+        h("span", { class: "dot", vars: { colour: groupColour(k, LIGHT) } }),
+        name(label),
+      );
       return made;
     });
     fill(this.element, [
       groups.length > 0 && h("span", { class: "lead" }, grouping.label),
       ...groups,
-      ...lines.map(([kind, text]) => h("span", { class: "line-key" }, h("span", { class: `line ${kind}` }), text)),
+      ...lines.map(([kind, text]) =>
+        h("span", { class: "line-key" }, h("span", { class: `line ${kind}` }), text),
+      ),
       h("span", { class: "line-key" }, "wider: stronger"),
     ]);
   }

@@ -28,7 +28,11 @@ export class WhatIf {
     });
     this.order = h(
       "select",
-      { "aria-label": "Order of the variables", id: "whatif-order", on: { change: () => this.render() } },
+      {
+        "aria-label": "Order of the variables",
+        id: "whatif-order",
+        on: { change: () => this.render() },
+      },
       h("option", { value: "moved" }, "moved most first"),
       h("option", { value: "given" }, "in the order given"),
       h("option", { value: "name" }, "by name"),
@@ -59,7 +63,9 @@ export class WhatIf {
   /** Whether the focus is on a slider, which must not jump away while it is dragged. */
   private isInUse(): boolean {
     const active = document.activeElement;
-    return active instanceof HTMLInputElement && active.type === "range" && this.list.contains(active);
+    return (
+      active instanceof HTMLInputElement && active.type === "range" && this.list.contains(active)
+    );
   }
 
   private ordered(): number[] {

@@ -11,8 +11,16 @@ function randomEvidence(cards: Int32Array, random: () => number): Evidence {
   cards.forEach((states, i) => {
     const draw = random();
     const code = Math.floor(random() * states);
-    if (draw < 0.15) evidence.set(i, Array.from({ length: states }, (_, a) => +(a === code)));
-    else if (draw < 0.3) evidence.set(i, Array.from({ length: states }, () => random() + 0.05));
+    if (draw < 0.15)
+      evidence.set(
+        i,
+        Array.from({ length: states }, (_, a) => +(a === code)),
+      );
+    else if (draw < 0.3)
+      evidence.set(
+        i,
+        Array.from({ length: states }, () => random() + 0.05),
+      );
   });
   return evidence;
 }

@@ -46,7 +46,13 @@ test("numbers are written as people read them", () => {
     "1235", "12.3", "1.23", "1.0e−4", "–", "−∞", "−0.50",
   ]); // prettier-ignore
   assert.deepEqual([0, 0.0123, 1e-9].map(tiny), ["< 1e−300", "0.012", "1.0e−9"]);
-  assert.deepEqual([0, 1, 0.5, 1e-9, 1 - 1e-9].map(percent), ["0 %", "100 %", "50.0 %", "< 0.1 %", "> 99.9 %"]);
+  assert.deepEqual([0, 1, 0.5, 1e-9, 1 - 1e-9].map(percent), [
+    "0 %",
+    "100 %",
+    "50.0 %",
+    "< 0.1 %",
+    "> 99.9 %",
+  ]);
   assert.equal(cut("👨‍👩‍👧abc", 4), "👨‍👩…");
   assert.equal(cut("abc", 3), "abc");
 });
@@ -90,7 +96,10 @@ test("rows are sorted either way, and what is not known comes last", () => {
   assert.deepEqual(sortRows([0, 1, 2, 3], value, true), [2, 0, 3, 1]);
   assert.deepEqual(sortRows([0, 1, 2, 3], value, false), [3, 0, 2, 1]);
   const names = ["item 10", "item 9", "Item 1"];
-  assert.deepEqual(sortRows([0, 1, 2], (row) => names[row], true), [2, 1, 0]);
+  assert.deepEqual(
+    sortRows([0, 1, 2], (row) => names[row], true),
+    [2, 1, 0],
+  );
 });
 
 test("tables are centred and conditioned", () => {
@@ -98,8 +107,18 @@ test("tables are centred and conditioned", () => {
   const barred = doubleCentred([0, -Infinity, 0, 0], 2, 2);
   assert.equal(barred[1], -Infinity);
   assert(barred[0] > 0 && barred[3] > 0);
-  assert.deepEqual([...conditional([0.1, 0.3, 0.2, 0.4], 2, "rows")].map(percent), ["25.0 %", "75.0 %", "33.3 %", "66.7 %"]);
-  assert.deepEqual([...conditional([0.1, 0.3, 0.3, 0.3], 2, "columns")].map(percent), ["25.0 %", "50.0 %", "75.0 %", "50.0 %"]);
+  assert.deepEqual([...conditional([0.1, 0.3, 0.2, 0.4], 2, "rows")].map(percent), [
+    "25.0 %",
+    "75.0 %",
+    "33.3 %",
+    "66.7 %",
+  ]);
+  assert.deepEqual([...conditional([0.1, 0.3, 0.3, 0.3], 2, "columns")].map(percent), [
+    "25.0 %",
+    "50.0 %",
+    "75.0 %",
+    "50.0 %",
+  ]);
 });
 
 test("filters keep what they say; what was not tested passes a q-value", () => {
@@ -121,8 +140,17 @@ test("neighbourhoods and connections are counted over pairs that are there", () 
 
 test("labels never lie on each other, nor outside, nor on discs unless they must", () => {
   const random = generator(3);
-  const discs = Array.from({ length: 300 }, () => ({ x: 800 * random(), y: 500 * random(), radius: 4 }));
-  const wanted: Wanted[] = discs.map((disc, item) => ({ ...disc, item, width: 30 + 60 * random(), height: 15 }));
+  const discs = Array.from({ length: 300 }, () => ({
+    x: 800 * random(),
+    y: 500 * random(),
+    radius: 4,
+  }));
+  const wanted: Wanted[] = discs.map((disc, item) => ({
+    ...disc,
+    item,
+    width: 30 + 60 * random(),
+    height: 15,
+  }));
   const area = { left: 0, top: 0, right: 800, bottom: 500 };
   for (const must of [0, 20]) {
     const placed = placeLabels(wanted, discs, area, must);

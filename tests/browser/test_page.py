@@ -78,6 +78,9 @@ def test_nothing_is_asked_of_anywhere(page, path):
     page.open(path).settle()
     asked = "return performance.getEntriesByType('resource').map(e => e.name)"
     assert [name for name in page.js(asked) if not name.startswith("blob:")] == []
+    # What computes is a worker of the page's own, so that the page never waits.
+    targets = page.driver.execute_cdp_cmd("Target.getTargets", {})["targetInfos"]
+    assert [target["url"][:5] for target in targets if target["type"] == "worker"] == ["blob:"]
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -425,3 +428,45 @@ def test_tables_of_many_rows_have_pages(page, tmp_path):
     assert len(rows(page)) == 59
     assert "201–259 of 259" in page.text(".pager")
     assert page.js("return [...document.querySelectorAll('.pager button')][1].disabled")
+
+
+def test_a_large_picture_is_dragged_and_stays_whole(page, tmp_path):
+    """More than 1,500 lines and discs are shifted while they move, and painted again at rest."""
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(700)]
+    pairs = {(names[int(rng.integers(j))], names[j]): AGREE for j in range(1, 700)}
+    while len(pairs) < 1500:
+        i, j = sorted(rng.choice(700, 2, replace=False).tolist())
+        pairs[names[i], names[j]] = AGREE
+    model = gw.PairwiseMRF({name: [0, 1] for name in names}, None, pairs)
+    page.open(model.explore(tmp_path / "net.html")).settle()
+    inked = """
+        const canvas = document.querySelector("canvas");
+        const copy = document.createElement("canvas");
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const pen = copy.getContext("2d", { willReadFrequently: true });
+        pen.drawImage(canvas, 0, 0);
+        const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+        let inked = 0;
+        for (let k = 0; k < data.length; k += 4) if (data[k] < 250) inked++;
+        return inked;
+    """
+    before = page.js(inked)
+    given = {"button": "left", "buttons": 1, "clickCount": 1}
+
+    def mouse(kind, x):
+        page.driver.execute_cdp_cmd(
+            "Input.dispatchMouseEvent", {"type": kind, "x": x, "y": 120, **given}
+        )
+
+    mouse("mousePressed", 120)
+    for step in range(1, 30):
+        mouse("mouseMoved", 120 + 3 * step)
+    while_moving = page.js(inked)
+    mouse("mouseReleased", 207)
+    page.wait("location.hash.includes('at=')")
+    page.settle()
+    after = page.js(inked)
+    assert before > 20_000
+    assert while_moving > 0.7 * before
+    assert after == pytest.approx(before, rel=0.1)

@@ -6,7 +6,7 @@ import webbrowser
 
 import pytest
 
-from graftwork.models import load, read_info
+from graftwork.models import PairwiseMRF, load, read_info
 
 
 def data_of(path):
@@ -122,3 +122,11 @@ def test_groups_are_for_networks(graftwork, tmp_path):
     done = graftwork("explore", tmp_path / "chain.gw", "--groups", tmp_path / "groups.csv")
     assert done.code == 2
     assert "--groups is for a network" in done.err
+
+
+def test_states_of_data_that_come_along_have_their_meanings(graftwork, tmp_path):
+    model = PairwiseMRF({"odor": ["f", "n"], "class": ["e", "p"]})
+    model.save(tmp_path / "model.gw", info={"data": "mushroom", "embedded": True})
+    assert graftwork("explore", tmp_path).code == 0
+    data = data_of(tmp_path / "explorer.html")
+    assert data["states"] == [["f (foul)", "n (none)"], ["e (edible)", "p (poisonous)"]]

@@ -13,11 +13,7 @@ export interface Network {
 /** Likelihood weights of the states of observed variables; one positive weight is a hard observation. */
 export type Evidence = ReadonlyMap<number, ArrayLike<number>>;
 
-export function makeNetwork(
-  cards: Int32Array,
-  edges: Int32Array,
-  weights: Float64Array,
-): Network {
+export function makeNetwork(cards: Int32Array, edges: Int32Array, weights: Float64Array): Network {
   const n = cards.length;
   const m = edges.length / 2;
   const unaryOffsets = new Int32Array(n + 1);
