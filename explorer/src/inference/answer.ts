@@ -35,8 +35,8 @@ export interface Asked {
   loopy?: LoopyOptions;
 }
 
-/** The most cells of a junction tree: 64 MiB, a second or so. */
-export const MOST_CELLS = 2 ** 23;
+/** The most cells of a junction tree: 128 MiB, a second or so. */
+export const MOST_CELLS = 2 ** 24;
 
 /** Return all marginals given the evidence; null where it has probability zero. */
 export function answer(net: Network, asked: Asked): Answer | null {
