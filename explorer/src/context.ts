@@ -58,10 +58,7 @@ export function observe(context: Context, node: number, weights: number[] | null
 /** Return what evidence says of a variable, in a few words. */
 export function evidenceWords(weights: readonly number[], states: string[]): string {
   const hard = observedState(weights);
-  if (hard >= 0) return states[hard];
-  const top = Math.max(...weights);
-  const likely = states.filter((_, a) => weights[a] === top);
-  return `weighed: ${likely.slice(0, 3).join(", ")}${likely.length > 3 ? " …" : ""} likeliest`;
+  return hard >= 0 ? states[hard] : "weighed";
 }
 
 /** Whether two states differ in which pairs pass the filters. */
