@@ -340,8 +340,13 @@ export class App {
   private write(): void {
     const text = encodeState(this.store.state);
     if (text === this.written) return;
-    this.written = text;
-    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+    try {
+      history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+      this.written = text;
+    } catch {
+      // Some browsers allow only so many changes in a while, as when a slider is dragged.
+      setTimeout(() => this.write(), 1000);
+    }
   }
 
   /** Take the state from the address. */
