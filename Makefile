@@ -15,7 +15,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test test-slow test-exchange lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test test-slow test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -32,6 +32,19 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# The explorer in a real browser; "make browser" installs one.
+test-browser: export GRAFTWORK_BROWSER = required
+test-browser: $(STAMP)
+	$(BIN)/python -m pytest -m browser tests/browser
+
+# Chromium and its driver, from Debian or Ubuntu.
+browser:
+	@sh .ci/browser
+
+# The script and style of the explorer, from explorer/ into the package; needs node and npm.
+explorer:
+	cd explorer && npm ci --no-fund --no-audit --loglevel=error && npm run --silent check && npm test --silent && npm run --silent build
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --durations=0 tests
@@ -78,4 +91,4 @@ reproduce-quick: $(STAMP)
 	$(BIN)/python -m experiments all --quick $(GIVEN_DATA) --out "$(OUT)"
 
 clean:
-	rm -rf $(VENV) $(PEERS) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) explorer/node_modules explorer/out out .pytest_cache .mypy_cache .ruff_cache .hypothesis

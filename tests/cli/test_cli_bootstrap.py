@@ -10,7 +10,7 @@ from graftwork.cli.progress import Bar, Lines
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {
     "bootstrap.csv", "centrality.csv", "stability.csv", "communities.csv", "comembership.csv",
-    "bootstrap.txt", "bootstrap.json", "bootstrap.png",
+    "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from graftwork.report import describe
 
 FILES = [
     "bootstrap.csv", "centrality.csv", "stability.csv", "communities.csv", "comembership.csv",
-    "bootstrap.txt", "bootstrap.json", "bootstrap.png",
+    "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 ]  # fmt: skip
 
 

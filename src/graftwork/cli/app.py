@@ -17,6 +17,7 @@ from graftwork.cli import (
     convert,
     crf,
     explain,
+    explore,
     learn,
     path,
     rows,
@@ -42,6 +43,7 @@ graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
 graftwork compare-groups data.csv --by language
 graftwork show run/model.gw --plot network.pdf
+graftwork explore run --open
 graftwork query run/model.gw odor --given class=p
 graftwork score run/model.gw new.csv --per-row scores.csv
 graftwork predict run/model.gw new.csv --target class --out predicted.csv
@@ -79,6 +81,7 @@ app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("show", epilog=ask.SHOW_EXAMPLES)(ask.show)
+app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 
 
 def _version(wanted: bool) -> None:

@@ -190,7 +190,7 @@ def query(
     from graftwork.exchange import load_network, write_marginals, write_partition
 
     network = load_network(model)
-    meanings = _meanings(model)
+    meanings = meanings_in(model)
     chosen = [find_variable(network.names, text) for text in variables or ()]
     evidence = _from_file(evidence_file, network) | read_evidence(network, given, meanings)
     how = str(inference)
@@ -249,7 +249,7 @@ def sample(
     from graftwork.exchange import load_network
 
     network = load_network(model)
-    evidence = read_evidence(network, given, _meanings(model))
+    evidence = read_evidence(network, given, meanings_in(model))
     table = network.sample(rows, evidence, seed, method.value)
     if out is not None:
         table.write_csv(out)
@@ -311,7 +311,7 @@ def show(
     explained = saved_explained(network, info)
     strongest = describe_network(
         network,
-        meanings=_meanings(model),
+        meanings=meanings_in(model),
         top=top,
         unseen=unseen,
         tests=tests,
@@ -337,7 +337,7 @@ def show(
         plot_network(with_explained(network, explained), plot, communities=groups_shown)
 
 
-def _meanings(model: Path) -> dict[str, dict[str, str]] | None:
+def meanings_in(model: Path) -> dict[str, dict[str, str]] | None:
     """Return words for the states of a model learned from an embedded data set."""
     from graftwork.cli.learn import meanings_of
     from graftwork.exchange import read_info

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.special import ndtri
 from graftwork.errors import DataError
 from graftwork.estimators.edges import as_frame
 from graftwork.inference.layout import Floats, Ints
+from graftwork.models import PairwiseMRF
 from graftwork.models.communities import shared_community
 from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.models.inputs import find
@@ -88,6 +90,8 @@ class Bootstrap:
         linear parts, see `PairwiseMRF.slope`); NaN for others, and where there is no edge.
     weight_draws, weight_refits : (resamples, pairs) float64
         The same in the resamples, as ``draws`` and ``refits`` have strengths.
+    model : PairwiseMRF, optional
+        The reference network.
     """
 
     names: tuple[Any, ...]
@@ -108,6 +112,7 @@ class Bootstrap:
     weights: Floats | None = None
     weight_draws: Floats | None = None
     weight_refits: Floats | None = None
+    model: PairwiseMRF | None = None
 
     _repr_html_ = repr_html
 
@@ -404,6 +409,24 @@ class Bootstrap:
 
         return plot_bootstrap(self, path, panels=panels, top=top)
 
+    def explore(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at the bootstrap in a browser, and return where it is.
+
+        One HTML file that needs nothing else: every pair that is an edge of the network or of any
+        resample, filtered by how often it comes back, with intervals, stability of communities, and
+        what the network answers to "what if". See `MarkovNetwork.explore`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "bootstrap.html".
+        title : str, optional
+            The page's title.
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, title=title)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
         from graftwork.report.bootstrap import bootstrap_dict
@@ -416,7 +439,7 @@ class Bootstrap:
         ``bootstrap.csv`` has the edges, ``centrality.csv`` the centralities, ``stability.csv`` what
         dropping rows does to them, ``communities.csv`` the communities, ``comembership.csv`` how
         often two variables are in one, ``bootstrap.txt`` the summary, ``bootstrap.json``
-        everything, ``bootstrap.png`` the figure.
+        everything, ``reference.gw`` the network of all rows, ``bootstrap.png`` the figure.
         """
         from graftwork.report.bootstrap import write_bootstrap
 

@@ -79,8 +79,7 @@ def edge_arrays(model: PairwiseMRF) -> tuple[int, Ints, Floats]:
     >>> edge_arrays(PairwiseMRF({"a": [0, 1]}))[1].shape
     (0, 2)
     """
-    strengths = np.array([model.strength(a, b) for a, b in model.edges], dtype=np.float64)
-    return model.n_variables, model.potentials.layout.edges, strengths
+    return model.n_variables, model.potentials.layout.edges, model.strengths
 
 
 def edge_signs(model: PairwiseMRF) -> Floats:
@@ -95,7 +94,7 @@ def edge_signs(model: PairwiseMRF) -> Floats:
     >>> edge_signs(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): unlike}))
     array([-1.])
     """
-    return np.sign(np.array([model.weight(a, b) for a, b in model.edges], dtype=np.float64))
+    return np.asarray(np.sign(model.weights))
 
 
 def quick_paths(model: PairwiseMRF) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -241,6 +242,32 @@ class ChainCRF(Estimator):
         from graftwork.report.chain_summary import chain_summary
 
         return chain_summary(self, top=top)
+
+    def explore(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at the weights in a browser, and return where it is.
+
+        One HTML file that needs nothing else: the weights of each label, to sort and to search, and
+        the moves between labels as a matrix.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "chain.html".
+        title : str, optional
+            The page's title.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> X, y = [[["w=a"], ["w=b"]], [["w=b"]]] * 9, [["A", "B"], ["A"]] * 9
+        >>> crf = ChainCRF(lam=0.01).fit(X, y)
+        >>> crf.explore(pathlib.Path(tempfile.mkdtemp(), "chain.html")).name
+        'chain.html'
+        """
+        from graftwork.report.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
 
     def predict(self, X: Any, lengths: Any = None) -> list[list[Any]]:
         """Return the most probable labels of each sequence; unknown attributes are left out.

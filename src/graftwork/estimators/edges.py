@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.models import PairwiseMRF
-from graftwork.models.graphs import EDGE_NUMBERS, TESTS
+from graftwork.models.graphs import EDGE_NUMBERS, TESTS, sizes_of
 from graftwork.notebooks import repr_html
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
@@ -42,15 +42,11 @@ def edge_records(
         What each edge of the model explains of its variables; empty if that is not known.
     """
     found = {} if evidence is None else _by_name(names, evidence)
-    records = []
+    shares = np.array(explained) if explained else np.full(model.n_edges, np.nan)
+    columns, records = sizes_of(model, shares), []
     for place, (first, second) in enumerate(model.edges):
         test = found.get((first, second), found.get((second, first), _UNTESTED))
-        sizes = {
-            "strength": model.strength(first, second),
-            "weight": model.weight(first, second),
-            "explained": explained[place] if explained else float("nan"),
-            "linear_share": model.linear_share(first, second),
-        }
+        sizes = {name: column[place] for name, column in columns.items()}
         records.append({"first": first, "second": second} | sizes | test)
     records.sort(key=lambda r: (r["log_p"], -r["strength"]))
     return [{name: record[name] for name in COLUMNS} for record in records]

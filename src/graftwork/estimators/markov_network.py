@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import narwhals as nw
@@ -362,6 +363,41 @@ class MarkovNetwork(Estimator):
 
         check_is_fitted(self)
         return plot_path(self, path, ax=ax)
+
+    def explore(
+        self,
+        path: str | PathLike[str],
+        *,
+        groups: Mapping[Any, Any] | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write a page to look at the network in a browser, and return where it is.
+
+        One HTML file that needs nothing else, no network either: the picture to pan, zoom and
+        search, filters, a table of the edges with their tests, pair tables, marginals, and "what
+        if": states are observed by a click, and all probabilities follow. What `predictability` and
+        `bootstrap` found is shown, too, where they were called before.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "net.html".
+        groups : mapping of variable to group, optional
+            Groups of your own to colour variables by; communities are always there.
+        title : str, optional
+            The page's title.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> net = MarkovNetwork(lam=0.1).fit([["sun", "dry"], ["rain", "wet"]] * 50)
+        >>> net.explore(pathlib.Path(tempfile.mkdtemp(), "net.html")).name
+        'net.html'
+        """
+        from graftwork.report.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, groups=groups, title=title)
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
         """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""

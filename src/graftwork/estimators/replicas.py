@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,8 +30,6 @@ from graftwork.models.graphs import centralities
 from graftwork.parameters import number
 from graftwork.testing import DrawnFrom
 
-#: What an edge's signed weight is.
-Weight = Callable[[PairwiseMRF, Any, Any], float]
 # Of a resample's strength so much is left at least, squared, when what noise added is taken off.
 LEAST_SHARE = 0.01
 
@@ -61,11 +59,11 @@ class Replica:
     unconverged: bool = False
 
     @staticmethod
-    def of(model: PairwiseMRF, names: Sequence[Any], weight: Weight = PairwiseMRF.slope) -> Replica:
+    def of(model: PairwiseMRF, names: Sequence[Any], weights: Floats | None = None) -> Replica:
         """Return what is kept of a model, its variables numbered as the names are.
 
         An edge that is linear in the network of all rows may bend in a resample by chance, so that
-        there the linear part counts, whatever the rest is.
+        there the linear part counts, whatever the rest is; ``weights`` are others to keep.
 
         Examples
         --------
@@ -73,20 +71,18 @@ class Replica:
         >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
         array([[0, 1]])
         """
-        edges, strengths, weights = _edges_of(model, names, weight)
+        edges, strengths, slopes = _edges_of(model, names)
+        weights = slopes if weights is None else weights
         central = centralities(len(names), edges, strengths, np.sign(weights))
         return Replica(edges, strengths, weights, central)
 
 
-def _edges_of(
-    model: PairwiseMRF, names: Sequence[Any], weight: Weight = PairwiseMRF.slope
-) -> tuple[Ints, Floats, Floats]:
-    """Return a model's edges, its variables numbered as the names are, strengths and weights."""
+def _edges_of(model: PairwiseMRF, names: Sequence[Any]) -> tuple[Ints, Floats, Floats]:
+    """Return a model's edges, its variables numbered as the names are, strengths and slopes."""
     place = {name: i for i, name in enumerate(names)}
     listed = [sorted((place[a], place[b])) for a, b in model.edges]
     edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
-    weights = np.array([weight(model, a, b) for a, b in model.edges], dtype=np.float64)
-    return edges, np.sqrt(squared_strengths(model.potentials)), weights
+    return edges, np.sqrt(squared_strengths(model.potentials)), model.slopes
 
 
 def bootstrap_fit(
@@ -118,7 +114,7 @@ def bootstrap_fit(
     if spec.lam is None and not refit_lam and fitted.choice.lam > 0:
         spec = replace(spec, lam=fitted.choice.lam)
         model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
-    reference = Replica.of(model, table.names, PairwiseMRF.weight)
+    reference = Replica.of(model, table.names, model.weights)
     drawn_from = _drawn_from(spec, fitted, table.names)
     resamples, subsets = seeds_for(seed, n, n if shares else 0)
     spec = replace(spec, observer=Silence())
@@ -129,7 +125,7 @@ def bootstrap_fit(
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
-    return replace(found, tested=drawn_from is not None), interrupted
+    return replace(found, tested=drawn_from is not None, model=model), interrupted
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -322,6 +323,23 @@ class GroupComparison:
         from graftwork.report.groups_plot import plot_groups
 
         return plot_groups(self, path, groups=groups, layout=layout)
+
+    def explore(self, path: str | PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at the comparison in a browser, and return where it is.
+
+        One HTML file that needs nothing else: the differences with their tests, the network of each
+        group on the same places, and what each answers to "what if". See `MarkovNetwork.explore`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "groups.html".
+        title : str, optional
+            The page's title.
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, title=title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and tests as plain values, as ``groups.json`` has them."""

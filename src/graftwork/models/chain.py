@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -224,6 +225,23 @@ class ChainModel:
         names, used = self.record_names, slice(-self.order - 1, None)
         rows = ((a, *(labels[k] for k in ks[used]), weight) for a, *ks, weight in found)
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def explore(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at the weights in a browser, and return where it is.
+
+        One HTML file that needs nothing else: the weights of each label, to sort and to search, and
+        the moves between labels as a matrix.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "chain.html".
+        title : str, optional
+            The page's title.
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, title=title)
 
     def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
         """Write the chain to a file (see `graftwork.models.files`), with a dict of information.

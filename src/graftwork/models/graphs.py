@@ -68,19 +68,26 @@ def edge_numbers(
     """
     given = info or {}
     tests = saved_numbers(given.get("edge_tests"), model.n_edges, len(TESTS)).tolist()
-    explained = edge_shares(given, model.n_edges).tolist()
+    columns = sizes_of(model, edge_shares(given, model.n_edges))
     return tuple(
         {
             "first": a,
             "second": b,
-            "strength": model.strength(a, b),
-            "weight": model.weight(a, b),
-            "explained": explained[place],
-            "linear_share": model.linear_share(a, b),
+            **{name: column[place] for name, column in columns.items()},
             **dict(zip(TESTS, tests[place], strict=True)),
         }
         for place, (a, b) in enumerate(model.edges)
     )
+
+
+def sizes_of(model: PairwiseMRF, explained: Floats) -> dict[str, list[float]]:
+    """Return the sizes of all edges, in the order of the network: columns of `edge_numbers`."""
+    return {
+        "strength": model.strengths.tolist(),
+        "weight": model.weights.tolist(),
+        "explained": explained.tolist(),
+        "linear_share": model.linear_shares.tolist(),
+    }
 
 
 def edge_shares(info: Mapping[str, Any], n_edges: int) -> Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.incomplete import conditional_logits, log_observed_weights
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
-from graftwork.models import answers
+from graftwork.models import answers, edge_sizes
 from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
 from graftwork.models.gaps import (
     Gaps,
@@ -225,11 +226,39 @@ class PairwiseMRF:
         >>> model.strength("a", "b")
         1.0
         """
-        table = self.table(a, b)
-        if np.isneginf(table).any():
-            return float("inf")
-        rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
-        return float(np.linalg.norm(table - rows - columns + table.mean()))
+        return edge_sizes.strength(self.table(a, b))
+
+    @property
+    def strengths(self) -> Floats:
+        """The `strength` of each edge, in the order of ``edges``."""
+        layout, weights = self._potentials.layout, self._potentials.weights
+        tables = (layout.table(weights, e) for e in range(layout.n_edges))
+        return np.array([edge_sizes.strength(table) for table in tables], dtype=np.float64)
+
+    @property
+    def weights(self) -> Floats:
+        """The signed `weight` of each edge, in the order of ``edges``."""
+        return self._along_scores(edge_sizes.weight)
+
+    @property
+    def slopes(self) -> Floats:
+        """The `slope` of each edge, in the order of ``edges``."""
+        return self._along_scores(edge_sizes.slope)
+
+    @property
+    def linear_shares(self) -> Floats:
+        """The `linear_share` of each edge, in the order of ``edges``."""
+        return self._along_scores(edge_sizes.linear_share)
+
+    def _along_scores(self, measure: Callable[..., float]) -> Floats:
+        """Return a measure of each edge's table and its variables' scores."""
+        layout, weights = self._potentials.layout, self._potentials.weights
+        scores = [self._scores_of(name) for name in self._states]
+        found = [
+            measure(layout.table(weights, e), scores[i], scores[j])
+            for e, (i, j) in enumerate(layout.edges.tolist())
+        ]
+        return np.array(found, dtype=np.float64)
 
     def weight(self, a: Hashable, b: Hashable) -> float:
         """Return the signed weight of an edge; NaN where one number does not tell what it is.
@@ -247,28 +276,7 @@ class PairwiseMRF:
         >>> model.weight("a", "b")
         2.0
         """
-        weight, squares = self._slope(a, b)
-        if not np.isfinite(weight):
-            return weight
-        straight = weight**2 * squares >= 0.5 * self.strength(a, b) ** 2
-        return weight if straight or weight * self._going(a, b) > 0 else float("nan")
-
-    def _going(self, a: Hashable, b: Hashable) -> int:
-        """Return 1 or -1 where scores go together, or against each other, in a table by itself.
-
-        That is where they correlate by half at least, states being even otherwise; 0 if they do
-        not.
-        """
-        first, second = (np.asarray(self._scores.get(n, (0.0, 1.0))) for n in (a, b))
-        table = self.table(a, b)[np.ix_(~np.isnan(first), ~np.isnan(second))]
-        x, y = first[~np.isnan(first)], second[~np.isnan(second)]
-        centred = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0)
-        joint = np.exp(centred - centred.max())
-        joint /= joint.sum()
-        x, y = x - joint.sum(axis=1) @ x, y - joint.sum(axis=0) @ y
-        scale = np.sqrt((joint.sum(axis=1) @ x**2) * (joint.sum(axis=0) @ y**2))
-        correlation = float(x @ joint @ y / scale) if scale > 0 else 0.0
-        return 0 if abs(correlation) < 0.5 else 1 if correlation > 0 else -1
+        return edge_sizes.weight(self.table(a, b), self._scores_of(a), self._scores_of(b))
 
     def slope(self, a: Hashable, b: Hashable) -> float:
         """Return the linear part of an edge, as `weight` does, whatever the rest of its table is.
@@ -279,18 +287,7 @@ class PairwiseMRF:
         >>> model.slope("a", "b")
         2.0
         """
-        return self._slope(a, b)[0]
-
-    def _slope(self, a: Hashable, b: Hashable) -> tuple[float, float]:
-        """Return theta of theta * x * y, and the squared norm of x * y; NaN without scores."""
-        table, sides = self.table(a, b), [self._centred_scores(name) for name in (a, b)]
-        if any(side is None for side in sides):
-            return float("nan"), 0.0
-        if np.isneginf(table).any():
-            return float("inf"), 0.0
-        first, second = (np.asarray(side) for side in sides)
-        squares = float((first @ first) * (second @ second))
-        return float(first @ table @ second) / squares, squares
+        return edge_sizes.slope(self.table(a, b), self._scores_of(a), self._scores_of(b))
 
     def linear_share(self, a: Hashable, b: Hashable) -> float:
         """Return how much of an edge between ordered variables is linear: 1 for all of it.
@@ -311,25 +308,14 @@ class PairwiseMRF:
         >>> plain.linear_share("mood", "ill"), ordered.linear_share("mood", "ill")
         (nan, 0.0)
         """
-        ordered = [len(self._states[name]) > 2 and name in self._scores for name in (a, b)]
-        whole = self.strength(a, b) ** 2
-        if not any(ordered) or not 0.0 < whole < float("inf"):
-            return float("nan")
-        table = self.table(a, b)
-        table = table - table.mean(axis=1, keepdims=True)
-        for name, along in zip((a, b), ordered, strict=True):
-            own = self._centred_scores(name) if along else None
-            if own is not None:
-                table = np.outer(own, own @ table) / (own @ own)
-            table = (table - table.mean(axis=0)).T
-        return min(1.0, float(np.sum(table**2)) / whole)
+        return edge_sizes.linear_share(self.table(a, b), self._scores_of(a), self._scores_of(b))
 
-    def _centred_scores(self, name: Hashable) -> Floats | None:
-        """Return the scores of a variable less their mean; None if it has none."""
-        own: Any = self._scores.get(name)
+    def _scores_of(self, name: Hashable) -> Floats | None:
+        """Return the scores of a variable's states; None if it has no order."""
+        own = self._scores.get(name)
         if own is None and len(self._states[name]) == 2:
             own = (0.0, 1.0)
-        return None if own is None else np.nan_to_num(np.asarray(own) - np.nanmean(own))
+        return None if own is None else np.array(own)
 
     def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
         """Return log Z, or the log of the sum over all joint states that agree with the evidence.
@@ -668,6 +654,38 @@ class PairwiseMRF:
         from graftwork.exchange import export
 
         return export(self, path, format, info=info)
+
+    def explore(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        groups: Mapping[Any, Any] | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write a page to look at the network in a browser, and return where it is.
+
+        One HTML file that needs nothing else: picture, table of the edges, pair tables, marginals,
+        "what if". A fitted `MarkovNetwork` has p- and q-values in it, too: see its ``explore``.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write it, such as "net.html".
+        groups : mapping of variable to group, optional
+            Groups of your own to colour variables by; communities are always there.
+        title : str, optional
+            The page's title.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.explore(pathlib.Path(tempfile.mkdtemp(), "net.html")).name
+        'net.html'
+        """
+        from graftwork.report.explorer import explore
+
+        return explore(self, path, groups=groups, title=title)
 
     def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
         """Write the network to a file (see `graftwork.models.files`), with a dict of information.

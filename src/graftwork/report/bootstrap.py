@@ -330,6 +330,7 @@ def write_bootstrap(
         "stability.csv",
         "communities.csv",
         "comembership.csv",
+        "reference.gw",
         "bootstrap.png",
     ):  # of another run: they would not fit this
         (out / earlier).unlink(missing_ok=True)
@@ -347,6 +348,9 @@ def write_bootstrap(
     text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
     write_text(out / "bootstrap.json", text + "\n")
     written += ["bootstrap.txt", "bootstrap.json"]
+    if boot.model is not None:
+        boot.model.save(out / "reference.gw")
+        written.append("reference.gw")
     if plot:
         boot.plot(out / "bootstrap.png")
         written.append("bootstrap.png")

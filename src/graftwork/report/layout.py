@@ -15,11 +15,12 @@ from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.edges import sized_by
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import the_model
+from graftwork.report.large_layout import large_layout
 from graftwork.text import names
 
 Floats = NDArray[np.float64]
 
-#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by springs.
+#: Parts up to this size are laid out by Kamada and Kawai's energy, larger ones by forces.
 _KAMADA_KAWAI = 250
 #: Space between parts, in units of the distance between neighbours.
 _GAP = 0.9
@@ -151,7 +152,7 @@ def positions(graph: nx.Graph, seed: int = 0) -> dict[Any, Floats]:
     graph : networkx.Graph
         Edges carry ``strength``, at least 0.
     seed : int
-        Where the springs of large parts start.
+        Where the layout of large parts starts.
 
     Returns
     -------
@@ -184,11 +185,12 @@ def _part(graph: nx.Graph, nodes: list[Any], seed: int) -> Floats:
     top = max(filter(math.isfinite, strengths), default=1.0)
     for a, b, data in graph.edges(data=True):
         share = min(data.get("strength", 1.0) / top, 1.0) if top > 0 else 1.0
-        ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)), pull=0.2 + share)
-    if n <= _KAMADA_KAWAI:
-        placed = nx.kamada_kawai_layout(ordered, weight="distance")
-    else:
-        placed = nx.spring_layout(ordered, weight="pull", seed=seed, iterations=80)
+        ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)))
+    if n > _KAMADA_KAWAI:
+        wanted = np.array([data["distance"] for _, _, data in ordered.edges(data=True)])
+        ends = np.array(_index_edges(ordered, nodes), dtype=np.int64)
+        return _turned(large_layout(n, ends, wanted, seed))
+    placed = nx.kamada_kawai_layout(ordered, weight="distance")
     points = np.array([placed[node] for node in nodes])
     points = _turned(points - points.mean(axis=0))
     lengths = [np.linalg.norm(points[i] - points[j]) for i, j in _index_edges(ordered, nodes)]

@@ -1,0 +1,105 @@
+/** Says how the probabilities were computed, and what evidence there is. */
+
+import { evidenceWords, statesOf, type Context } from "./context";
+import { button, fill, h, name } from "./dom";
+import { withEvidence } from "./state";
+
+/** The strip above the tabs: evidence as chips, and the badge. */
+export class EvidenceStrip {
+  private readonly chips = h("div", { class: "chips" });
+  private readonly badge = h("span", { class: "badge", role: "status" });
+  readonly element: HTMLElement;
+
+  constructor(private readonly context: Context) {
+    this.element = h(
+      "section",
+      { class: "evidence", "aria-label": "Evidence" },
+      this.chips,
+      this.badge,
+    );
+  }
+
+  render(): void {
+    const { oracle, store, view } = this.context;
+    this.element.hidden = !oracle.answers;
+    if (!oracle.answers) return;
+    const { evidence } = store.state;
+    const chips = [...evidence].map(([i, weights]) => {
+      const words = evidenceWords(weights, statesOf(this.context, i));
+      const label = button("", () => this.context.selectNode(i), { class: "chip-name" });
+      fill(label, [name(view.names[i]), " = ", name(words)]);
+      const close = button("×", () => store.set({ evidence: withEvidence(evidence, i, null) }), {
+        class: "chip-close",
+        "aria-label": `Take back what is observed of ${view.names[i]}`,
+      });
+      return h("span", { class: "chip" }, label, close);
+    });
+    fill(
+      this.chips,
+      chips.length
+        ? [
+            h("span", { class: "lead" }, "What if"),
+            ...chips,
+            button("Clear", () => store.set({ evidence: new Map() }), {
+              class: "link",
+              id: "clear-evidence",
+            }),
+          ]
+        : [h("span", { class: "hint" }, "What if? Select a variable and click one of its states.")],
+    );
+    this.renderBadge();
+  }
+
+  private renderBadge(): void {
+    const { oracle } = this.context;
+    const { text, kind, about } = badgeOf(this.context);
+    this.badge.textContent = text;
+    this.badge.className = `badge ${kind}`;
+    this.badge.title = about;
+    this.badge.dataset.waiting = String(oracle.isWaiting);
+  }
+}
+
+interface Badge {
+  text: string;
+  kind: "exact" | "approximate" | "poor" | "waiting";
+  about: string;
+}
+
+/** Return how the latest answers were computed. */
+export function badgeOf(context: Context): Badge {
+  const { oracle, view, store } = context;
+  const reply = oracle.latest;
+  if (!reply) return { text: "computing …", kind: "waiting", about: "" };
+  if (reply.answers.some((each) => each === null)) {
+    return {
+      text: "impossible",
+      kind: "poor",
+      about: "This evidence has probability zero under the network: take some of it back.",
+    };
+  }
+  const answers = reply.answers.flatMap((each) => each ?? []);
+  if (answers.every((each) => each.engine === "exact")) {
+    return { text: "exact", kind: "exact", about: "Computed exactly, by a junction tree." };
+  }
+  const loopy = answers.filter((each) => each.engine === "bp");
+  const settled = loopy.every((each) => each.converged);
+  const barred = oracle
+    .asked(store.state)
+    .some((m) => view.models[m].network?.weights.some((w) => w === -Infinity));
+  const caution = barred
+    ? " Some states exclude each other, and evidence that contradicts them may go unnoticed."
+    : "";
+  const sweeps = Math.max(...loopy.map((each) => each.sweeps));
+  return settled
+    ? {
+        text: "approximate · converged",
+        kind: "approximate",
+        about: `Exact inference is too large for this network: loopy belief propagation, converged after ${sweeps} sweeps.${caution}`,
+      }
+    : {
+        text: "approximate · not converged",
+        kind: "poor",
+        about: `Exact inference is too large for this network, and loopy belief propagation did not converge in ${sweeps} sweeps: these numbers may be poor.${caution}`,
+      };
+}

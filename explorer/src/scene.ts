@@ -1,0 +1,236 @@
+/** What is drawn: which pairs pass the filters, and how large, wide and coloured things are. */
+
+import { groupColour, type Palette } from "./colours";
+import { valuesOf, type Model, type NetworkView } from "./data";
+import type { State } from "./state";
+
+export interface Scene {
+  /** Pairs that are drawn, the weakest first; the ends of all pairs. */
+  pairs: Int32Array;
+  ends: Int32Array;
+  /** Which variables are drawn, and which are in the foreground. */
+  shown: Uint8Array;
+  bright: Uint8Array;
+  /** Of each pair: share of the largest strength, and its sign (0 for none). */
+  share: Float64Array;
+  sign: Int8Array;
+  differs: Uint8Array;
+  /** Of each variable: share of the largest sum of strengths. */
+  size: Float64Array;
+  colours: string[];
+  /** Which pairs are in the foreground. */
+  near: Uint8Array;
+  /** Between 0 and 1: how much lines step back because there are many of them. */
+  room: number;
+}
+
+/** Return which pairs pass the filters. */
+export function passes(model: Model, state: State): Uint8Array {
+  const count = model.pairs.length / 2;
+  const out = new Uint8Array(count).fill(1);
+  const strength = valuesOf(model.columns, "strength");
+  const q = valuesOf(model.columns, "q_value");
+  const frequency = valuesOf(model.columns, "frequency");
+  const sign = signs(model);
+  for (let e = 0; e < count; e++) {
+    if (strength && strength[e] < state.strength) out[e] = 0;
+    // Pairs without a test pass: there is nothing to judge them by.
+    if (q && q[e] > state.q) out[e] = 0;
+    if (frequency && frequency[e] < state.frequency) out[e] = 0;
+    if (state.sign === "positive" && sign[e] <= 0) out[e] = 0;
+    if (state.sign === "negative" && sign[e] >= 0) out[e] = 0;
+  }
+  return out;
+}
+
+/** Return the sign of each pair's weight, 0 where it has none. */
+export function signs(model: Model): Int8Array {
+  const weight = valuesOf(model.columns, "weight");
+  return Int8Array.from({ length: model.pairs.length / 2 }, (_, e) =>
+    weight && Number.isFinite(weight[e]) ? Math.sign(weight[e]) : 0,
+  );
+}
+
+/** Return the sum of the strengths of each variable's pairs, and their number. */
+export function connections(
+  n: number,
+  model: Model,
+): { strength: Float64Array; degree: Int32Array } {
+  const strength = new Float64Array(n);
+  const degree = new Int32Array(n);
+  const values = valuesOf(model.columns, "strength");
+  for (let e = 0; e < model.pairs.length / 2; e++) {
+    // Of a bootstrap, pairs that only resamples have are not in the network.
+    if (values && values[e] === 0) continue;
+    for (const i of [model.pairs[2 * e], model.pairs[2 * e + 1]]) {
+      strength[i] += values ? values[e] : 1;
+      degree[i]++;
+    }
+  }
+  return { strength, degree };
+}
+
+/** Return the variables within some steps of one, over pairs that pass. */
+export function within(
+  n: number,
+  pairs: Int32Array,
+  passing: Uint8Array,
+  node: number,
+  steps: number,
+): Uint8Array {
+  let found = new Uint8Array(n);
+  found[node] = 1;
+  for (let step = 0; step < steps; step++) {
+    const next = found.slice();
+    for (let e = 0; e < passing.length; e++) {
+      const [i, j] = [pairs[2 * e], pairs[2 * e + 1]];
+      if (passing[e] && (found[i] || found[j])) next[i] = next[j] = 1;
+    }
+    found = next;
+  }
+  return found;
+}
+
+export function makeScene(view: NetworkView, state: State, palette: Palette): Scene {
+  const model = view.models[state.model];
+  const n = view.names.length;
+  const passing = passes(model, state);
+  const ego = state.ego > 0 && state.node >= 0;
+  const shown = ego
+    ? within(n, model.pairs, passing, state.node, state.ego)
+    : new Uint8Array(n).fill(1);
+  const strength = finite(valuesOf(model.columns, "strength"), passing.length);
+  const top = strength.reduce((most, s) => Math.max(most, s), 1e-12);
+  const share = strength.map((s) => s / top);
+  const drawn: number[] = [];
+  passing.forEach((pass, e) => {
+    if (pass && shown[model.pairs[2 * e]] && shown[model.pairs[2 * e + 1]]) drawn.push(e);
+  });
+  drawn.sort((a, b) => share[a] - share[b]);
+  const grouping = view.groupings[state.grouping];
+  const { bright, near } = foreground(n, model, state, passing, grouping?.of);
+  const sums = connections(n, model).strength.map((s) => (Number.isFinite(s) ? s : top));
+  const most = sums.reduce((a, b) => Math.max(a, b), 1e-12);
+  const differs = valuesOf(model.columns, "differs");
+  const lines = drawn.reduce((sum, e) => sum + near[e], 0);
+  return {
+    room: Math.min(1, Math.max(0.22, Math.sqrt(700 / Math.max(lines, 1)))),
+    pairs: Int32Array.from(drawn),
+    ends: model.pairs,
+    shown,
+    bright,
+    near,
+    share,
+    sign: signs(model),
+    differs: Uint8Array.from(passing, (_, e) => (differs?.[e] ? 1 : 0)),
+    size: sums.map((s) => s / most),
+    colours: Array.from({ length: n }, (_, i) =>
+      groupColour(grouping ? grouping.of[i] : -1, palette),
+    ),
+  };
+}
+
+function finite(values: Float64Array | undefined, length: number): Float64Array {
+  if (!values) return new Float64Array(length).fill(1);
+  const top = values.reduce((most, s) => (Number.isFinite(s) ? Math.max(most, s) : most), 1e-12);
+  return values.map((s) => (Number.isFinite(s) ? s : top));
+}
+
+/** Return what stands in the foreground: what is selected and what it touches, or a group, or all. */
+function foreground(
+  n: number,
+  model: Model,
+  state: State,
+  passing: Uint8Array,
+  of: Int32Array | undefined,
+): { bright: Uint8Array; near: Uint8Array } {
+  const bright = new Uint8Array(n);
+  const near = new Uint8Array(passing.length);
+  const { pairs } = model;
+  const touch = (e: number) => {
+    near[e] = bright[pairs[2 * e]] = bright[pairs[2 * e + 1]] = 1;
+  };
+  if (state.pair >= 0) {
+    touch(state.pair);
+  } else if (state.node >= 0) {
+    bright[state.node] = 1;
+    passing.forEach((pass, e) => {
+      if (pass && (pairs[2 * e] === state.node || pairs[2 * e + 1] === state.node)) touch(e);
+    });
+  } else if (state.group >= 0 && of) {
+    of.forEach((group, i) => (bright[i] = +(group === state.group)));
+    passing.forEach((_, e) => (near[e] = bright[pairs[2 * e]] & bright[pairs[2 * e + 1]]));
+  } else {
+    bright.fill(1);
+    near.fill(1);
+  }
+  return { bright, near };
+}
+
+export interface Camera {
+  /** The point of the data in the middle of the picture, and pixels for a unit. */
+  x: number;
+  y: number;
+  scale: number;
+}
+
+/** Return the camera that shows some points with room around them. */
+export function fit(
+  view: NetworkView,
+  shown: Uint8Array,
+  width: number,
+  height: number,
+  margin = 56,
+): Camera {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (let i = 0; i < shown.length; i++) {
+    if (!shown[i]) continue;
+    left = Math.min(left, view.x[i]);
+    right = Math.max(right, view.x[i]);
+    top = Math.min(top, view.y[i]);
+    bottom = Math.max(bottom, view.y[i]);
+  }
+  if (!(right >= left)) return { x: 0, y: 0, scale: 60 };
+  const wide = Math.max(width - 2.4 * margin, 40) / Math.max(right - left, 1e-6);
+  const high = Math.max(height - 2 * margin, 40) / Math.max(bottom - top, 1e-6);
+  return {
+    x: (left + right) / 2,
+    y: (top + bottom) / 2,
+    scale: Math.min(wide, high, 240),
+  };
+}
+
+/** Return the radius of each variable's disc in pixels, at a scale. */
+export function radii(scene: Scene, scale: number): Float64Array {
+  const n = scene.size.length;
+  const base = n <= 30 ? 8 : n <= 120 ? 6.5 : n <= 500 ? 4.5 : 2.6;
+  const zoom = Math.min(Math.max(Math.sqrt(scale / (n <= 120 ? 60 : 14)), 0.75), 2.2);
+  return scene.size.map((share) => base * zoom * (0.65 + 0.75 * Math.sqrt(share)));
+}
+
+export interface Stroke {
+  colour: string;
+  width: number;
+  alpha: number;
+  dashed: boolean;
+}
+
+/** Return how a pair is drawn. */
+export function stroke(scene: Scene, e: number, palette: Palette, zoom: number): Stroke {
+  const dense = Math.min(1, 2.6 / Math.sqrt(Math.max(scene.pairs.length / scene.size.length, 1)));
+  const share = scene.share[e];
+  const colour = scene.differs[e]
+    ? palette.differs
+    : scene.sign[e] > 0
+      ? palette.positive
+      : scene.sign[e] < 0
+        ? palette.negative
+        : palette.unsigned;
+  const faint = 0.06 * scene.room;
+  return {
+    colour,
+    width: (0.6 + 4.4 * share * dense) * Math.min(Math.max(zoom, 0.5), 1.6),
+    alpha: scene.near[e] ? (0.25 + 0.65 * Math.sqrt(share)) * scene.room : faint,
+    dashed: scene.sign[e] < 0,
+  };
+}

@@ -1,0 +1,124 @@
+"""Bootstraps, comparisons of groups and chains have their own views."""
+
+import numpy as np
+import pytest
+
+import graftwork as gw
+from graftwork.text import count
+
+pytestmark = pytest.mark.browser
+
+
+def chain_rows(strength, seed, n=400):
+    pairs = {(a, b): [[w, -w], [-w, w]] for a, b, w in (("a", "b", strength), ("b", "c", 0.6))}
+    return gw.PairwiseMRF({name: ["no", "yes"] for name in "abcd"}, None, pairs).sample(
+        n, random_state=seed
+    )
+
+
+@pytest.fixture(scope="module")
+def boot():
+    return gw.MarkovNetwork(lam=0.03).bootstrap(
+        chain_rows(0.4, 0), 12, case_dropping=False, random_state=0
+    )
+
+
+def test_a_bootstrap_shows_how_often_edges_come_back(page, boot, tmp_path):
+    page.open(boot.explore(tmp_path / "boot.html"), "tab=edges").settle()
+    records = {f"{r['first']} – {r['second']}": r for r in boot.edges()}
+    shown = [row.split("\t") for row in page.texts(".tab-panel tbody tr")]
+    assert {row[0] for row in shown} == set(records)
+    page.slide("#filter-frequency", 200)
+    always = {name for name, record in records.items() if record["frequency"] == 1.0}
+    kept = {row.split("\t")[0] for row in page.texts(".tab-panel tbody tr")}
+    assert kept == always
+    assert 0 < len(always) < len(records)
+    page.click(".tab-panel tbody tr:first-child button").settle()
+    facts = dict(zip(page.texts(".facts dt"), page.texts(".facts dd"), strict=True))
+    assert facts["Resamples"] == "100 %"
+    assert facts["Low"] == f"{records[page.text('.details h2')]['low']:.2f}"
+    # It answers, too: the network of all rows is in it.
+    assert page.text(".badge") == "exact"
+    assert len(page.texts(".pair-table td")) == 4
+
+
+def test_a_bootstrap_without_its_network_answers_nothing(page, boot, tmp_path):
+    from graftwork.report.bootstrap import bootstrap_dict
+    from graftwork.report.explorer.bootstraps import bootstrap_view
+    from graftwork.report.explorer.page import write_page
+
+    shown = bootstrap_view(bootstrap_dict(boot), boot.names, None, "Bootstrap")
+    page.open(write_page(tmp_path / "boot.html", shown), "v=0")
+    assert page.text(".details h2") == "a"
+    assert page.texts("[data-tab]") == ["Details", "Edges", "Variables"]
+    assert page.js("return document.querySelector('.evidence').hidden")
+    page.js("location.hash = 'e=0'")
+    page.wait("document.querySelector('.details h2').textContent.includes('–')")
+
+
+@pytest.fixture(scope="module")
+def groups():
+    tables = [chain_rows(0.1, 1), chain_rows(1.2, 2)]
+    codes = np.concatenate([table.codes for table in tables], axis=1)
+    label = np.repeat([0, 1], [table.n_rows for table in tables])[None].astype(codes.dtype)
+    states = (*tables[0].states, ("north", "south"))
+    table = gw.Table((*tables[0].names, "where"), states, np.vstack([codes, label]))
+    return gw.compare_groups(table, by="where", random_state=0)
+
+
+def test_a_comparison_shows_differences_and_each_group(page, groups, tmp_path):
+    page.open(groups.explore(tmp_path / "groups.html"), "tab=edges").settle()
+    assert page.texts("[data-model]") == ["Differences", "north", "south"]
+    page.click("thead [data-sort='q_value']")
+    first = groups.edges()[0]
+    assert first["differs"]
+    row = page.text(".tab-panel tbody tr")
+    assert row.startswith(f"{first['first']} – {first['second']}")
+    assert "yes" in row
+    page.click(".tab-panel tbody tr:first-child button").settle()
+    # Both groups' tables are there, and both groups' probabilities of a variable.
+    south = groups.networks["south"].model_
+    assert "south:" in page.text(".pair-tables")
+    page.open(tmp_path / "groups.html", "v=0&if=1:0,1").settle()
+    shown = page.numbers(".marginal .number")
+    wanted = south.marginals({"b": "yes"})["a"]
+    np.testing.assert_allclose(shown, wanted, rtol=0, atol=1e-9)
+    page.click("[data-model='1']").settle()
+    assert page.state()["m"] == "1"
+    north = groups.networks["north"].model_
+    shown = page.numbers(".marginal .number")
+    np.testing.assert_allclose(shown, north.marginals({"b": "yes"})["a"], rtol=0, atol=1e-9)
+    page.click("[data-tab='edges']")
+    assert len(page.texts(".tab-panel tbody tr")) == north.n_edges
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_chain_shows_weights_by_label_and_transitions(page, order, tmp_path):
+    X = [
+        [{"word": "the"}, {"word": "dog"}, {"word": "barks"}],
+        [{"word": "dogs"}, {"word": "bark"}],
+    ] * 20
+    y = [["D", "N", "V"], ["N", "V"]] * 20
+    crf = gw.ChainCRF(lam=0.0001, order=order).fit(X, y)
+    page.open(crf.explore(tmp_path / "chain.html", title="Tags"))
+    model = crf.model_
+    assert page.text(".size") == f"3 labels, {count(len(model.vote_weights), 'weight')}"
+    page.click("[data-label='1']")
+    votes = [r for r in model.records() if r["attribute"] is not None and r["label"] == "N"]
+    shown = [row.split("\t") for row in page.texts("table.data tbody tr")]
+    assert [row[0] for row in shown] == [str(r["attribute"]) for r in votes]
+    assert page.text(".counted") == count(len(votes), "weight")
+    page.click("thead [data-sort='attribute']")
+    names = page.texts("table.data tbody th")
+    assert names == sorted(names)
+    page.type("#attribute-filter", "dogs")
+    assert all("dogs" in name for name in page.texts("table.data tbody th"))
+    np.testing.assert_array_equal(page.numbers(".matrix td"), model.pairs.ravel())
+    page.click("#matrix-order").click("#matrix-order")
+    if order == 2:
+        page.choose("#before", "0")
+        np.testing.assert_array_equal(page.numbers(".matrix td"), model.triples[0].ravel())
+    link = page.js("return location.hash")
+    page.open(tmp_path / "chain.html", link[1:])
+    assert page.js("return document.querySelector('#attribute-filter').value") == "dogs"
+    assert page.js("return document.querySelector('[data-label=\"1\"]').ariaPressed") == "true"
