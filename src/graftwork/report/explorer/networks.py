@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.estimators.centrality import communities_of, edge_arrays
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
-from graftwork.report.edges import Tested
+from graftwork.report.edges import EdgeTest, Tested
 from graftwork.report.explorer.packing import Record, column, packed, text_of, texts
 from graftwork.report.layout import positions
 
@@ -129,9 +129,9 @@ def _tests(model: PairwiseMRF, tests: Tested) -> Floats | None:
     """Return p- and q-values in the order of the edges, shape (edges, 2); None without any."""
     if not tests:
         return None
-    unknown = float("nan"), float("nan")
+    unknown = EdgeTest(float("nan"), float("nan"))
     found = [tests.get((a, b), tests.get((b, a), unknown)) for a, b in model.edges]
-    return np.array(found, dtype=np.float64).reshape(-1, 2)
+    return np.array([(test.p_value, test.q_value) for test in found], dtype=np.float64)
 
 
 def edge_columns(
