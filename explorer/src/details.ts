@@ -108,7 +108,7 @@ export class Details {
     const other = (e: number) => (pairs[2 * e] === node ? pairs[2 * e + 1] : pairs[2 * e]);
     const table = new DataTable({
       caption: `Neighbours of ${context.view.names[node]}`,
-      sort: "strength",
+      sort: model.size,
       select: (e) => context.selectPair(e),
       columns: [
         {
@@ -118,7 +118,9 @@ export class Details {
           value: (e) => context.view.names[other(e)],
           cell: (e) => name(context.view.names[other(e)]),
         },
-        ...edgeColumns(model, ["strength", "weight", "q_value", "frequency"]),
+        ...edgeColumns(model, [
+          ...new Set([model.size, "strength", "weight", "q_value", "frequency"]),
+        ]),
       ],
     });
     table.setRows(rows);

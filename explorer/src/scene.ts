@@ -11,7 +11,7 @@ export interface Scene {
   /** Which variables are drawn, and which are in the foreground. */
   shown: Uint8Array;
   bright: Uint8Array;
-  /** Of each pair: share of the largest strength, and its sign (0 for none). */
+  /** Of each pair: share of the largest size, and its sign (0 for none). */
   share: Float64Array;
   sign: Int8Array;
   differs: Uint8Array;
@@ -99,9 +99,13 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   const shown = ego
     ? within(n, model.pairs, passing, state.node, state.ego)
     : new Uint8Array(n).fill(1);
-  const strength = finite(valuesOf(model.columns, "strength"), passing.length);
-  const top = strength.reduce((most, s) => Math.max(most, s), 1e-12);
-  const share = strength.map((s) => s / top);
+  const size = finite(valuesOf(model.columns, model.size), passing.length);
+  const widest = size.reduce((most, s) => Math.max(most, s), 1e-12);
+  const share = size.map((s) => s / widest);
+  const top = finite(valuesOf(model.columns, "strength"), passing.length).reduce(
+    (most, s) => Math.max(most, s),
+    1e-12,
+  );
   const drawn: number[] = [];
   passing.forEach((pass, e) => {
     if (pass && shown[model.pairs[2 * e]] && shown[model.pairs[2 * e + 1]]) drawn.push(e);

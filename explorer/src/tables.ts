@@ -36,7 +36,7 @@ export class EdgeTable {
     this.table = new DataTable({
       caption: "Edges that pass the filters",
       columns: this.columns(),
-      sort: "strength",
+      sort: modelOf(context).size,
       select: (e) => context.selectPair(e),
     });
     this.element = h(
@@ -92,7 +92,8 @@ export class EdgeTable {
     ];
     const keys = model.columns.map((column) => column.key);
     const groups = keys.filter((key) => /^strength_/.test(key));
-    const first = FIRST.filter((key) => !(groups.length && key === "strength"));
+    const sizes = [...new Set([model.size, ...FIRST])];
+    const first = sizes.filter((key) => !(groups.length && key === "strength"));
     const listed = this.all
       ? [...first, ...keys.filter((key) => !first.includes(key))]
       : [...first, ...groups];

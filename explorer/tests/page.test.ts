@@ -6,7 +6,7 @@ import { cut, percent, short, tiny } from "../src/format";
 import { placeLabels, type Wanted } from "../src/labels";
 import { conditional, doubleCentred } from "../src/pairtable";
 import { fileName } from "../src/save";
-import { connections, fit, passes, within } from "../src/scene";
+import { connections, fit, makeScene, passes, within } from "../src/scene";
 import { findNames } from "../src/search";
 import { decodeState, encodeState, observedState, START, withEvidence } from "../src/state";
 import { toSvg } from "../src/svg";
@@ -198,4 +198,20 @@ test("SVG holds names as text", () => {
 test("files are named after the title", () => {
   assert.equal(fileName("What people / said?", "png"), "What-people-said.png");
   assert.equal(fileName("../..", "svg"), "network.svg");
+});
+
+test("lines are as wide as the size that the network says", () => {
+  const columns = [
+    { key: "strength", label: "Strength", about: "", values: packed([1, 4]) },
+    { key: "explained", label: "Explained", about: "", values: packed([0.5, 0.1]) },
+  ];
+  const shares = ["strength", "explained"].map((size) => {
+    const json = { label: "Network", pairs: packedInts([0, 1, 1, 2]), columns, size };
+    const models = [decodeModel(json, [["a"], ["b"], ["c"]])];
+    const names = ["x", "y", "z"];
+    const view = { kind: "network" as const, title: "", names, models, groupings: [] };
+    const places = { x: new Float64Array(3), y: new Float64Array(3), columns: [], words: [] };
+    return [...makeScene({ ...view, ...places }, START, LIGHT).share];
+  });
+  assert.deepEqual(shares, [[0.25, 1], [1, 0.2]]); // prettier-ignore
 });

@@ -239,3 +239,16 @@ def test_a_network_of_many_states_and_one_without_edges(tmp_path):
     assert len(data["states"][0]) == 200
     empty = network_view(gw.PairwiseMRF({"a": [0]}))
     assert unpacked(empty["models"][0]["pairs"]).size == 0
+
+
+def test_widths_and_order_go_by_what_pictures_go_by(tmp_path):
+    rng = np.random.default_rng(1)
+    few = rng.integers(0, 2, 600)
+    many = rng.integers(0, 5, 600)
+    other = np.where(rng.random(600) < 0.5, many, rng.integers(0, 5, 600))
+    rows = np.stack([few, np.where(rng.random(600) < 0.9, few, 1 - few), many, other], axis=1)
+    mixed, plain = (gw.MarkovNetwork(lam=0.02).fit(each) for each in (rows, rows[:, 2:]))
+    for net, size in ((mixed, "explained"), (plain, "strength")):
+        (shown,) = data_of(net.explore(tmp_path / "net.html"))["models"]
+        assert shown["size"] == net.graph_.graph["size"] == size
+        assert size in columns_of(shown)

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 
 from graftwork.estimators.centrality import communities_of, edge_arrays
+from graftwork.estimators.edges import sized_by
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import EdgeTest, Tested
@@ -117,12 +118,9 @@ def network_model(
 ) -> Record:
     """Return what the page shows of a network whose edges are drawn."""
     _, edges, strengths = edge_arrays(model)
-    return model_view(
-        label,
-        edges,
-        [*edge_columns(strengths, model.weights, _tests(model, tests or {}), explained), *more],
-        model,
-    )
+    columns = edge_columns(strengths, model.weights, _tests(model, tests or {}), explained)
+    size = {"size": sized_by(model, explained)}
+    return size | model_view(label, edges, [*columns, *more], model)
 
 
 def _tests(model: PairwiseMRF, tests: Tested) -> Floats | None:
