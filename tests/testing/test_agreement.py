@@ -15,12 +15,14 @@ from graftwork.data.encoded import prepare
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
+from graftwork.inference.pairs import find_edges
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.selection.refit import unshrunk
+from graftwork.selection.tested_refit import Refits
 from graftwork.testing import verdicts
 from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.edge_tests import EdgeTests, log_tail
@@ -254,3 +256,22 @@ def test_p_values_follow_from_statistics_and_degrees_of_freedom():
     for table in (net.edges_, net.near_edges_):
         expected = chi2.sf(table["statistic"], table["df"])
         assert np.allclose(table["p_value"], expected, rtol=1e-6, atol=0.0)
+
+
+def test_with_millions_of_rows_a_refit_is_good_enough_for_tests():
+    drawn = gw.datasets.make_scale_free(10, 3, n_rows=2000, random_state=4)
+    table = drawn.data.with_weights(np.full(drawn.data.n_rows, 5000.0))  # as ten million rows
+    sample = prepare(table)
+    problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
+    edges = drawn.model.potentials.layout.edges
+    start = with_pairs(independent_potentials(sample), edges)
+    exact = newton(unshrunk(problem), refit(problem, start, 1e-4), 1e-13)
+    fitted = Refits(problem).fit(start)
+    assert fitted.residual <= 0.05 / np.sqrt(sample.total_weight)
+    pairs = np.array([(i, j) for i in range(10) for j in range(i)])[:, ::-1]
+    absent = pairs[find_edges(start.layout, pairs) < 0]
+    here, there = (
+        examine_pairs(FittedRows.of(each.point, frequent_states(sample)), each.point, absent)
+        for each in (fitted, exact)
+    )
+    assert np.abs(np.sqrt(here.statistics) - np.sqrt(there.statistics)).max() < 0.5

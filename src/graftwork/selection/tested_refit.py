@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,10 @@ from graftwork.selection.refit import carry, refit, unshrunk
 from graftwork.solvers import Solution
 from graftwork.testing.newton import Curvature, has_hessian, newton, switch
 
-# Refits are solved to this before a test; Newton steps take over after this many evaluations.
-REFIT_ACCURACY = 2e-4
+# Refits are solved to this before a test, and to this share of a slope's standard error: with
+# millions of rows a residual would look like dependence. Newton steps take over after this many
+# evaluations.
+REFIT_ACCURACY, ERROR_SHARE = 2e-4, 0.05
 MOST_EVALUATIONS = 30
 # Where variables have too many states for those, this many evaluations must do.
 LAST_EVALUATIONS = 200
@@ -52,6 +55,12 @@ class Refits:
         """The accuracy that the last refit must have."""
         return RESAMPLE_ACCURACY if self.resampled else FINAL_ACCURACY
 
+    @property
+    def accuracy(self) -> float:
+        """The accuracy that refits have before a test."""
+        rows = max(float(self.problem.objective.sample.total_weight), 1.0)
+        return min(REFIT_ACCURACY, ERROR_SHARE / math.sqrt(rows))
+
     def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
         """Return a network refitted well enough for a test.
 
@@ -60,11 +69,9 @@ class Refits:
         before : Solution, optional
             An earlier refit with some of its edges.
         """
-        start = self.known(start)
-        fitted = refit(
-            self.problem, start, REFIT_ACCURACY, before, max_evaluations=MOST_EVALUATIONS
-        )
-        return self.sharpen(fitted, REFIT_ACCURACY, REFIT_ACCURACY)
+        start, enough = self.known(start), self.accuracy
+        fitted = refit(self.problem, start, enough, before, max_evaluations=MOST_EVALUATIONS)
+        return self.sharpen(fitted, enough, enough)
 
     def finish(self, fitted: Solution) -> Solution:
         """Return a refit solved to the last digits; that of a resample, almost."""
