@@ -32,6 +32,7 @@ _ALL = (
     likelihood_600.PROBLEM,
     *questionnaires.PROBLEMS,
     many_rows.PROBLEM,
+    many_rows.LARGE,
     sparse.PROBLEM,
     *debd.PROBLEMS,
     yummly.PROBLEM,
