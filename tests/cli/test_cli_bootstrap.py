@@ -9,7 +9,8 @@ from graftwork.cli.progress import Bar, Lines
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {
-    "bootstrap.csv", "centrality.csv", "stability.csv", "communities.csv", "comembership.csv",
+    "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
+    "bootstrap_communities.csv", "comembership.csv",
     "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 }  # fmt: skip
 

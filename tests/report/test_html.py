@@ -212,3 +212,22 @@ def test_edges_are_a_table_without_pandas_too(net, monkeypatch):
 def test_other_values_have_no_page():
     with pytest.raises(TypeError, match="no HTML of an object of type int"):
         to_html(3)
+
+
+def test_the_heading_of_edges_says_their_order():
+    rng = np.random.default_rng(1)
+    few, many = rng.integers(0, 2, 600), rng.integers(0, 5, 600)
+    copy = np.where(rng.random(600) < 0.9, few, 1 - few)
+    other = np.where(rng.random(600) < 0.5, many, rng.integers(0, 5, 600))
+    mixed, plain = (
+        gw.MarkovNetwork(lam=0.02).fit(np.stack(columns, axis=1))
+        for columns in ([few, copy, many, other], [few, copy, few, few])
+    )
+    assert "Edges, by what they explain" in mixed._repr_html_()
+    page = Reader()
+    page.feed(mixed._repr_html_().split("<details>")[0])  # what follows is folded
+    [table] = [t for t in page.tables if "explains" in t[0]]
+    shares = [float(row[table[0].index("explains")].rstrip("%")) for row in table[1:]]
+    assert shares == sorted(shares, reverse=True)
+    assert "Edges, strongest first" in plain._repr_html_()
+    assert "explains" not in plain._repr_html_()

@@ -11,7 +11,8 @@ from graftwork.estimators import MarkovNetwork
 from graftwork.report import describe
 
 FILES = [
-    "bootstrap.csv", "centrality.csv", "stability.csv", "communities.csv", "comembership.csv",
+    "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
+    "bootstrap_communities.csv", "comembership.csv",
     "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 ]  # fmt: skip
 
@@ -23,14 +24,22 @@ def boot():
     )
 
 
+def test_files_of_the_network_itself_stay(boot, tmp_path):
+    for name in ("centrality.csv", "communities.csv"):  # as graftwork learn --out writes them
+        (tmp_path / name).write_text("of the network", encoding="utf-8")
+    boot.save(tmp_path)
+    for name in ("centrality.csv", "communities.csv"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == "of the network"
+
+
 def test_files_hold_the_tables(boot, tmp_path):
     assert boot.save(tmp_path / "new") == FILES
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == sorted(FILES)
     for name, records in (
         ("bootstrap", boot.edges()),
-        ("centrality", boot.centralities()),
+        ("bootstrap_centrality", boot.centralities()),
         ("stability", boot.stability()),
-        ("communities", boot.communities()),
+        ("bootstrap_communities", boot.communities()),
         ("comembership", boot.comembers()),
     ):
         with (tmp_path / "new" / f"{name}.csv").open(newline="", encoding="utf-8") as file:

@@ -100,8 +100,8 @@ def bootstrap(
 
     Limits are for each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
     of its strength in all resamples, those with _if_edge of the resamples that have the edge),
-    centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt, bootstrap.json,
-    reference.gw (the network of all rows), bootstrap.png.
+    bootstrap_centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt,
+    bootstrap.json, reference.gw (the network of all rows), bootstrap.png.
     """
     plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, as_options, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learner import as_learned, learner_settings, with_files
+from graftwork.cli.learner import as_learned, learner_settings, split_names, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
 from graftwork.cli.measure import measure
 from graftwork.cli.progress import Progress, progress_for
@@ -313,8 +312,7 @@ def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] 
             if text in names:
                 found.append(text)
                 continue
-            for row in csv.reader([text], skipinitialspace=True):
-                found += [name.strip() for name in row if name.strip()]
+            found += [name for name in split_names(text) if name]
         return found
 
     return find

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,8 @@ def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | 
     --------
     >>> parse_ordinal(["age,income", "mood:low,medium,high"])
     {'age': None, 'income': None, 'mood': ['low', 'medium', 'high']}
+    >>> parse_ordinal(['"height, cm"', "all"])
+    {'height, cm': None, 'all': None}
     >>> parse_ordinal(["all"]), parse_ordinal([])
     (True, None)
     """
@@ -85,12 +88,24 @@ def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | 
         return True
     found: dict[str, list[str] | None] = {}
     for text in texts:
-        name, mark, states = text.partition(":")
+        first, *others = split_names(text)
+        name, mark, state = first.partition(":")
         if mark:
-            found[name.strip()] = [state.strip() for state in states.split(",")]
+            found[name.strip()] = [state.strip(), *others]
         else:
-            found.update({each.strip(): None for each in text.split(",")})
+            found.update(dict.fromkeys([first, *others]))
     return found
+
+
+def split_names(text: str) -> list[str]:
+    """Return names between commas; those in quotes may hold commas, and doubled quotes.
+
+    Examples
+    --------
+    >>> split_names('age, "height, cm", "say ""no"" often"')
+    ['age', 'height, cm', 'say "no" often']
+    """
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
 
 
 def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, Any]:

@@ -436,10 +436,11 @@ class Bootstrap:
     def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
         """Write everything to a folder, made where there is none; return the files' names.
 
-        ``bootstrap.csv`` has the edges, ``centrality.csv`` the centralities, ``stability.csv`` what
-        dropping rows does to them, ``communities.csv`` the communities, ``comembership.csv`` how
-        often two variables are in one, ``bootstrap.txt`` the summary, ``bootstrap.json``
-        everything, ``reference.gw`` the network of all rows, ``bootstrap.png`` the figure.
+        ``bootstrap.csv`` has the edges, ``bootstrap_centrality.csv`` the centralities,
+        ``stability.csv`` what dropping rows does to them, ``bootstrap_communities.csv`` the
+        communities, ``comembership.csv`` how often two variables are in one, ``bootstrap.txt`` the
+        summary, ``bootstrap.json`` everything, ``reference.gw`` the network of all rows,
+        ``bootstrap.png`` the figure.
         """
         from graftwork.report.bootstrap import write_bootstrap
 

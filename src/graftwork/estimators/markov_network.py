@@ -749,7 +749,9 @@ class MarkovNetwork(Estimator):
         'graphml'
         """
         check_is_fitted(self)
-        return export(self.model_, path, format, info=self.info(), edges=self._edge_records())
+        known = {(edge["first"], edge["second"]): edge for edge in self._edge_records()}
+        edges = [known[edge] for edge in self.model_.edges]  # as those of a model file
+        return export(self.model_, path, format, info=self.info(), edges=edges)
 
     def info(self) -> dict[str, Any]:
         """Return how the network was learned, as plain values for files and reports."""

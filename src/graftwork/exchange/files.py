@@ -59,8 +59,8 @@ def load(path: PathLike, format: str | None = None) -> PairwiseMRF | ChainModel:
     reader = FORMATS[name]().read
     if reader is None:
         raise ModelFileError(
-            f"{os.fspath(path)!r}: {name} files hold edges, without the tables that a network "
-            "needs; load the model file (.gw) it was made from, or read it with networkx."
+            f"{os.fspath(path)!r}: {name} files are written, but not read as networks; load the "
+            "model file (.gw) it was made from."
         )
     return reader(file)
 
@@ -202,7 +202,7 @@ def _format_to_write(path: Path) -> str:
     if found is None:
         raise DataError(
             f"the suffix of {path.name!r} does not say in which format to write; use one of "
-            f"{_listed('writes')}, or say it with format=."
+            f"{_listed('writes')}, or name the format."
         )
     return found
 

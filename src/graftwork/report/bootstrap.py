@@ -328,22 +328,23 @@ def write_bootstrap(
     out.mkdir(parents=True, exist_ok=True)
     for earlier in (
         "stability.csv",
-        "communities.csv",
+        "bootstrap_communities.csv",
         "comembership.csv",
         "reference.gw",
         "bootstrap.png",
     ):  # of another run: they would not fit this
         (out / earlier).unlink(missing_ok=True)
     write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
-    write_records(out / "centrality.csv", boot.centralities())
-    written = ["bootstrap.csv", "centrality.csv"]
+    # centrality.csv and communities.csv are those of the network itself, which learning writes
+    write_records(out / "bootstrap_centrality.csv", boot.centralities())
+    written = ["bootstrap.csv", "bootstrap_centrality.csv"]
     if boot.shares:
         write_records(out / "stability.csv", boot.stability())
         written.append("stability.csv")
     if boot.membership is not None:
-        write_records(out / "communities.csv", boot.communities())
+        write_records(out / "bootstrap_communities.csv", boot.communities())
         write_records(out / "comembership.csv", boot.comembers(), _COMEMBERS)
-        written += ["communities.csv", "comembership.csv"]
+        written += ["bootstrap_communities.csv", "comembership.csv"]
     write_text(out / "bootstrap.txt", bootstrap_summary(boot))
     text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
     write_text(out / "bootstrap.json", text + "\n")
