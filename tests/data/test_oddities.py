@@ -266,3 +266,15 @@ def test_what_a_remark_says_about_missing_answers_works(tmp_path):
     everywhere = gw.read_table(path, missing="state", missing_values={None: ["99", "don't know"]})
     assert 99 not in everywhere.states[3]
     assert MISSING_STATE in everywhere.states[0]
+
+
+def test_codes_are_remarked_on_in_bins_too():
+    answers = np.tile([1, 2, 3, 4, 5], 60)
+    answers[:9], answers[9:20] = 99, -9
+    clean = np.tile([1, 2, 3, 4, 5], 60)
+    table = gw.as_table({"i1": answers, "i2": clean}, bins=4)
+    (note,) = table.notes
+    assert "Column 'i1' has -9, 99 among its numbers" in note
+    assert "missing_values={'i1': ['-9', '99']}" in note
+    net = gw.MarkovNetwork(bins=4, lam=0.5).fit({"i1": answers, "i2": clean})
+    assert "Column 'i1' has -9, 99 among its numbers" in " ".join(net.summary().split())

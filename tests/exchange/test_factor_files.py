@@ -283,3 +283,18 @@ def test_names_that_cannot_be_written_are_refused(tmp_path):
     model = gw.PairwiseMRF({"a": [frozenset()]})
     with pytest.raises(DataError, match="cannot write a state of 'a'"):
         model.export(tmp_path / "net.uai")
+
+
+@pytest.mark.parametrize("text", ["MARKOV\n1\n1000000000\n0\n", "MARKOV 2 9000000 9000000 0"])
+def test_a_few_bytes_do_not_take_all_memory(text, tmp_path):
+    path = tmp_path / "huge.uai"
+    path.write_text(text, encoding="ascii")
+    with pytest.raises(ModelFileError, match="at most 10,000,000 are read"):
+        gw.load(path)
+
+
+def test_parameters_of_plmc_fit_their_bits(tmp_path):
+    huge = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, {"a": [0.0, 1e300]})
+    with pytest.raises(DataError, match="32 bits"):
+        huge.export(tmp_path / "net.params")
+    assert not list(tmp_path.iterdir())

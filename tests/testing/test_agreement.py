@@ -1,6 +1,7 @@
 """Networks that tests chose agree with the tests, and with themselves, whatever the table."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -275,3 +276,16 @@ def test_with_millions_of_rows_a_refit_is_good_enough_for_tests():
         for each in (fitted, exact)
     )
     assert np.abs(np.sqrt(here.statistics) - np.sqrt(there.statistics)).max() < 0.5
+
+
+def test_a_variable_that_lost_its_edges_is_refitted_whatever_its_unaries_were():
+    table = random_table(3, n=4, rows=300)
+    sample = prepare(table)
+    problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
+    start = independent_potentials(sample)
+    far = start.weights.copy()
+    far[0] += 900.0  # a probability that rounds to 1
+    fitted = refit(problem, replace(start, weights=far), 1e-6)
+    assert fitted.residual <= 1e-6
+    p = np.exp(fitted.point.potentials.weights[: sample.cards[0]])
+    np.testing.assert_allclose(p / p.sum(), sample.frequencies[: sample.cards[0]], atol=1e-6)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graftwork.data.answer_codes import code_states, written
 from graftwork.data.bins import Bins, bin_of, binned, check_binned_names, counts_rows
 from graftwork.data.encode import MAX_STATES, Coded, checked_weights, encode, infinity, small
 from graftwork.data.missing import MISSING_STATE, RECOMMENDED, Missing, advice, settle
@@ -138,7 +139,7 @@ def assemble(
     wanted = _declared(states, names)
     check_binned_names(bins, names, wanted)
     given = None if weights is None else checked_weights(weights, raw.n_rows)
-    columns, counting = [], []
+    columns, counting, notes = [], [], list(raw.notes)
     for j, name in enumerate(names):
         coded = encode(raw.column(j), name, raw.place)
         if name in wanted:
@@ -148,7 +149,8 @@ def assemble(
         if bins is not None and name not in wanted:
             if not isinstance(bins, Mapping) and counts_rows(coded):
                 counting.append(name)
-            coded = binned(coded, name, bins, given)
+            fine, coded = coded, binned(coded, name, bins, given)
+            notes += [] if coded is fine else _notes_on_codes(fine, name)
         columns.append(settle(coded, name, missing, raw.place))
     _check_missing(columns, names, raw)
     _check_counts(columns, names)
@@ -170,7 +172,24 @@ def assemble(
         if coded.ordered
     }
     order = Ordered.by_rank(ordered) if ordered else None
-    return Table(names, listed, codes, given, order, raw.notes)
+    return Table(names, listed, codes, given, order, tuple(notes))
+
+
+def _notes_on_codes(coded: Coded, name: Hashable) -> list[str]:
+    """Return what to do about numbers in bins that look like codes of missing answers."""
+    seen = [coded.states[k] for k in np.unique(coded.codes).tolist()]
+    gone = code_states([state for state in seen if isinstance(state, int | float)])
+    if not gone:
+        return []
+    texts = [written(code) for code in gone]
+    one, option = len(gone) == 1, {name: texts}
+    return [
+        f"Column {name!r} has {', '.join(texts)} among its numbers, which "
+        f"{'looks like no answer' if one else 'look like no answers'}, and "
+        f"{'is' if one else 'are'} in its lowest or highest bin: if "
+        f"{'it means a missing cell' if one else 'they mean missing cells'}, "
+        f"missing_values={option!r} says so when a file is read (in a frame, put NaN there)."
+    ]
 
 
 def _declared(

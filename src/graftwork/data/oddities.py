@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.table import Table
@@ -17,8 +18,6 @@ from graftwork.data.text import is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 
-# A column with fewer states is none of these; nor can fewer rows tell.
-MANY_STATES = 20
 # Least share of the rows whose state no other row has: of identifiers, and of free text (other rows
 # of which may say "none"), whose median state has at least WORDS words.
 OWN_STATES = 0.5
@@ -37,11 +36,6 @@ NO_ANSWER = re.compile(
     r"asked|stated|known|sure)|prefer not.*|refus(ed|al|es)|declined( to .*)?|unknown|missing|"
     r"skipped|can'?t say|n\.?a\.?|wei(ß|ss) nicht|keine angabe|ne sait pas|no sabe|no contesta"
 )
-ANSWER_CODES = frozenset({*range(-9, 0), *(-77, -88, -99, -777, -888, -999, -9999)}) | frozenset(
-    int(digit * times) for digit in "789" for times in (1, 2, 3, 4)
-)
-NUMBER_CODES = frozenset({-1, -9, -99, -999, -9999, 999, 9999, 99999})
-_FAR = 2
 
 
 def lone_columns(table: Table) -> tuple[Hashable, ...]:
@@ -156,7 +150,7 @@ def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
         if told and (name in ordered or (len(told) == len(texts) and numbers)):
             found[name] = tuple(told)
         elif not texts and all(_is_number(state) for state in seen):
-            gone = _code_states([state for state in seen if isinstance(state, int | float)])
+            gone = code_states([state for state in seen if isinstance(state, int | float)])
             if gone:
                 found[name] = gone
     return found
@@ -165,35 +159,6 @@ def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
 def _spoken(text: str) -> str:
     """Return a text without what is written around and differently: cases, quotes, brackets."""
     return text.casefold().replace("\u2019", "'").strip(" .()[]<>*-")
-
-
-def _code_states(numbers: Sequence[Any]) -> tuple[Any, ...]:
-    """Return which of a column's numbers look like codes of missing answers.
-
-    Examples
-    --------
-    >>> _code_states([1, 2, 3, 4, 5, 9]), _code_states([-1, 1, 2]), _code_states([-1, 0, 1])
-    ((9,), (-1,), ())
-    >>> _code_states([*range(18, 90), 999]), _code_states([1, 2, 3, 4, 5, 6, 7, 8, 9])
-    ((999,), ())
-    """
-    if not all(number == int(number) for number in numbers):
-        return ()
-    if len(numbers) > MANY_STATES:
-        rest = [number for number in numbers if number not in NUMBER_CODES]
-        gone = [n for n in numbers if n in NUMBER_CODES and (n < 0 or n > _FAR * max(rest))]
-        return tuple(gone) if min(rest) >= 0 else ()
-    for low in (1, 0):  # the scale of answers: from there on without a gap
-        if low not in numbers:
-            continue
-        high = low
-        while high + 1 in numbers:
-            high += 1
-        others = [number for number in numbers if not low <= number <= high]
-        apart = all(n > high + 1 or n < low - 1 or (n == -1 and high > _FAR) for n in others)
-        if high > low and others and apart and all(n in ANSWER_CODES for n in others):
-            return tuple(others)
-    return ()
 
 
 def _is_number(state: Hashable) -> bool:
@@ -301,14 +266,14 @@ def _code_words(table: Table, columns: dict[Hashable, tuple[Hashable, ...]]) -> 
         alike[codes].append(name)
     out = []
     for codes, names in alike.items():
-        texts = [_written(code) for code in codes]
+        texts = [written(code) for code in codes]
         others = [
             states
             for name, states in zip(table.names, table.states, strict=True)
             if name not in names
         ]
         everywhere = len(names) > 1 and not any(
-            _written(state) in texts for states in others for state in states
+            written(state) in texts for states in others for state in states
         )
         which = {None: texts} if everywhere else dict.fromkeys(names[:_SHOWN], texts)
         one = len(names) == 1
@@ -322,12 +287,6 @@ def _code_words(table: Table, columns: dict[Hashable, tuple[Hashable, ...]]) -> 
             "a frame, put NaN there)."
         )
     return out
-
-
-def _written(state: Hashable) -> str:
-    """Return a state as it is written in a file."""
-    whole = isinstance(state, float) and state.is_integer()
-    return str(int(state)) if whole else str(state)  # type: ignore[call-overload]
 
 
 def _counts(states: Sequence[Hashable], codes: Any) -> Any:

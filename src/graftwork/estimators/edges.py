@@ -32,9 +32,9 @@ def edge_records(
     evidence: Evidence | None,
     explained: Sequence[float] = (),
 ) -> list[Record]:
-    """Return a record for each edge: the surest first, equally sure ones by strength.
+    """Return a record for each edge: the surest first, equally sure ones by size (`sized_by`).
 
-    Without tests the p-values are NaN, and the strongest edge comes first.
+    Without tests the p-values are NaN, and the largest edge comes first.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ def edge_records(
         test = found.get((first, second), found.get((second, first), _UNTESTED))
         sizes = {name: column[place] for name, column in columns.items()}
         records.append({"first": first, "second": second} | sizes | test)
-    records.sort(key=lambda r: (r["log_p"], -r["strength"]))
+    size = sized_by(model, explained)
+    records.sort(key=lambda r: (r["log_p"], -r[size]))
     return [{name: record[name] for name in COLUMNS} for record in records]
 
 

@@ -16,6 +16,8 @@ from graftwork.models import PairwiseMRF
 from graftwork.models.encoding import decode, encode, writable
 
 _FORMAT = "graftwork-names"
+#: A few bytes can declare any number of states, which take memory.
+MOST_STATES = 10_000_000
 
 
 def names_file(path: Path) -> Path:
@@ -50,6 +52,10 @@ def named_network(path: Path, cards: list[int], factors: list[Factor]) -> Pairwi
 
     Otherwise variables are x0, x1, ... and states 0, 1, ...
     """
+    if sum(cards) > MOST_STATES:
+        raise ModelFileError(
+            f"{str(path)!r} declares {sum(cards):,} states; at most {MOST_STATES:,} are read."
+        )
     names: list[Any] = [f"x{i}" for i in range(len(cards))]
     states: list[Any] = [tuple(range(card)) for card in cards]
     scores: dict[Any, list[float]] = {}

@@ -72,7 +72,7 @@ def refit(
         start = carry(old, start)
         sources, targets = shared_entries(old.layout, start.layout)
         memory = before.memory.move(sources, start.layout.size, targets)
-    start = searchable(smooth.penalty, start)
+    start = searchable(smooth.penalty, _alone_as_observed(smooth, start))
     parts = problem.family.parts(start.layout)
     if parts is not None:  # of tables of ordered variables perhaps only the linear part
         start = replace(start, weights=parts.project(start.weights))
@@ -84,6 +84,23 @@ def refit(
         tolerance,
         halted=halted,
     )
+
+
+def _alone_as_observed(smooth: Problem, start: Potentials) -> Potentials:
+    """Return a start in which variables without an edge have the unaries that they end with.
+
+    Those of a variable that lost a strong edge may be so large that a probability rounds to 1, and
+    then nothing tells the way back.
+    """
+    layout, penalty = start.layout, smooth.penalty
+    alone = np.ones(layout.n_variables, dtype=bool)
+    alone[layout.edges] = False
+    if penalty.unary_lam or penalty.unary_l2 or not alone.any():
+        return start
+    weights, states = start.weights.copy(), np.repeat(alone, layout.cards)
+    observed = independent_potentials(smooth.objective.sample).weights
+    weights[: layout.n_unary][states] = observed[: layout.n_unary][states]
+    return replace(start, weights=weights)
 
 
 def carry(old: Potentials, new: Potentials) -> Potentials:

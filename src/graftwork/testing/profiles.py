@@ -253,7 +253,7 @@ def inverse(matrix: Floats) -> Floats:
     size = len(matrix)
     if not size:
         return matrix
-    mean = float(np.abs(matrix.diagonal()).mean())
+    mean = float(np.abs(matrix.diagonal()).mean()) or 1.0  # 0 where a probability rounds to 1
     for share in RAISED if np.isfinite(matrix.sum()) else ():
         raised = matrix.copy()
         raised.flat[:: size + 1] += share * mean

@@ -40,7 +40,7 @@ def _write_gephi(path: Path, content: Content) -> Written:
     # Gephi takes a column called weight, whatever its case, for Weight.
     titles = ["signed_weight" if name == "weight" else name for name in numbers]
     _write(path, ["Source", "Target", "Type", "Weight", "Sign", *titles], rows)
-    return Written(lost=(*losses(content), *_lonely(content)))
+    return Written(lost=("names of states", *losses(content), *_lonely(content)))
 
 
 def _write_qgraph(path: Path, content: Content) -> Written:
@@ -51,7 +51,7 @@ def _write_qgraph(path: Path, content: Content) -> Written:
     )
     _write(path, ["Source", "Target", "Weight"], rows)
     unsigned = sum(not sign(edge) for edge in content.edges)
-    lost = ["p-values and other numbers", *losses(content), *_lonely(content)]
+    lost = ["p-values and other numbers", "names of states", *losses(content), *_lonely(content)]
     if unsigned:
         has = verb(unsigned, "has", "have")
         lost.append(f"that {count(unsigned, 'edge')} {has} no sign (written as positive)")

@@ -50,6 +50,8 @@ def _write(path: Path, content: Content) -> Written:
     weights, n_cut = _finite(model.potentials.weights)
     if n_cut:
         lost.append(f"that {count(n_cut, 'cell')} of tables are impossible: {ABSENT:g} below")
+    if np.abs(weights).max(initial=0.0) > np.finfo(np.float32).max:
+        raise DataError("plmc's files hold numbers of 32 bits, and log-potentials are larger.")
     with replacing(path) as file:
         for part in _parts(model, weights, places, letters):
             file.write(part)
