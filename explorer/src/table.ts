@@ -56,6 +56,7 @@ export class DataTable {
   private selected = -1;
   private readonly head = h("thead");
   private readonly body = h("tbody");
+  private readonly scroll: HTMLElement;
   private readonly pager = h("div", { class: "pager" });
 
   constructor(private readonly options: TableOptions) {
@@ -69,7 +70,17 @@ export class DataTable {
       this.head,
       this.body,
     );
-    this.element = h("div", { class: "table" }, h("div", { class: "scroll" }, table), this.pager);
+    this.scroll = h("div", { class: "scroll", on: { scroll: () => this.measure() } }, table);
+    this.element = h(
+      "div",
+      { class: "table" },
+      h("p", { class: "beyond" }, "more columns: scroll →"),
+      this.scroll,
+      this.pager,
+    );
+    const observer = new ResizeObserver(() => this.measure());
+    observer.observe(this.scroll);
+    observer.observe(table);
     this.body.addEventListener("keydown", (event) => this.key(event));
     this.drawHead();
   }
@@ -107,6 +118,14 @@ export class DataTable {
   /** The rows in the order in which they are shown. */
   get order_(): readonly number[] {
     return this.sorted;
+  }
+
+  /** Say whether there are columns beyond the edge. */
+  private measure(): void {
+    const { scrollWidth, clientWidth, scrollLeft } = this.scroll;
+    this.element.classList.toggle("wider", scrollWidth > clientWidth + 1);
+    const end = Math.abs(scrollLeft) + clientWidth >= scrollWidth - 2;
+    this.element.classList.toggle("at-end", end);
   }
 
   private get pageSize(): number {
