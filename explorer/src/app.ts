@@ -46,6 +46,7 @@ export class App {
     "aria-label": "Beside the picture",
   });
   private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly sized = h("p", { class: "size" });
   private readonly said = h("div", { class: "said", role: "status" });
   private scene: Scene | null = null;
   private readonly bounds: Bounds;
@@ -129,13 +130,14 @@ export class App {
 
   private layout(): Node[] {
     const { view } = this;
+    this.sized.textContent = this.size();
     const drawn = (act: typeof savePng) => () =>
       act(this.picture.drawing(), this.theme.palette, view.title);
     const header = h(
       "header",
       { class: "top" },
       h("h1", {}, name(view.title)),
-      h("p", { class: "size" }, this.size()),
+      this.sized,
       this.search.element,
       h(
         "div",
@@ -208,6 +210,7 @@ export class App {
   private changed(now: State, before: State): void {
     if (redraws(now, before)) this.redraw();
     if (now.model !== before.model) {
+      this.sized.textContent = this.size();
       this.toolbar.reset();
       this.edges.reset();
       this.variables.reset();

@@ -23,7 +23,10 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
     const found = differs.reduce((sum, d) => sum + d, 0);
     facts.push([
       "Differences",
-      [`${found} of ${count(drawn, "pair")} tested differ: `, edgesLink("q_value", true)],
+      [
+        `${found} of ${count(drawn, "pair")} tested ${found === 1 ? "differs" : "differ"}: `,
+        edgesLink("q_value", true),
+      ],
     ]);
   }
   if (valuesOf(model.columns, "edge")) {
@@ -85,7 +88,7 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       h(
         "li",
         {},
-        "The tabs Edges and Variables are tables of what the picture shows; headings sort them.",
+        `The tabs ${model.noun === "pair" ? "Pairs" : "Edges"} and Variables are tables of what the picture shows; headings sort them.`,
       ),
     ),
     ...(view.words.length

@@ -147,7 +147,7 @@ export class DataTable {
     const cells = this.columns.map((column) => {
       const own = column.key === this.sortKey;
       const sort = !own ? "none" : this.ascending ? "ascending" : "descending";
-      const arrow = !own ? "" : this.ascending ? " ↑" : " ↓";
+      const arrow = !own ? "" : this.ascending ? "\u00a0↑" : "\u00a0↓";
       const act = () =>
         this.sortBy(column.key, own ? !this.ascending : (column.ascending ?? false));
       return h(

@@ -34,8 +34,8 @@ def saved_view(
     Parameters
     ----------
     source : Path
-        A model file, of graftwork or of another program; or a folder with model.gw (learn, path, crf), groups.json (compare-groups)
-        or bootstrap.json (bootstrap).
+        A model file, of graftwork or of another program; or a folder with model.gw (learn, path,
+        crf), groups.json (compare-groups) or bootstrap.json (bootstrap).
     groups : mapping of variable to group, optional
         To colour the variables of a network by.
     meanings : mapping of variable to {state: words}, optional
