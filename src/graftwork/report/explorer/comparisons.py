@@ -99,11 +99,11 @@ def _differences(
     ]
     if signed.any():
         columns.append(
-            column("weight", "Weight", weights.mean(axis=1),
+            column("weight", "Weight: mean", weights.mean(axis=1),
                    "The mean of the groups' signed weights, whose sign lines show.")
         )  # fmt: skip
     strengths = np.nan_to_num(each).mean(axis=1) if len(each) else np.zeros(0)
-    columns.append(column("strength", "Strength", strengths, "The mean of the groups'."))
+    columns.append(column("strength", "Strength: mean", strengths, "Of the groups."))
     columns.append(
         column("differs", "Differs", [float(r["differs"]) for r in records],
                f"At a false discovery rate of {found['fdr']:g}.")
