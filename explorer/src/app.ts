@@ -10,7 +10,7 @@ import { help } from "./help";
 import { Oracle } from "./oracle";
 import { Picture, type Pointed } from "./picture";
 import { savePng, saveSvg } from "./save";
-import { makeScene, type Scene } from "./scene";
+import { countedNoun, makeScene, ownEdges, type Scene } from "./scene";
 import { Search } from "./search";
 import { decodeState, encodeState, START, Store, type Bounds, type State, type Tab } from "./state";
 import { EdgeTable, VariableTable } from "./tables";
@@ -46,6 +46,7 @@ export class App {
     "aria-label": "Beside the picture",
   });
   private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly sized = h("p", { class: "size" });
   private readonly said = h("div", { class: "said", role: "status" });
   private scene: Scene | null = null;
   private readonly bounds: Bounds;
@@ -129,13 +130,14 @@ export class App {
 
   private layout(): Node[] {
     const { view } = this;
+    this.sized.textContent = this.size();
     const drawn = (act: typeof savePng) => () =>
       act(this.picture.drawing(), this.theme.palette, view.title);
     const header = h(
       "header",
       { class: "top" },
       h("h1", {}, name(view.title)),
-      h("p", { class: "size" }, this.size()),
+      this.sized,
       this.search.element,
       h(
         "div",
@@ -184,10 +186,8 @@ export class App {
 
   private size(): string {
     const model = modelOf(this.context);
-    const strength = valuesOf(model.columns, "strength");
-    const edges = strength ? strength.filter((s) => s > 0).length : model.pairs.length / 2;
-    const noun = model.groups.length ? "pair" : "edge";
-    return `${count(this.view.names.length, "variable")}, ${count(edges, noun)}`;
+    const edges = ownEdges(model).length;
+    return `${count(this.view.names.length, "variable")}, ${count(edges, countedNoun(model))}`;
   }
 
   /** Select something; from a table the picture follows, and the details are shown either way. */
@@ -210,6 +210,7 @@ export class App {
   private changed(now: State, before: State): void {
     if (redraws(now, before)) this.redraw();
     if (now.model !== before.model) {
+      this.sized.textContent = this.size();
       this.toolbar.reset();
       this.edges.reset();
       this.variables.reset();
@@ -228,7 +229,7 @@ export class App {
       this.variables.select(false);
     }
     if (now.model !== before.model) this.whatIf.render();
-    if (now.tab !== before.tab) this.drawTabs();
+    if (now.tab !== before.tab || now.model !== before.model) this.drawTabs();
     if (now.evidence !== before.evidence || now.model !== before.model) {
       this.strip.render();
       this.details.refresh();
@@ -262,11 +263,12 @@ export class App {
   private drawTabs(): void {
     const { tab } = this.store.state;
     const shown = TABS.filter(([key]) => key !== "whatif" || this.context.oracle.answers);
+    const pairs = modelOf(this.context).noun === "pair";
     const focused = this.tabs.contains(document.activeElement);
     fill(
       this.tabs,
       shown.map(([key, label]) =>
-        button(label, () => this.store.set({ tab: key }), {
+        button(key === "edges" && pairs ? "Pairs" : label, () => this.store.set({ tab: key }), {
           role: "tab",
           "aria-selected": key === tab,
           "aria-controls": "panel",

@@ -2,7 +2,7 @@
 
 import type { ChainView } from "./data";
 import { button, fill, h, name, setVars } from "./dom";
-import { count, short, signed } from "./format";
+import { amount, count, folded, signed } from "./format";
 import { DataTable, sortRows, type TableColumn } from "./table";
 import { Theme } from "./theme";
 
@@ -152,11 +152,11 @@ export class ChainApp {
 
   private fillTable(): void {
     const { votes, attributes } = this.view;
-    const wanted = this.text.trim().toLowerCase();
+    const wanted = folded(this.text.trim());
     const rows = [...votes.weights.keys()].filter(
       (k) =>
         (this.label < 0 || votes.labels[k] === this.label) &&
-        (!wanted || attributes[votes.attributes[k]].toLowerCase().includes(wanted)),
+        (!wanted || folded(attributes[votes.attributes[k]]).includes(wanted)),
     );
     this.table.setRows(rows);
     this.counted.textContent = count(rows.length, "weight");
@@ -188,7 +188,7 @@ export class ChainApp {
       return h("li", {}, made);
     };
     const note = (k: number) =>
-      `${weights[k].toLocaleString("en-US")}${counts ? ` · ${short(counts[k])} positions` : ""}`;
+      `${weights[k].toLocaleString("en-US")}${counts ? ` · ${amount(counts[k])} position${counts[k] === 1 ? "" : "s"}` : ""}`;
     fill(this.labels, [
       item(-1, "all labels", votes.labels.length.toLocaleString("en-US")),
       ...labels.map((text, k) => item(k, text, note(k))),

@@ -19,6 +19,7 @@ export interface Palette {
   accent: string;
 }
 
+/** The signs' colours are those of figures.py and groups_plot.py; dark ones are lighter. */
 export const LIGHT: Palette = {
   paper: "#ffffff",
   ink: "#1d2430",
@@ -26,9 +27,9 @@ export const LIGHT: Palette = {
   line: "#d8dde5",
   node: "#8d97a5",
   positive: "#2b6cb0",
-  negative: "#c2410c",
+  negative: "#c0392b",
   unsigned: "#5f6b7a",
-  differs: "#b5179e",
+  differs: "#d55e00",
   accent: "#0b6e6e",
 };
 
@@ -39,9 +40,9 @@ export const DARK: Palette = {
   line: "#323a46",
   node: "#7d8898",
   positive: "#6fb1f0",
-  negative: "#ff9466",
+  negative: "#ff857a",
   unsigned: "#9aa5b5",
-  differs: "#f48fe0",
+  differs: "#ffb340",
   accent: "#5fd0c5",
 };
 

@@ -24,6 +24,10 @@ export interface Model {
   states: string[][];
   /** Of differences between groups: the models of the groups. */
   groups: number[];
+  /** What the pairs are: edges of the network, or more than these. */
+  noun: "edge" | "pair";
+  /** Why there are no tests, where there are none. */
+  untested: string;
 }
 
 export interface Grouping {
@@ -147,6 +151,8 @@ export function decodeModel(json: Json, states: string[][]): Model {
     edgeOf,
     states,
     groups: json.groups ?? [],
+    noun: json.noun ?? "edge",
+    untested: json.untested ?? "its edges were not tested",
   };
 }
 

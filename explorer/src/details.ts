@@ -7,7 +7,7 @@ import { count, percent, short, signed, tiny } from "./format";
 import { Marginal } from "./marginal";
 import { conditional, doubleCentred, pairTable, type Shown } from "./pairtable";
 import { overview } from "./overview";
-import { connections } from "./scene";
+import { connections, countedNoun } from "./scene";
 import { DataTable } from "./table";
 
 export class Details {
@@ -51,7 +51,7 @@ export class Details {
     const { view, store } = context;
     const model = modelOf(context);
     const { degree, strength } = connections(view.names.length, model);
-    const facts = [`${count(degree[node], "edge")}`, `strength ${short(strength[node])}`];
+    const facts = [count(degree[node], countedNoun(model)), `strength ${short(strength[node])}`];
     for (const grouping of view.groupings) {
       const group = grouping.of[node];
       const word = group < 0 ? "none" : grouping.names[group];
@@ -108,7 +108,7 @@ export class Details {
     const other = (e: number) => (pairs[2 * e] === node ? pairs[2 * e + 1] : pairs[2 * e]);
     const table = new DataTable({
       caption: `Neighbours of ${context.view.names[node]}`,
-      sort: model.size,
+      sort: model.groups.length ? "q_value" : model.size,
       select: (e) => context.selectPair(e),
       columns: [
         {
@@ -119,7 +119,14 @@ export class Details {
           cell: (e) => name(context.view.names[other(e)]),
         },
         ...edgeColumns(model, [
-          ...new Set([model.size, "strength", "weight", "q_value", "frequency"]),
+          ...new Set([
+            ...(model.groups.length
+              ? ["differs", "weight_difference", "difference"]
+              : [model.size]),
+            ...(model.groups.length ? [] : ["strength", "weight", "edge"]),
+            "q_value",
+            "frequency",
+          ]),
         ]),
       ],
     });
@@ -233,7 +240,7 @@ export class Details {
 export function wordsOf(key: string, value: number): string {
   if (key === "p_value" || key === "q_value") return tiny(value);
   if (key === "frequency" || key === "explained") return percent(value);
-  if (key === "differs") return value ? "yes" : "no";
+  if (key === "differs" || key === "edge") return value ? "yes" : "no";
   if (key.startsWith("weight") || key === "difference") return signed(value);
   return short(value);
 }

@@ -12,6 +12,8 @@ export interface Line extends Stroke {
   y1: number;
   x2: number;
   y2: number;
+  /** Lengths of a dash and of a gap; none of a line without dashes. */
+  dash: number[];
 }
 
 export interface Disc {
@@ -90,6 +92,7 @@ export function draw(shot: Shot): Drawing {
 function linesOf(shot: Shot, xs: Float64Array, ys: Float64Array): Line[] {
   const { scene, width, height, palette } = shot;
   const { ends } = scene;
+  const sizes = radii(scene, shot.camera.scale);
   const zoom = Math.sqrt(shot.camera.scale / 60);
   const faint: Line[] = [];
   const bright: Line[] = [];
@@ -100,10 +103,32 @@ function linesOf(shot: Shot, xs: Float64Array, ys: Float64Array): Line[] {
     const [x1, y1, x2, y2] = [xs[i], ys[i], xs[j], ys[j]];
     if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) continue;
     if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue;
-    const line = { pair: e, x1, y1, x2, y2, ...stroke(scene, e, palette, zoom) };
+    const own = stroke(scene, e, palette, zoom);
+    const whole = { pair: e, x1, y1, x2, y2, ...own, dash: [] };
+    const line = own.dashed ? dashed(whole, sizes[i], sizes[j]) : whole;
     (scene.near[e] ? bright : faint).push(line);
   }
   return [...faint, ...bright];
+}
+
+/** Return a line from disc to disc in dashes: whole ones at both ends, and never fewer than three. */
+export function dashed(line: Line, first: number, second: number): Line {
+  const { x1, y1, x2, y2, width } = line;
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const seen = length - first - second;
+  if (!(seen > 0)) return line;
+  const [on, off] = [4 + 1.5 * width, 3 + width];
+  const dashes = Math.max(3, Math.round((seen + off) / (on + off)));
+  const scale = seen / (dashes * on + (dashes - 1) * off);
+  const [u, v] = [(x2 - x1) / length, (y2 - y1) / length];
+  return {
+    ...line,
+    x1: x1 + first * u,
+    y1: y1 + first * v,
+    x2: x2 - second * u,
+    y2: y2 - second * v,
+    dash: [on * scale, off * scale],
+  };
 }
 
 function discsOf(shot: Shot, xs: Float64Array, ys: Float64Array): Disc[] {

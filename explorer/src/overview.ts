@@ -6,7 +6,7 @@ import { groupColour, LIGHT, MOST_GROUPS } from "./colours";
 import { valuesOf } from "./data";
 import { button, h, name, pairName, type Child } from "./dom";
 import { count, percent, tiny } from "./format";
-import { connections, signs } from "./scene";
+import { connections, countedNoun, ownEdges, signs } from "./scene";
 
 const MOST_MEMBERS = 6;
 
@@ -14,27 +14,42 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
   const { view, store } = context;
   const model = modelOf(context);
   const n = view.names.length;
-  const { degree, strength } = connections(n, model);
-  const drawn = strength.length ? model.pairs.length / 2 : 0;
+  const { degree } = connections(n, model);
+  const drawn = model.pairs.length / 2;
+  const edges = ownEdges(model);
   const facts: [string, Child[]][] = [];
   const differs = valuesOf(model.columns, "differs");
   if (differs) {
     const found = differs.reduce((sum, d) => sum + d, 0);
     facts.push([
       "Differences",
-      [`${found} of ${count(drawn, "pair")} tested differ: `, edgesLink("q_value", true)],
+      [
+        `${found} of ${count(drawn, "pair")} tested ${found === 1 ? "differs" : "differ"}: `,
+        edgesLink("q_value", true),
+      ],
+    ]);
+  }
+  if (valuesOf(model.columns, "edge")) {
+    facts.push([
+      "Pairs",
+      [
+        `${drawn} that are an edge of the network or of a resample; ${edges.length} of them are edges ` +
+          "of the network, the others are drawn thin and grey ",
+        button("see all", () => showEdges("edge", false), { class: "link" }),
+      ],
     ]);
   }
   if (drawn) facts.push(["Best connected", bestConnected(context, degree)]);
   const sure = leastSure(context);
   if (sure.length && !differs) facts.push(["Least sure edge", sure]);
-  const negative = signs(model).filter((s) => s < 0).length;
+  const sign = signs(model);
+  const negative = edges.filter((e) => sign[e] < 0).length;
   if (valuesOf(model.columns, "weight")) {
     facts.push([
       "Negative pairs",
       negative
         ? [
-            `${negative} of ${drawn} `,
+            `${negative} of ${edges.length} `,
             button("show them", () => store.set({ sign: "negative", tab: "edges" }), {
               class: "link",
               id: "show-negative",
@@ -73,7 +88,7 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       h(
         "li",
         {},
-        "The tabs Edges and Variables are tables of what the picture shows; headings sort them.",
+        `The tabs ${model.noun === "pair" ? "Pairs" : "Edges"} and Variables are tables of what the picture shows; headings sort them.`,
       ),
     ),
     ...(view.words.length
@@ -95,7 +110,7 @@ function bestConnected(context: Context, degree: Int32Array): Child[] {
   const named = tied.slice(0, 3).map((i) => nodeLink(context, i));
   const listed = named.flatMap((each, k) => (k ? [", ", each] : [each]));
   const rest = tied.length > 3 ? ` and ${tied.length - 3} more` : "";
-  return [...listed, `${rest}, with ${count(most, "edge")}`];
+  return [...listed, `${rest}, with ${count(most, countedNoun(modelOf(context)))}`];
 }
 
 function nodeLink(context: Context, i: number): HTMLElement {
@@ -109,8 +124,7 @@ function leastSure(context: Context): Child[] {
   const model = modelOf(context);
   const q = valuesOf(model.columns, "q_value");
   const frequency = valuesOf(model.columns, "frequency");
-  const strength = valuesOf(model.columns, "strength");
-  const own = [...Array(model.pairs.length / 2).keys()].filter((e) => !strength || strength[e] > 0);
+  const own = ownEdges(model);
   const link = (e: number) => {
     const made = button("", () => context.selectPair(e), { class: "link", id: "least-sure" });
     made.append(
@@ -128,7 +142,7 @@ function leastSure(context: Context): Child[] {
     const e = largest(frequency.map((f) => -f));
     if (e !== undefined) return [link(e), ` (in ${percent(frequency[e])} of the resamples)`];
   }
-  return own.length ? ["not known: its edges were not tested"] : [];
+  return own.length ? [`not known: ${model.untested}`] : [];
 }
 
 function communities(context: Context): Node[] {

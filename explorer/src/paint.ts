@@ -2,7 +2,7 @@
 
 import type { Palette } from "./colours";
 import { FONT, type Disc, type Drawing } from "./drawing";
-import { dash, FAMILY } from "./svg";
+import { FAMILY } from "./svg";
 
 export function font(bold: boolean): string {
   return `${bold ? "600 " : ""}${FONT}px ${FAMILY}`;
@@ -23,7 +23,7 @@ export function paint(
     pen.globalAlpha = Math.min(line.alpha, 1);
     pen.strokeStyle = line.colour;
     pen.lineWidth = line.width;
-    pen.setLineDash(line.dashed ? dash(line.width) : []);
+    pen.setLineDash(line.dash);
     pen.beginPath();
     pen.moveTo(line.x1, line.y1);
     pen.lineTo(line.x2, line.y2);

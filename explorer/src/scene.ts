@@ -51,6 +51,17 @@ export function signs(model: Model): Int8Array {
   );
 }
 
+/** Return the pairs that are edges of the network: of a bootstrap, not those of resamples only. */
+export function ownEdges(model: Model): number[] {
+  const edge = valuesOf(model.columns, "edge");
+  return [...Array(model.pairs.length / 2).keys()].filter((e) => !edge || edge[e] > 0);
+}
+
+/** What `connections` counts: edges of the network, or pairs that were compared. */
+export function countedNoun(model: Model): "edge" | "pair" {
+  return model.groups.length ? "pair" : "edge";
+}
+
 /** Return the sum of the strengths of each variable's pairs, and their number. */
 export function connections(
   n: number,

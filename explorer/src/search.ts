@@ -1,17 +1,19 @@
 /** A box to find variables by name. */
 
 import { fill, h, name } from "./dom";
+import { folded } from "./format";
 
 const MOST = 12;
 
-/** Return the variables whose names have a text in them: those that begin with it first. */
+/** Return the variables whose names have a text in them, whatever accents and case: those that begin with it first. */
 export function findNames(names: string[], text: string, most = MOST): number[] {
-  const wanted = text.trim().toLowerCase();
+  const wanted = folded(text.trim());
   if (!wanted) return [];
   const scored: [number, number][] = [];
   names.forEach((each, i) => {
-    const place = each.toLowerCase().indexOf(wanted);
-    if (place >= 0) scored.push([place === 0 ? (each.length === wanted.length ? 0 : 1) : 2, i]);
+    const own = folded(each);
+    const place = own.indexOf(wanted);
+    if (place >= 0) scored.push([place === 0 ? (own === wanted ? 0 : 1) : 2, i]);
   });
   return scored
     .sort((a, b) => a[0] - b[0] || a[1] - b[1])

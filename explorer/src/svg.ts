@@ -26,7 +26,7 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
     (line) =>
       `<line x1="${r(line.x1)}" y1="${r(line.y1)}" x2="${r(line.x2)}" y2="${r(line.y2)}" ` +
       `stroke="${line.colour}" stroke-width="${r(line.width)}" stroke-opacity="${r(line.alpha)}"` +
-      `${line.dashed ? ` stroke-dasharray="${dash(line.width).map(r).join(" ")}"` : ""}/>`,
+      `${line.dash.length ? ` stroke-dasharray="${line.dash.map(r).join(" ")}"` : ""}/>`,
   );
   const discs = drawing.discs.flatMap((disc) => [
     `<circle cx="${r(disc.x)}" cy="${r(disc.y)}" r="${r(disc.radius)}" fill="${disc.colour}" ` +
@@ -53,11 +53,6 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
     ...labels,
     `</g></svg>`,
   ].join("\n");
-}
-
-/** Dashes of a negative pair's line, longer where it is wide. */
-export function dash(width: number): [number, number] {
-  return [4 + 1.5 * width, 3 + width];
 }
 
 /** A square around what is observed. */

@@ -56,6 +56,7 @@ export class DataTable {
   private selected = -1;
   private readonly head = h("thead");
   private readonly body = h("tbody");
+  private readonly scroll: HTMLElement;
   private readonly pager = h("div", { class: "pager" });
 
   constructor(private readonly options: TableOptions) {
@@ -69,7 +70,17 @@ export class DataTable {
       this.head,
       this.body,
     );
-    this.element = h("div", { class: "table" }, h("div", { class: "scroll" }, table), this.pager);
+    this.scroll = h("div", { class: "scroll", on: { scroll: () => this.measure() } }, table);
+    this.element = h(
+      "div",
+      { class: "table" },
+      h("p", { class: "beyond" }, "more columns: scroll →"),
+      this.scroll,
+      this.pager,
+    );
+    const observer = new ResizeObserver(() => this.measure());
+    observer.observe(this.scroll);
+    observer.observe(table);
     this.body.addEventListener("keydown", (event) => this.key(event));
     this.drawHead();
   }
@@ -109,6 +120,14 @@ export class DataTable {
     return this.sorted;
   }
 
+  /** Say whether there are columns beyond the edge. */
+  private measure(): void {
+    const { scrollWidth, clientWidth, scrollLeft } = this.scroll;
+    this.element.classList.toggle("wider", scrollWidth > clientWidth + 1);
+    const end = Math.abs(scrollLeft) + clientWidth >= scrollWidth - 2;
+    this.element.classList.toggle("at-end", end);
+  }
+
   private get pageSize(): number {
     return this.options.pageSize ?? PAGE;
   }
@@ -128,7 +147,7 @@ export class DataTable {
     const cells = this.columns.map((column) => {
       const own = column.key === this.sortKey;
       const sort = !own ? "none" : this.ascending ? "ascending" : "descending";
-      const arrow = !own ? "" : this.ascending ? " ↑" : " ↓";
+      const arrow = !own ? "" : this.ascending ? "\u00a0↑" : "\u00a0↓";
       const act = () =>
         this.sortBy(column.key, own ? !this.ascending : (column.ascending ?? false));
       return h(

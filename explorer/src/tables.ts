@@ -1,13 +1,16 @@
 /** The tables beside the picture: all edges that pass the filters, and all variables. */
 
 import { modelOf, type Context } from "./context";
+import { valuesOf, type Model } from "./data";
 import { edgeColumns } from "./details";
 import { button, h, name, pairName } from "./dom";
-import { count, short } from "./format";
+import { count, folded, short } from "./format";
 import { connections, passes } from "./scene";
 import { DataTable, type TableColumn } from "./table";
 
-const FIRST = ["strength", "weight", "q_value", "frequency", "difference", "differs"];
+const FIRST = ["strength", "weight", "edge", "q_value", "frequency"];
+/** Of differences between groups, the mean of the groups is not what one looks for first. */
+const FIRST_OF_GROUPS = ["differs", "q_value", "weight_difference", "difference"];
 
 export class EdgeTable {
   readonly element: HTMLElement;
@@ -26,6 +29,7 @@ export class EdgeTable {
     });
     const more = h("input", {
       type: "checkbox",
+      id: "all-columns",
       on: {
         change: () => {
           this.all = more.checked;
@@ -36,7 +40,7 @@ export class EdgeTable {
     this.table = new DataTable({
       caption: "Edges that pass the filters",
       columns: this.columns(),
-      sort: modelOf(context).size,
+      sort: firstSort(modelOf(context)),
       select: (e) => context.selectPair(e),
     });
     this.element = h(
@@ -58,6 +62,8 @@ export class EdgeTable {
   reset(): void {
     this.table.setRows([]);
     this.table.setColumns(this.columns());
+    const sort = firstSort(modelOf(this.context));
+    this.table.sortBy(sort, sort === "q_value");
     this.fill();
   }
 
@@ -65,13 +71,13 @@ export class EdgeTable {
     const { store, view } = this.context;
     const model = modelOf(this.context);
     const passing = passes(model, store.state);
-    const wanted = this.filter.value.trim().toLowerCase();
-    const has = (i: number) => view.names[i].toLowerCase().includes(wanted);
+    const wanted = folded(this.filter.value.trim());
+    const has = (i: number) => folded(view.names[i]).includes(wanted);
     const rows = [...passing.keys()].filter(
       (e) => passing[e] && (!wanted || has(model.pairs[2 * e]) || has(model.pairs[2 * e + 1])),
     );
     this.table.setRows(rows);
-    this.counted.textContent = count(rows.length, "edge");
+    this.counted.textContent = count(rows.length, model.noun);
     this.select(false);
   }
 
@@ -91,16 +97,14 @@ export class EdgeTable {
       view.names[model.pairs[2 * e + 1]],
     ];
     const keys = model.columns.map((column) => column.key);
-    const groups = keys.filter((key) => /^strength_/.test(key));
-    const sizes = [...new Set([model.size, ...FIRST])];
-    const first = sizes.filter((key) => !(groups.length && key === "strength"));
-    const listed = this.all
-      ? [...first, ...keys.filter((key) => !first.includes(key))]
-      : [...first, ...groups];
+    const first = model.groups.length
+      ? [...FIRST_OF_GROUPS, ...keys.filter((key) => testedSizes(model).test(key))]
+      : [...new Set([model.size, ...FIRST])];
+    const listed = this.all ? [...first, ...keys.filter((key) => !first.includes(key))] : first;
     return [
       {
         key: "pair",
-        label: "Edge",
+        label: model.noun === "pair" ? "Pair" : "Edge",
         ascending: true,
         value: (e) => ends(e).join(" "),
         cell: (e) => pairName(ends(e)[0], ends(e)[1]),
@@ -123,6 +127,18 @@ export class EdgeTable {
     const text = [head, ...lines].map((cells) => cells.join(",")).join("\n");
     download(new Blob([`${text}\n`], { type: "text/csv" }), "edges.csv");
   }
+}
+
+/** The column that a table starts with: the surest differences first, or the largest edges. */
+export function firstSort(model: Model): string {
+  return model.groups.length ? "q_value" : model.size;
+}
+
+/** The numbers of each group that the tests are about: signed weights, strengths, or both. */
+function testedSizes(model: Model): RegExp {
+  const weights = valuesOf(model.columns, "weight_0");
+  if (!weights) return /^strength_\d+$/;
+  return weights.some((w) => Number.isNaN(w)) ? /^(weight|strength)_\d+$/ : /^weight_\d+$/;
 }
 
 export function download(blob: Blob, file: string): void {
@@ -165,9 +181,9 @@ export class VariableTable {
   }
 
   fill(): void {
-    const wanted = this.filter.value.trim().toLowerCase();
+    const wanted = folded(this.filter.value.trim());
     const { names } = this.context.view;
-    this.table.setRows([...names.keys()].filter((i) => names[i].toLowerCase().includes(wanted)));
+    this.table.setRows([...names.keys()].filter((i) => folded(names[i]).includes(wanted)));
     this.select(false);
   }
 

@@ -4,8 +4,8 @@ import { groupColour, LIGHT, MOST_GROUPS } from "./colours";
 import { modelOf, type Context } from "./context";
 import { valuesOf } from "./data";
 import { button, fill, h, name } from "./dom";
-import { percent, short, tiny } from "./format";
-import { passes } from "./scene";
+import { count, percent, short, tiny } from "./format";
+import { ownEdges, passes, signs } from "./scene";
 import { START, type Sign } from "./state";
 
 /** q-values are chosen on a logarithmic scale down to this. */
@@ -56,8 +56,7 @@ export class Toolbar {
     const model = modelOf(this.context);
     const passing = passes(model, this.context.store.state);
     const shown = passing.reduce((sum, pass) => sum + pass, 0);
-    const noun = model.groups.length ? "pairs" : "edges";
-    this.counted.textContent = `${shown.toLocaleString("en-US")} of ${passing.length.toLocaleString("en-US")} ${noun}`;
+    this.counted.textContent = `${shown.toLocaleString("en-US")} of ${count(passing.length, model.noun)}`;
   }
 
   private models(): HTMLElement {
@@ -192,7 +191,12 @@ export class Legend {
     if (valuesOf(model.columns, "differs")) lines.push(["differs", "differs between groups"]);
     if (valuesOf(model.columns, "weight"))
       lines.push(["positive", "positive"], ["negative", "negative"]);
-    if (lines.length) lines.push(["unsigned", "no sign"]);
+    if (valuesOf(model.columns, "edge")) lines.push(["outside", "in resamples only"]);
+    const edges = ownEdges(model);
+    const sign = signs(model);
+    if (lines.length && edges.some((e) => !sign[e])) {
+      lines.push(["unsigned", edges.some((e) => sign[e]) ? "no sign" : "no difference found"]);
+    }
     const grouping = view.groupings[store.state.grouping];
     const groups = (grouping?.names ?? []).slice(0, MOST_GROUPS).map((label, k) => {
       const chosen = store.state.group === k;

@@ -2,11 +2,13 @@
 
 import { observe, seriesOf, statesOf, type Context } from "./context";
 import { button, fill, h, name } from "./dom";
-import { percent } from "./format";
+import { folded, percent } from "./format";
 import { Marginal } from "./marginal";
 
 const PAGE = 25;
 const MOST_STATES = 8;
+const MOVED =
+  "Total variation: the probability that moved from some states to others, half the sum of all changes.";
 
 export class WhatIf {
   readonly element: HTMLElement;
@@ -70,9 +72,9 @@ export class WhatIf {
 
   private ordered(): number[] {
     const { view, oracle, store } = this.context;
-    const wanted = this.filter.value.trim().toLowerCase();
+    const wanted = folded(this.filter.value.trim());
     const all = [...view.names.keys()].filter(
-      (i) => view.names[i].toLowerCase().includes(wanted) && statesOf(this.context, i)?.length,
+      (i) => folded(view.names[i]).includes(wanted) && statesOf(this.context, i)?.length,
     );
     if (this.order.value === "name") {
       return all.sort((a, b) => view.names[a].localeCompare(view.names[b], "en"));
@@ -90,7 +92,7 @@ export class WhatIf {
     this.listed = this.ordered();
     this.parts = this.listed.slice(0, this.shown).map((node) => ({
       node,
-      moved: h("span", { class: "moved" }),
+      moved: h("span", { class: "moved", title: MOVED }),
       part: new Marginal({
         name: context.view.names[node],
         states: statesOf(context, node),
@@ -153,7 +155,7 @@ export class WhatIf {
     }
     const mode = oracle.latest?.modes?.[0];
     const bars = store.state.evidence.size
-      ? "Pale bars: before. Dark bars: given the evidence."
+      ? "Pale bars: before. Dark bars: given the evidence. Moved by: the probability that went from some states to others (total variation)."
       : "Bars: probabilities without evidence.";
     if (mode === undefined) return `${bars} ◆ most probable joint state: computing …`;
     if (mode === null) return bars;

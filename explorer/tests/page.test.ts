@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { decodeModel, floats, integers } from "../src/data";
-import { cut, percent, short, tiny } from "../src/format";
+import { dashed } from "../src/drawing";
+import { amount, cut, percent, short, signed, tiny } from "../src/format";
 import { placeLabels, type Wanted } from "../src/labels";
 import { conditional, doubleCentred } from "../src/pairtable";
 import { fileName } from "../src/save";
-import { connections, fit, makeScene, passes, within } from "../src/scene";
+import { connections, fit, makeScene, ownEdges, passes, within } from "../src/scene";
 import { findNames } from "../src/search";
 import { decodeState, encodeState, observedState, START, withEvidence } from "../src/state";
 import { toSvg } from "../src/svg";
@@ -45,6 +46,9 @@ test("numbers are written as people read them", () => {
   assert.deepEqual([1234.5, 12.34, 1.234, 0.0001, NaN, -Infinity, -0.5].map(short), [
     "1235", "12.3", "1.23", "1.0e−4", "–", "−∞", "−0.50",
   ]); // prettier-ignore
+  assert.deepEqual([-0.004, 0.004, -0, -0.005001].map(short), ["0.00", "0.00", "0.00", "−0.01"]);
+  assert.deepEqual([0.004, -0.004, 0.5, -0.5].map(signed), ["0.00", "0.00", "+0.50", "−0.50"]);
+  assert.deepEqual([20, 1234, 2.5].map(amount), ["20", "1,234", "2.50"]);
   assert.deepEqual([0, 0.0123, 1e-9].map(tiny), ["< 1e−300", "0.012", "1.0e−9"]);
   assert.deepEqual([0, 1, 0.5, 1e-9, 1 - 1e-9].map(percent), [
     "0 %",
@@ -180,6 +184,45 @@ test("names are found: equal ones first, then those that begin so, then those th
   assert.deepEqual(findNames(names, " rain "), [1, 2, 0]);
   assert.deepEqual(findNames(names, ""), []);
   assert.deepEqual(findNames(names, "a", 1), [0]);
+});
+
+test("names are found whatever their accents and case", () => {
+  const names = ["Müdigkeit", "Ärger", "Straße", "Øre", "élan"];
+  assert.deepEqual(findNames(names, "mud"), [0]);
+  assert.deepEqual(findNames(names, "MÜD"), [0]);
+  assert.deepEqual(findNames(["Mu\u0308digkeit"], "müdigkeit"), [0]);
+  assert.deepEqual(findNames(names, "strasse"), [2]);
+  assert.deepEqual(findNames(names, "ore"), [3]);
+  assert.deepEqual(findNames(names, "Élan"), [4]);
+});
+
+test("short negative lines have three dashes at least, and dashes at both ends", () => {
+  const style = { colour: "", width: 5, alpha: 1, dashed: true, pair: 0, dash: [] };
+  for (const [x2, first, second] of [
+    [30, 9, 8],
+    [400, 9, 8],
+  ]) {
+    const line = dashed({ ...style, x1: 0, y1: 0, x2, y2: 0 }, first, second);
+    assert.deepEqual([line.x1, line.x2], [first, x2 - second]);
+    const [on, off] = line.dash;
+    const dashes = (x2 - first - second + off) / (on + off);
+    assert(dashes > 2.999 && Math.abs(dashes - Math.round(dashes)) < 1e-9);
+    assert(on <= 1.2 * (4 + 1.5 * 5));
+  }
+  const hidden = { ...style, x1: 0, y1: 0, x2: 10, y2: 0 };
+  assert.equal(dashed(hidden, 9, 8), hidden);
+});
+
+test("of a bootstrap only the network's edges count as edges", () => {
+  const given = [
+    { key: "strength", label: "Strength", about: "", values: packed([1, 0, 0.5]) },
+    { key: "edge", label: "In network", about: "", values: packed([1, 0, 1]) },
+  ];
+  const pairs = packedInts([0, 1, 1, 2, 0, 3]);
+  const boot = decodeModel({ label: "", pairs, columns: given, noun: "pair" }, MODEL.states);
+  assert.deepEqual(ownEdges(boot), [0, 2]);
+  assert.deepEqual(ownEdges(MODEL), [0, 1, 2]);
+  assert.deepEqual([boot.noun, MODEL.noun], ["pair", "edge"]);
 });
 
 test("SVG holds names as text", () => {

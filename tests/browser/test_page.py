@@ -196,6 +196,28 @@ def test_the_table_sorts_filters_and_pages(page, path):
     assert "coat" in page.text(".details h2")
 
 
+@pytest.mark.parametrize("width", [1300, 420])
+def test_columns_fit_or_are_seen_to_go_on(page, path, width):
+    page.open(path, "tab=edges", width=width, height=850).settle()
+    scroll = "document.querySelector('.tab-panel .scroll')"
+    beyond = "getComputedStyle(document.querySelector('.beyond')).display !== 'none'"
+    headings = page.texts(".tab-panel thead th")
+    assert page.js(f"return {scroll}.scrollWidth <= {scroll}.clientWidth")
+    assert not page.js(f"return {beyond}")
+    before = page.js(f"return {scroll}.clientWidth")
+    page.click("#all-columns").settle()
+    assert len(page.texts(".tab-panel thead th")) > len(headings)
+    if width > 899:
+        assert page.js(f"return {scroll}.clientWidth") > 1.3 * before
+    else:
+        # More than fit: that is said, and the names stay in sight.
+        page.js("document.querySelector('table.data').style.width = '700px'")
+        page.wait(beyond)
+        page.js(f"{scroll}.scrollLeft = 200")
+        left = "document.querySelector('.tab-panel tbody th').getBoundingClientRect().left"
+        assert page.js(f"return {left}") == 0
+
+
 def test_variables_are_listed_with_their_connections(page, path):
     page.open(path, "tab=variables").settle()
     first = rows(page)[0].split("\t")

@@ -26,6 +26,16 @@ def boot():
 def test_a_bootstrap_shows_how_often_edges_come_back(page, boot, tmp_path):
     page.open(boot.explore(tmp_path / "boot.html"), "tab=edges").settle()
     records = {f"{r['first']} – {r['second']}": r for r in boot.edges()}
+    model = boot.model
+    assert page.text(".top .size") == f"4 variables, {count(model.n_edges, 'edge')}"
+    assert page.text(".toolbar .counted") == f"{len(records)} of {len(records)} pairs"
+    assert len(records) > model.n_edges
+    headings = [text.split("\u00a0")[0] for text in page.texts(".tab-panel thead th")]
+    known = {frozenset(edge) for edge in model.edges}
+    for row in page.texts(".tab-panel tbody tr"):
+        cells = dict(zip(headings, row.split("\t"), strict=True))
+        inside = frozenset(cells["Pair"].split(" – ")) in known
+        assert cells["In network"] == ("yes" if inside else "no")
     shown = [row.split("\t") for row in page.texts(".tab-panel tbody tr")]
     assert {row[0] for row in shown} == set(records)
     page.slide("#filter-frequency", 200)
@@ -50,7 +60,7 @@ def test_a_bootstrap_without_its_network_answers_nothing(page, boot, tmp_path):
     shown = bootstrap_view(bootstrap_dict(boot), boot.names, None, "Bootstrap")
     page.open(write_page(tmp_path / "boot.html", shown), "v=0")
     assert page.text(".details h2") == "a"
-    assert page.texts("[data-tab]") == ["Details", "Edges", "Variables"]
+    assert page.texts("[data-tab]") == ["Details", "Pairs", "Variables"]
     assert page.js("return document.querySelector('.evidence').hidden")
     page.js("location.hash = 'e=0'")
     page.wait("document.querySelector('.details h2').textContent.includes('–')")
@@ -69,12 +79,23 @@ def groups():
 def test_a_comparison_shows_differences_and_each_group(page, groups, tmp_path):
     page.open(groups.explore(tmp_path / "groups.html"), "tab=edges").settle()
     assert page.texts("[data-model]") == ["Differences", "north", "south"]
-    page.click("thead [data-sort='q_value']")
     first = groups.edges()[0]
     assert first["differs"]
     row = page.text(".tab-panel tbody tr")
     assert row.startswith(f"{first['first']} – {first['second']}")
     assert "yes" in row
+    # The difference beside p and q is that of what was tested: here of signed weights.
+    headings = [text.split("\u00a0")[0] for text in page.texts(".tab-panel thead th")]
+    cells = dict(zip(headings, row.split("\t"), strict=True))
+    for heading, key in (
+        ("Difference", "weight_difference"),
+        ("Weight: north", "weight_north"),
+        ("Weight: south", "weight_south"),
+    ):
+        assert cells[heading] == f"{first[key]:+.2f}".replace("-", "−")
+    legend = page.text(".legend")
+    assert "positive" in legend
+    assert "no sign" not in legend
     page.click(".tab-panel tbody tr:first-child button").settle()
     # Both groups' tables are there, and both groups' probabilities of a variable.
     south = groups.networks["south"].model_

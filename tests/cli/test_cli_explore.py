@@ -6,6 +6,7 @@ import webbrowser
 
 import pytest
 
+from graftwork.exchange import export
 from graftwork.models import PairwiseMRF, load, read_info
 
 
@@ -93,6 +94,8 @@ def test_folders_of_bootstrap_and_of_compare_groups(graftwork, chain_csv, tmp_pa
         (["."], "holds no model.gw, groups.json or bootstrap.json"),
         (["note.txt"], "note.txt"),
         (["m.gw", "--out", "no/such/page.html"], "no such folder"),
+        (["m.gw", "--out", "page.txt"], "'page.txt' does not end in .html or .htm"),
+        (["bad.crfsuite"], "is not a CRFsuite model, or damaged"),
         (["m.gw", "--groups", "note.txt"], "there is no variable 'hello'"),
     ],
 )
@@ -102,6 +105,7 @@ def test_what_cannot_be_explored_is_said_in_a_sentence(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "note.txt").write_text("variable,group\nhello,world\n")
     model.save("m.gw")
+    (tmp_path / "bad.crfsuite").write_bytes(b"lCRF" + bytes(20))
     (tmp_path / "empty").mkdir()
     if words == ["."]:
         words = ["empty"]
@@ -109,6 +113,16 @@ def test_what_cannot_be_explored_is_said_in_a_sentence(
     assert done.code == 2
     assert told.lower() in done.err.lower()
     assert len(done.lines) == 1
+
+
+def test_files_of_other_programs_are_explored(graftwork, model, tmp_path):
+    export(model, tmp_path / "m.uai")
+    groups = tmp_path / "groups.csv"
+    groups.write_text("variable,group\nrain,sky\n")
+    assert graftwork("explore", tmp_path / "m.uai", "--groups", groups).code == 0
+    data = data_of(tmp_path / "m.html")
+    assert data["names"] == list(model.names)
+    assert data["models"][0]["untested"] == "this file holds no tests"
 
 
 def test_groups_are_for_networks(graftwork, tmp_path):

@@ -111,6 +111,69 @@ def test_every_result_has_a_page_and_other_things_are_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["net.pdf", "net.txt", "net"])
+def test_names_of_other_formats_are_refused(tmp_path, name):
+    with pytest.raises(ParameterError, match=r"does not end in \.html or \.htm") as caught:
+        three().explore(tmp_path / name)
+    assert "'net.html'" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    assert three().explore(tmp_path / "net.HTM").is_file()
+
+
+def test_a_model_alone_says_that_it_carries_no_tests():
+    rows = np.random.default_rng(0).integers(0, 2, (60, 2))
+    net = gw.MarkovNetwork(lam=0.001).fit(np.column_stack([rows, rows[:, 0]]))
+    assert "a model alone carries no tests" in view(net.model_)["models"][0]["untested"]
+    assert "graftwork explore" in view(net.model_)["models"][0]["untested"]
+    assert view(net)["models"][0]["untested"] == "its edges were not tested"
+
+
+def grouped(states, tables, seed):
+    """Return rows of two groups: the first two variables are connected by each of the tables."""
+    names, parts = list(states), []
+    for k, table in enumerate(tables):
+        model = gw.PairwiseMRF(states, None, {(names[0], names[1]): table})
+        parts.append(model.sample(500, random_state=seed + k).to_dict())
+    rows = {name: list(parts[0][name]) + list(parts[1][name]) for name in names}
+    return rows | {"where": ["n"] * 500 + ["s"] * 500}
+
+
+def test_differences_of_groups_are_of_what_was_tested():
+    binary = {"a": ["no", "yes"], "b": ["no", "yes"], "c": ["no", "yes"]}
+    found = gw.compare_groups(grouped(binary, [np.eye(2), -np.eye(2)], 0), by="where")
+    columns = columns_of(view(found)["models"][0])
+    records = found.edges()
+    assert len(records) >= 1
+    # The groups are about as strong, with opposite signs: strengths hardly differ, weights do.
+    assert abs(records[0]["difference"]) < 1 < records[0]["weight_difference"]
+    for key in ("weight_difference", "q_value"):
+        np.testing.assert_array_equal(columns[key], [r[key] for r in records])
+    assert "difference" not in columns
+    means = [(r["weight_n"] + r["weight_s"]) / 2 for r in records]
+    np.testing.assert_allclose(columns["weight"], means, rtol=1e-12)
+    assert any("fitted together in each group" in text for text in view(found)["words"])
+
+    three_states = {"a": ["x", "y", "z"], "b": ["x", "y", "z"]}
+    tables = [2 * np.eye(3), 0.5 * np.eye(3)]
+    found = gw.compare_groups(grouped(three_states, tables, 4), by="where")
+    columns = columns_of(view(found)["models"][0])
+    np.testing.assert_array_equal(columns["difference"], [r["difference"] for r in found.edges()])
+    assert not {"weight", "weight_0", "weight_difference"} & set(columns)
+
+
+def test_colours_are_those_of_the_figures():
+    from graftwork.report.figures import NEGATIVE, POSITIVE, UNSIGNED
+    from graftwork.report.groups_plot import _DIFFERS
+
+    for name, colour in (
+        ("positive", POSITIVE), ("negative", NEGATIVE), ("unsigned", UNSIGNED),
+        ("differs", _DIFFERS),
+    ):  # fmt: skip
+        # The first of each is that of light paper.
+        assert re.search(rf"--{name}: ?(#\w+)", asset("explorer.css"))[1] == colour
+        assert re.search(rf"\b{name}:\"(#\w+)\"", asset("explorer.js"))[1] == colour
+
+
 def test_names_and_states_are_texts_that_can_be_told_apart():
     assert texts([1, "1", 2.5, None, True]) == ["1", "'1'", "2.5", "None", "True"]
     assert grouping("Group", ["b", None, "a", "b"]) == {

@@ -21,6 +21,7 @@ graftwork explore run --groups groups.csv
 graftwork explore bootstrap
 graftwork explore groups
 graftwork explore chunker
+graftwork explore network.uai
 
 The page is one file: it needs no internet and no server, and can be sent to others."""
 
@@ -30,13 +31,15 @@ def explore(
         Path,
         typer.Argument(
             metavar="FOLDER|FILE",
-            help="A folder that learn, bootstrap, compare-groups or crf wrote, or a model file.",
+            help="A folder that learn, bootstrap, compare-groups or crf wrote, or a model file "
+            "(of other programs, too: UAI, libDAI, plmc, CRFsuite).",
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where to write the page; default explorer.html in the folder."
+            metavar="FILE",
+            help="Where to write the page (.html); default explorer.html in the folder.",
         ),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
@@ -55,10 +58,12 @@ def explore(
     everything in it.
     """
     from graftwork.report.explorer.folders import model_of, saved_view
-    from graftwork.report.explorer.page import write_page
+    from graftwork.report.explorer.page import page_path, write_page
 
     if not source.exists():
         raise DataError(f"there is no {str(source)!r}; give a folder that learn wrote, or a file.")
+    own = source / "explorer.html" if source.is_dir() else source.with_suffix(".html")
+    target = page_path(out or own)
     file = model_of(source)
     options: dict[str, Any] = {}
     if file is not None:
@@ -67,7 +72,6 @@ def explore(
         options["meanings"] = meanings_in(file)
     if groups is not None:
         options["groups"] = _groups(file, groups)
-    target = out or (source / "explorer.html" if source.is_dir() else source.with_suffix(".html"))
     written = write_page(target, saved_view(source, title, **options))
     typer.echo(f"Wrote {written} ({written.stat().st_size / 1e6:.1f} MB).")
     if open_ and not webbrowser.open(written.resolve().as_uri()):
@@ -77,7 +81,8 @@ def explore(
 def _groups(file: Path | None, groups: Path) -> dict[Any, str | None]:
     """Return the groups of a network's variables that a file names."""
     from graftwork.cli.groups import read_groups
-    from graftwork.models import PairwiseMRF, load
+    from graftwork.exchange import load
+    from graftwork.models import PairwiseMRF
 
     model: PairwiseMRF | ChainModel | None = None if file is None else load(file)
     if not isinstance(model, PairwiseMRF):

@@ -95,7 +95,9 @@ def bootstrap_view(
     columns = [
         *resampled_columns(found, ends),
         column("strength", "Strength", strengths, "In the network of all rows; 0 without an edge."),
-    ]
+        column("edge", "In network", (strengths > 0).astype(float),
+               "Whether the network of all rows has the edge; others are edges of resamples only."),
+    ]  # fmt: skip
     if model is not None:
         weights = _weights(model, names, pairs)
         if np.isfinite(weights).any():
@@ -110,7 +112,7 @@ def bootstrap_view(
         names,
         [[] for _ in names] if model is None else state_texts(model, meanings),
         places_of(len(named), pairs[own], strengths[own]),
-        [model_view("Bootstrap", pairs, columns, model, names)],
+        [model_view("Bootstrap", pairs, columns, model, names) | {"noun": "pair"}],
         groupings=groups,
         columns=variable_columns(found, named),
         words=[found["words"]],

@@ -20,6 +20,13 @@ from graftwork.report.explorer.networks import (
 )
 from graftwork.report.explorer.packing import Record, column
 
+_FITTED = (
+    "Numbers under Differences may differ from those of a group's own network. To be compared, the "
+    "same pairs, all that are an edge of any group's network or of the network of all rows, are "
+    "fitted together in each group, without the sparsity penalty; a group's own network has its "
+    "own edges only."
+)
+
 
 def comparison_view(
     found: Mapping[str, Any],
@@ -46,7 +53,7 @@ def comparison_view(
         raise DataError("the networks of the groups differ in their variables or states.")
     views = [
         model_view("Differences", pairs, differences["columns"])
-        | {"groups": list(range(1, len(models) + 1))}
+        | {"groups": list(range(1, len(models) + 1)), "noun": "pair"}
     ]
     views += [
         network_model(model, own, label=label)
@@ -58,7 +65,7 @@ def comparison_view(
         state_texts(models[0]),
         places_of(len(names), pairs, strengths),
         views,
-        words=[found["words"]],
+        words=[found["words"], _FITTED],
     )
 
 
@@ -77,28 +84,53 @@ def _differences(
         column("p_value", "p", _values(records, "p_value"),
                "Of the test that all groups have the same table."),
     ]  # fmt: skip
-    if records and "difference" in records[0]:
+    weights = np.array([_values(records, f"weight_{label}") for label in labels]).T
+    weights = weights.reshape(-1, len(labels))
+    signed = np.isfinite(weights).all(axis=1)
+    columns += _apart(records, labels, signed)
+    if signed.any():
+        columns += [
+            column(f"weight_{g}", f"Weight: {label}", weights[:, g], f"Signed, in {label}.")
+            for g, label in enumerate(labels)
+        ]
+    columns += [
+        column(f"strength_{g}", f"Strength: {label}", each[:, g], f"Its strength in {label}.")
+        for g, label in enumerate(labels)
+    ]
+    if signed.any():
         columns.append(
-            column("difference", "Difference", _values(records, "difference"),
-                   f"The strength in {labels[0]} less that in {labels[1]}.")
+            column("weight", "Weight: mean", weights.mean(axis=1),
+                   "The mean of the groups' signed weights, whose sign lines show.")
         )  # fmt: skip
-    for g, label in enumerate(labels):
-        columns.append(
-            column(f"strength_{g}", f"Strength: {label}", each[:, g], f"Its strength in {label}.")
-        )
-        weights = _values(records, f"weight_{label}")
-        if np.isfinite(weights).any():
-            columns.append(
-                column(f"weight_{g}", f"Weight: {label}", weights, f"Signed, in {label}.")
-            )
     strengths = np.nan_to_num(each).mean(axis=1) if len(each) else np.zeros(0)
-    columns.append(column("strength", "Strength", strengths, "The mean of the groups'."))
+    columns.append(column("strength", "Strength: mean", strengths, "Of the groups."))
     columns.append(
         column("differs", "Differs", [float(r["differs"]) for r in records],
                f"At a false discovery rate of {found['fdr']:g}.")
     )  # fmt: skip
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return {"ends": pairs, "columns": columns}, strengths
+
+
+def _apart(
+    records: Sequence[Mapping[str, Any]], labels: Sequence[str], signed: Any
+) -> list[Record]:
+    """Return how far two groups are apart in what was tested: weights if a pair has them."""
+    if len(labels) != 2:
+        return []
+    first, second = labels
+    out = []
+    if signed.any():
+        out.append(
+            column("weight_difference", "Difference", _values(records, "weight_difference"),
+                   f"The signed weight in {first} less that in {second}, which the test is about.")
+        )  # fmt: skip
+    if not signed.all():
+        strengths = np.where(signed, math.nan, _values(records, "difference"))
+        label = "Difference of strengths" if signed.any() else "Difference"
+        about = f"The strength in {first} less that in {second}; the test is of whole tables."
+        out.append(column("difference", label, strengths, about))
+    return out
 
 
 def _values(records: Sequence[Mapping[str, Any]], key: str) -> list[float]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graftwork.errors import DataError
-from graftwork.models import ChainModel, PairwiseMRF, load, load_network, read_info
+from graftwork.exchange import load, load_network, read_info
+from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.report.chain_summary import chain_words
 from graftwork.report.edges import saved_tests
 from graftwork.report.explorer.bootstraps import bootstrap_view
@@ -33,8 +34,8 @@ def saved_view(
     Parameters
     ----------
     source : Path
-        A model file; or a folder with model.gw (learn, path, crf), groups.json (compare-groups)
-        or bootstrap.json (bootstrap).
+        A model file, of graftwork or of another program; or a folder with model.gw (learn, path,
+        crf), groups.json (compare-groups) or bootstrap.json (bootstrap).
     groups : mapping of variable to group, optional
         To colour the variables of a network by.
     meanings : mapping of variable to {state: words}, optional
@@ -89,6 +90,8 @@ def _model_view(
         bootstrap=found,
         info=info,
         meanings=meanings,
+        # Files of other programs say nothing of how a network was learned.
+        untested="its edges were not tested" if info else "this file holds no tests",
     )
 
 

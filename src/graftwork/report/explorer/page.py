@@ -11,9 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from graftwork.errors import ParameterError
 from graftwork.report.explorer.packing import embedded
 from graftwork.report.trace import write_text
 
+_SUFFIXES = (".html", ".htm")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -67,10 +69,28 @@ def page_html(view: dict[str, Any]) -> str:
     )
 
 
+def page_path(path: str | PathLike[str]) -> Path:
+    """Return where a page is to be written; names that say it is something else are refused.
+
+    Examples
+    --------
+    >>> page_path("net.html").name
+    'net.html'
+    """
+    file = Path(path)
+    if file.suffix.lower() not in _SUFFIXES:
+        raise ParameterError(
+            f"the explorer's page is HTML, and {str(path)!r} does not end in .html or .htm; give a "
+            f"name such as {file.with_suffix('.html').name if file.name else 'net.html'!r}."
+        )
+    return file
+
+
 def write_page(path: str | PathLike[str], view: dict[str, Any]) -> Path:
     """Write the page of a view, completely or not at all, and return where it is."""
-    write_text(path, page_html(view))
-    return Path(path)
+    file = page_path(path)
+    write_text(file, page_html(view))
+    return file
 
 
 @cache

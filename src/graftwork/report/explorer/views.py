@@ -37,10 +37,16 @@ from graftwork.report.explorer.networks import (
     view_of,
 )
 from graftwork.report.explorer.packing import Record, column
-from graftwork.report.explorer.page import write_page
+from graftwork.report.explorer.page import page_path, write_page
 from graftwork.report.groups import groups_dict
 from graftwork.report.predictability import ring_shares
 from graftwork.text import count
+
+#: Instead of the least sure edge, where a network was given without the fit that tested it.
+_MODEL_ALONE = (
+    "a model alone carries no tests; use net.explore of the fitted network, or its model file: "
+    "graftwork explore run/model.gw"
+)
 
 
 def explore(
@@ -56,7 +62,7 @@ def explore(
     ----------
     learned : MarkovNetwork, PairwiseMRF, Bootstrap, GroupComparison, ChainCRF or ChainModel
     path : path-like
-        Where to write it, such as "net.html".
+        Where to write it: a name that ends in .html or .htm.
     groups : mapping of variable to group, optional
         Groups to colour the variables of a network by.
     title : str, optional
@@ -70,7 +76,8 @@ def explore(
     'net.html'
     """
     options = {} if groups is None else {"groups": groups}
-    return write_page(path, view(learned, title, **options))
+    # A name that cannot be written to is refused before the layout is computed.
+    return write_page(page_path(path), view(learned, title, **options))
 
 
 @singledispatch
@@ -100,7 +107,7 @@ def _(net: MarkovNetwork, title: str | None = None, **options: Any) -> Record:
 
 @view.register
 def _(model: PairwiseMRF, title: str | None = None, **options: Any) -> Record:
-    return network_view(model, title, **options)
+    return network_view(model, title, untested=_MODEL_ALONE, **options)
 
 
 @view.register
@@ -143,6 +150,7 @@ def network_view(
     bootstrap: Mapping[str, Any] | None = None,
     info: Mapping[str, Any] | None = None,
     meanings: Meanings | None = None,
+    untested: str = "its edges were not tested",
 ) -> Record:
     """Return what the page shows of a network, with what is known besides.
 
@@ -158,6 +166,8 @@ def network_view(
     info : mapping, optional
         How it was learned, as model files keep it.
     meanings : mapping of variable to {state: words}, optional
+    untested : str
+        Why there are no tests, where there are none.
 
     Examples
     --------
@@ -177,7 +187,7 @@ def network_view(
         model.names,
         state_texts(model, meanings),
         places_of(*edge_arrays(model)),
-        [network_model(model, tests, explained, more)],
+        [network_model(model, tests, explained, more) | {"untested": untested}],
         groupings=groupings_of(model, _checked(groups, model)),
         columns=columns,
         words=_words(info or {}, tests or {}),
