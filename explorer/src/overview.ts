@@ -39,7 +39,8 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       ],
     ]);
   }
-  if (drawn) facts.push(["Best connected", bestConnected(context, degree)]);
+  // Pairs that were compared need not be edges of any group.
+  if (drawn && !differs) facts.push(["Best connected", bestConnected(context, degree)]);
   const sure = leastSure(context);
   if (sure.length && !differs) facts.push(["Least sure edge", sure]);
   const sign = signs(model);
@@ -119,7 +120,7 @@ function nodeLink(context: Context, i: number): HTMLElement {
   return link;
 }
 
-/** The edge with the largest q-value, or the one that comes back least often. */
+/** The edge with the largest q-value, or that comes back least often; of equals the weakest. */
 function leastSure(context: Context): Child[] {
   const model = modelOf(context);
   const q = valuesOf(model.columns, "q_value");
@@ -132,8 +133,11 @@ function leastSure(context: Context): Child[] {
     );
     return made;
   };
+  const size = valuesOf(model.columns, model.size);
   const largest = (values: Float64Array) =>
-    own.filter((e) => !Number.isNaN(values[e])).sort((a, b) => values[b] - values[a])[0];
+    own
+      .filter((e) => !Number.isNaN(values[e]))
+      .sort((a, b) => values[b] - values[a] || (size ? size[a] - size[b] : 0))[0];
   if (q) {
     const e = largest(q);
     if (e !== undefined) return [link(e), ` (q = ${tiny(q[e])})`];
