@@ -40,8 +40,8 @@ def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
     block = np.full((n_parameters, n_parameters), np.nan)
     padded = np.hstack([p, np.full((count, 2), np.nan)]).ravel()
     kernel.sum_hessian(
-        (0,) * lanes, basis, padded, states + 2, masses, codes, rows, halves, cards, seen, starts,
-        block,
+        (0,) * lanes, basis, padded, states + 2, masses, codes, halves[:, 0], rows, halves, cards,
+        seen, starts, block,
     )  # fmt: skip
     design = np.zeros((count, 3, n_parameters))
     design[:, :, :3] = np.eye(3)

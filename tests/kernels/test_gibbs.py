@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from brute import enumerate_states, random_potentials
+from scipy.stats import kstest
 
 from graftwork.inference.sampling import look_ups
 from graftwork.inference.wiring import conditionals
@@ -78,3 +79,40 @@ def test_draws_are_dealt_to_the_columns_of_their_lanes():
     for i in range(2):
         wanted = [*part[i, :, 0], *part[i, :2, 1], 99, *part[i, :, 2]]
         assert out[i].tolist() == wanted
+
+
+def test_cells_are_drawn_one_after_the_other_given_the_others_of_their_rows():
+    """A chain of three variables; of the last cell drawn the first one is a neighbour's."""
+    rng = np.random.default_rng(5)
+    cards, tables = np.array([2, 3, 2]), (rng.normal(size=(2, 3)), rng.normal(size=(3, 2)))
+    unaries = [rng.normal(size=s) for s in cards]
+    weights = np.concatenate([*unaries, *(table.ravel() for table in tables)])
+    halves = np.array([[1, 7, 3, 1], [0, 7, 1, 3], [2, 13, 2, 1], [1, 13, 1, 2]])
+    indptr, offsets = np.array([0, 1, 3, 4]), np.array([0, 2, 5, 7])
+    rows, starts = np.array([0, 3, 1, 3]), np.array([0, 2, 4, 4])
+    codes = rng.integers(0, 2, (3, 4)).astype(np.uint8)
+    drawn, wanted = codes.copy(), codes.astype(np.int64)
+    kernel.draw_cells(
+        2, 7, 100, rows, starts, cards, offsets, weights, indptr, halves, drawn
+    )  # fmt: skip
+    assert not np.array_equal(drawn, codes)
+
+    def state(logits, row, i):
+        shares = np.exp(logits) / np.exp(logits).sum()
+        return int((shares.cumsum() <= kernel.uniform_at(7, 100 + row, 2 * 3 + i)).sum())
+
+    for row in (0, 3):
+        wanted[0, row] = state(unaries[0] + tables[0][:, wanted[1, row]], row, 0)
+    for row in (1, 3):
+        logits = unaries[1] + tables[0][wanted[0, row]] + tables[1][:, wanted[2, row]]
+        wanted[1, row] = state(logits, row, 1)
+    assert np.array_equal(drawn, wanted)
+
+
+def test_numbers_by_counters_look_random():
+    numbers = np.array([kernel.uniform_at(3, r, k) for r in range(300) for k in range(20)])
+    grid = numbers.reshape(300, 20)
+    assert kstest(numbers, "uniform").pvalue > 1e-3
+    assert np.abs(np.corrcoef(grid.T) - np.eye(20)).max() < 0.25
+    assert np.abs(np.corrcoef(grid[:-1].ravel(), grid[1:].ravel())[0, 1]) < 0.05
+    assert len(np.unique(numbers)) == numbers.size

@@ -129,20 +129,22 @@ def test_changes_of_tables_are_averaged_under_the_conditionals(removed):
         assert np.isclose(out[e], problem.mass @ values, rtol=1e-11)
 
 
-def test_classes_are_refined_and_gathered():
+def test_keys_are_made_counted_and_numbered():
     rng = np.random.default_rng(2)
-    first, second = rng.integers(0, 3, 50), rng.integers(0, 4, 50)
-    ids, fresh, places = first.astype(np.int32), np.empty(50, np.int32), np.empty(12, np.int32)
-    count = kernel.refine(ids, 3, second.astype(np.uint8), 4, places, fresh)
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-    different = list(dict.fromkeys(pairs))  # in the order of appearance
-    assert count == len(different)
-    assert fresh.tolist() == [different.index(pair) for pair in pairs]
+    codes = np.stack([rng.integers(0, 3, 50), rng.integers(0, 4, 50)]).astype(np.uint8)
+    cards, whole = np.array([3, 4]), codes[0].astype(np.int64) * 4 + codes[1]
+    keys = np.empty(30, dtype=np.int64)
+    kernel.find_keys(codes, np.array([0, 1]), cards, 20, keys)
+    assert keys.tolist() == whole[20:].tolist()
+    ids = codes[0].astype(np.int32)
+    kernel.extend_keys(ids, codes[1], 4)
+    assert ids.tolist() == whole.tolist()
     for weights in (np.zeros(0), rng.random(50)):
-        rows, totals = np.empty(count, np.int64), np.empty(count)
-        kernel.gather_classes(fresh, weights, rows, totals)
-        assert [pairs[r] for r in rows] == different
-        assert np.allclose(totals, np.bincount(fresh, weights if weights.size else None))
+        counts = np.zeros(12)
+        kernel.count_keys(ids, weights, counts)
+        assert np.allclose(counts, np.bincount(whole, weights if weights.size else None, 12))
+    kernel.renumber(ids, np.arange(12, dtype=np.int32)[::-1].copy())
+    assert ids.tolist() == (11 - whole).tolist()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

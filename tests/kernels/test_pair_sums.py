@@ -96,6 +96,13 @@ def test_rows_are_added_to_the_cells_they_lie_in(codes):
     kernel.part_cells(EIGHT, strides, EXTENDED[variables], bounds, bases, sizes, places, sums, out)
     hot = np.hstack([one_hot(codes, j)[start : start + count] for j in variables])
     assert np.allclose(out.reshape(14, 8), hot.T @ own.reshape(count, 8))
+    blocks, both = np.ones((2, 14, 8)), np.stack([own, 2.0 * own])
+    kernel.add_blocks(
+        EIGHT, both, cells.ravel(), strides, EXTENDED[variables], bounds, bases, sizes, places,
+        blocks,
+    )  # fmt: skip
+    for block, times in zip(blocks, (1.0, 2.0), strict=True):
+        assert np.allclose(block, 1.0 + times * out.reshape(14, 8))
 
 
 @pytest.mark.parametrize("side", [0, 1])

@@ -71,8 +71,8 @@ def test_a_neighbourhood_grows_neighbour_by_neighbour_to_the_same_as_at_once():
     sample = prepare(made(cards, rows))
     grown, at_once = NeighbourhoodCache(sample), NeighbourhoodCache(sample)
     for count in range(1, 6):
-        one = grown.get(0, np.arange(1, 1 + count))
-    other = at_once.get(0, np.arange(1, 6))
+        one = grown.get({0: np.arange(1, 1 + count)})[0]
+    other = at_once.get({0: np.arange(1, 6)})[0]
     assert one.count == other.count
     assert np.array_equal(one.ids, other.ids)
 
@@ -141,7 +141,9 @@ def test_products_however_they_are_cut(weighted, monkeypatch):
     objective, here = large(weighted)
     point, pairs = objective.at(here), all_pairs(40)
     whole = point.pair_gradients(pairs)[0]
-    for name, value in (("PART", 7), ("MOST_CELLS", 100), ("SPAN", 999), ("MOST_COMBINED", 1)):
+    for name, value in (
+        ("PART", 7), ("MOST_CELLS", 100), ("SPAN", 999), ("MOST_COMBINED", 1), ("ROWS", 1),
+    ):  # fmt: skip
         monkeypatch.setattr(pair_sums, name, value)
         assert np.allclose(point.pair_gradients(pairs)[0], whole, rtol=0, atol=1e-13)
     tall = pairs[pairs[:, 0] < 20]  # few with many: rectangles

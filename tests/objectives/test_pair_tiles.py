@@ -1,5 +1,7 @@
 """Sums over tiles of pairs, against plain sums over rows."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from graftwork.data.encoded import prepare
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Potentials
 from graftwork.kernels.pair_tiles import find_doubtful
-from graftwork.objectives import pair_tiles
+from graftwork.objectives import pair_sums, pair_tiles
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.objectives.pseudo import PseudoLikelihood
 
@@ -73,9 +75,30 @@ def test_scores_and_statistics_are_those_of_plain_sums(states, weights, tile, mo
     assert pairs == {(i, j) for i in variables.tolist() for j in variables.tolist() if i < j}
 
 
+@pytest.mark.parametrize("tile", [1000, 7])
+@pytest.mark.parametrize("leading", [0, 1, 5, 12])
+def test_pairs_of_leading_variables_come_once_each(leading, tile, monkeypatch):
+    monkeypatch.setattr(pair_tiles, "TILE", tile)
+    point, variables = point_of(STATES["mixed"], None), np.random.default_rng(1).permutation(12)
+    pairs = []
+    for some in point.tiles(variables, leading):
+        scores = some.scores(np.ones(12), False)
+        for x, i in enumerate(some.first.tolist()):
+            for y, j in enumerate(some.second.tolist()):
+                if some.triangle and y <= x:
+                    continue
+                pairs.append(frozenset((i, j)))
+                norm = np.linalg.norm(plain_table(point, i, j)) / 300
+                assert scores[x, y] == pytest.approx(norm, rel=1e-9)
+    first = set(variables[:leading].tolist())
+    expected = {frozenset(p) for p in combinations(range(12), 2) if first & set(p)}
+    assert len(pairs) == len(expected)
+    assert set(pairs) == expected
+
+
 @pytest.mark.parametrize("memory", [2**30, 1])
 def test_conditionals_that_do_not_fit_are_made_as_they_are_needed(memory, monkeypatch):
-    monkeypatch.setattr(pair_tiles, "SPAN", 64)
+    monkeypatch.setattr(pair_sums, "SPAN", 64)
     monkeypatch.setattr(pair_tiles, "MOST_CELLS", 0)
     here = point_of([3] * 12, None)
     here.objective.memory = memory

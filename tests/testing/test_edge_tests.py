@@ -284,12 +284,12 @@ def test_some_rows_are_chosen_by_what_is_in_them():
     kept = []
     for one in (weighted, repeated):
         sample = prepare(one, merge=False)
-        share = 300 / sample.n_rows
         point = PseudoLikelihood(sample, 1).at(independent_potentials(sample))
-        rows = FittedRows.of(point, all_states(sample))
-        some = rows.some(round(share * sample.n_rows * sample.n_rows / 900))
-        kept.append({tuple(row) for row in sample.codes[:, some.chosen].T.tolist()})
-        assert 0.2 < some.share < 0.5
+        some = FittedRows.of(point, all_states(sample)).some(100)
+        assert some.sample.n_rows == 100
+        assert 0.05 < some.share < 0.5
+        shown = zip(some.sample.codes.T.tolist(), some.sample.weights, strict=True)
+        kept.append({(*row, weight) for row, weight in shown})
     assert kept[0] == kept[1]
 
 

@@ -135,15 +135,17 @@ def binned(coded: Coded, name: Hashable, bins: Bins | None, weights: Any = None)
     return replace(coded, codes=codes, states=states, declared=True, ordered=True)
 
 
-def counts_rows(coded: Coded) -> bool:
+def counts_rows(coded: Coded, n_rows: int | None = None) -> bool:
     """Return whether a column looks like row numbers: another whole number in every row, no gaps.
+
+    The rows are those of `coded`, or `n_rows` where it has each state only once.
 
     Examples
     --------
     >>> counts_rows(Coded(np.arange(50), tuple(range(1, 51))))
     True
     """
-    rows, states = len(coded.codes), coded.states
+    rows, states = len(coded.codes) if n_rows is None else n_rows, coded.states
     if coded.missing is not None or rows < _MANY_ROWS or len(states) < rows:
         return False
     whole = all(isinstance(state, int) and not isinstance(state, bool) for state in states)

@@ -136,7 +136,7 @@ def assemble(
     """
     names = clean_names(raw.names)
     check_shape(raw.n_rows, len(names))
-    wanted = _declared(states, names)
+    wanted = declared_by_name(states, names)
     check_binned_names(bins, names, wanted)
     given = None if weights is None else checked_weights(weights, raw.n_rows)
     columns, counting, notes = [], [], list(raw.notes)
@@ -144,39 +144,66 @@ def assemble(
         coded = encode(raw.column(j), name, raw.place)
         if name in wanted:
             own: Unseen = "ignore" if absent is not None and name == absent else unseen
-            coded = _to_states(coded, wanted[name], name, raw.place, own)
-        _check_finite(coded, name, raw.place)
+            coded = to_states(coded, wanted[name], name, raw.place, own)
+        check_finite(coded, name, raw.place)
         if bins is not None and name not in wanted:
             if not isinstance(bins, Mapping) and counts_rows(coded):
                 counting.append(name)
             fine, coded = coded, binned(coded, name, bins, given)
-            notes += [] if coded is fine else _notes_on_codes(fine, name)
+            notes += [] if coded is fine else notes_on_codes(fine, name)
         columns.append(settle(coded, name, missing, raw.place))
     _check_missing(columns, names, raw)
-    _check_counts(columns, names)
-    if counting:
-        warnings.warn(
-            f"{listing(counting)}: another whole number in every row, as row numbers and "
-            f"identifiers have; leave out what is one (drop={counting!r} when a file is read).",
-            DataWarning,
-            stacklevel=level_of_caller(),
-        )
+    check_counts(columns, names, raw.n_rows)
+    warn_of_counting(counting)
     wide = max(len(coded.states) for coded in columns) > 1 << 8
     codes = np.empty((len(names), raw.n_rows), dtype=np.uint16 if wide else np.uint8)
     for j, coded in enumerate(columns):
         codes[j] = coded.codes
     listed = tuple(coded.states for coded in columns)
+    return Table(names, listed, codes, given, order_of(columns, names), tuple(notes))
+
+
+def order_of(columns: Sequence[Coded], names: Sequence[Hashable]) -> Ordered | None:
+    """Return which columns are ordered, by the order of their states; None if none is.
+
+    Examples
+    --------
+    >>> column = Coded(np.array([0, 1]), ("low", "high"), ordered=True)
+    >>> order_of([column], ["a"]).scores
+    {'a': {'low': 0.0, 'high': 1.0}}
+    """
     ordered = {
         name: [state for state in coded.states if state != MISSING_STATE]
         for name, coded in zip(names, columns, strict=True)
         if coded.ordered
     }
-    order = Ordered.by_rank(ordered) if ordered else None
-    return Table(names, listed, codes, given, order, tuple(notes))
+    return Ordered.by_rank(ordered) if ordered else None
 
 
-def _notes_on_codes(coded: Coded, name: Hashable) -> list[str]:
-    """Return what to do about numbers in bins that look like codes of missing answers."""
+def warn_of_counting(names: Sequence[Hashable]) -> None:
+    """Warn of columns that look like row numbers, if there are any; return None.
+
+    Examples
+    --------
+    >>> warn_of_counting([])
+    """
+    if names:
+        warnings.warn(
+            f"{listing(names)}: another whole number in every row, as row numbers and "
+            f"identifiers have; leave out what is one (drop={list(names)!r} when a file is read).",
+            DataWarning,
+            stacklevel=level_of_caller(),
+        )
+
+
+def notes_on_codes(coded: Coded, name: Hashable) -> list[str]:
+    """Return what to do about numbers in bins that look like codes of missing answers.
+
+    Examples
+    --------
+    >>> notes_on_codes(Coded(np.array([0, 1]), (1, 2)), "a")
+    []
+    """
     seen = [coded.states[k] for k in np.unique(coded.codes).tolist()]
     gone = code_states([state for state in seen if isinstance(state, int | float)])
     if not gone:
@@ -192,10 +219,16 @@ def _notes_on_codes(coded: Coded, name: Hashable) -> list[str]:
     ]
 
 
-def _declared(
+def declared_by_name(
     states: Mapping[Any, Iterable[Any]] | None, names: Sequence[Hashable]
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the declared states by column name, checked."""
+    """Return the declared states by column name, checked.
+
+    Examples
+    --------
+    >>> declared_by_name({"a": [0, 1]}, ["a", "b"])
+    {'a': (0, 1)}
+    """
     if states is None:
         return {}
     if not isinstance(states, Mapping):
@@ -236,7 +269,7 @@ def _declared_states(states: Iterable[Any], name: Hashable) -> tuple[Hashable, .
     return listed
 
 
-def _to_states(
+def to_states(
     coded: Coded,
     states: tuple[Hashable, ...],
     name: Hashable,
@@ -251,7 +284,7 @@ def _to_states(
 
     Examples
     --------
-    >>> _to_states(Coded(np.array([0, 1]), (1.0, 2.0)), (2, 1, 0), "a", str).codes.tolist()
+    >>> to_states(Coded(np.array([0, 1]), (1.0, 2.0)), (2, 1, 0), "a", str).codes.tolist()
     [1, 0]
     """
     position = {key(state): code for code, state in enumerate(states)}
@@ -301,8 +334,13 @@ def _check_known(
     )
 
 
-def _check_finite(coded: Coded, name: Hashable, place: Callable[[int], str]) -> None:
-    """Raise if an infinite state occurs; declared but unused ones pass."""
+def check_finite(coded: Coded, name: Hashable, place: Callable[[int], str]) -> None:
+    """Raise if an infinite state occurs; declared but unused ones pass.
+
+    Examples
+    --------
+    >>> check_finite(Coded(np.array([0, 0]), (1.0, float("inf"))), "a", str)
+    """
     for code, state in enumerate(coded.states):
         if is_infinite(state):
             rows = np.flatnonzero(coded.codes == code)
@@ -316,28 +354,43 @@ def _check_missing(columns: Sequence[Coded], names: Sequence[Hashable], raw: Raw
     counts = [(name, hole, int(hole.sum())) for name, hole in holes if hole is not None]
     if not counts:
         return
-    name, hole, _ = counts[0]
-    cells = sum(count for _, _, count in counts)
-    told = advice({name: count for name, _, count in counts}, raw.n_rows)
-    raise DataError(
-        f"Input contains NaN or other missing cells: {cells:,} in {len(counts)} "
-        f"column{'s' if len(counts) > 1 else ''}, the first in column {name!r}, "
-        f"{raw.place(int(np.argmax(hole)))}; {raw.remedy.replace(RECOMMENDED, told)}."
+    gaps = {name: count for name, _, count in counts}
+    raise missing_cells_error(gaps, raw.n_rows, raw.place(int(np.argmax(counts[0][1]))), raw.remedy)
+
+
+def missing_cells_error(
+    gaps: Mapping[Hashable, int], n_rows: int, where: str, remedy: str = _REMEDY
+) -> DataError:
+    """Return the error for missing cells.
+
+    `gaps` has how many each column has, `where` says where the first column's first one is.
+
+    Examples
+    --------
+    >>> print(missing_cells_error({"a": 3}, 100, "row 7", "drop them"))
+    Input contains NaN or other missing cells: 3 in 1 column, the first in column 'a', row 7; drop
+    them.
+    """
+    return DataError(
+        f"Input contains NaN or other missing cells: {sum(gaps.values()):,} in {len(gaps)} "
+        f"column{'s' if len(gaps) > 1 else ''}, the first in column {next(iter(gaps))!r}, "
+        f"{where}; {remedy.replace(RECOMMENDED, advice(gaps, n_rows))}."
     )
 
 
-def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
-    """Raise if a column has too many states; warn if some look continuous."""
+def check_counts(columns: Sequence[Coded], names: Sequence[Hashable], n_rows: int) -> None:
+    """Raise if a column has too many states; warn if some look continuous; return None.
+
+    Examples
+    --------
+    >>> check_counts([Coded(np.array([0, 1]), (1, 2))], ["a"], 2)
+    """
     continuous = []
     for name, coded in zip(names, columns, strict=True):
         count = len(coded.states)
         if count > MAX_STATES:
-            raise DataError(
-                f"column {name!r} has {count:,} distinct states, more than {MAX_STATES:,}; "
-                f"if it is a number, {_BINNING}; if it is an identifier, leave it out (read_table "
-                f"has drop={[name]!r}, frames df.drop(columns=...))."
-            )
-        if count > _MANY and not coded.declared and _looks_continuous(coded):
+            raise too_many_states(name, f"{count:,} distinct states, more than {MAX_STATES:,}")
+        if count > _MANY and not coded.declared and _looks_continuous(coded, n_rows):
             continuous.append((name, count))
     if continuous:
         name, count = continuous[0]
@@ -351,11 +404,25 @@ def _check_counts(columns: Sequence[Coded], names: Sequence[Hashable]) -> None:
         )
 
 
-def _looks_continuous(coded: Coded) -> bool:
+def too_many_states(name: Hashable, how_many: str) -> DataError:
+    """Return the error for a column of too many states.
+
+    Examples
+    --------
+    >>> print(too_many_states("a", "70,000 distinct states, more than 65,535"))
+    column 'a' has 70,000 distinct states, more than 65,535; if it is a number, bins=7 groups ...
+    """
+    return DataError(
+        f"column {name!r} has {how_many}; if it is a number, {_BINNING}; if it is an identifier, "
+        f"leave it out (read_table has drop={[name]!r}, frames df.drop(columns=...))."
+    )
+
+
+def _looks_continuous(coded: Coded, n_rows: int) -> bool:
     """Return whether states are floats that are not whole, or differ in most rows."""
     floats = [state for state in coded.states if isinstance(state, float)]
     broken = any(not value.is_integer() for value in floats)
-    return broken or (bool(floats) and 2 * len(coded.states) > len(coded.codes))
+    return broken or (bool(floats) and 2 * len(coded.states) > n_rows)
 
 
 def level_of_caller() -> int:

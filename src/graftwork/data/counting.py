@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,23 @@ def _offsets_of(sizes: Ints) -> Ints:
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
+
+
+class CountsPairs(Protocol):
+    """What counts pairs of states: of rows that are here, or elsewhere."""
+
+    dtype: type[np.int64] | type[np.float64]
+
+    @property
+    def margins(self) -> Numbers:
+        """How often each code occurs."""
+
+    @property
+    def bitsets(self) -> Bitsets | None:
+        """The rows in every state but each variable's last, if they are here."""
+
+    def count(self, pairs: Ints) -> tuple[Numbers, Ints]:
+        """Return the tables of these pairs, flat one after the other, and where each starts."""
 
 
 class Counter:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.counting import Bitsets, Counter, Ints, Numbers, table_offsets
+from graftwork.data.counting import (
+    Bitsets,
+    Counter,
+    CountsPairs,
+    Ints,
+    Numbers,
+    table_offsets,
+)
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.slots import add_slots, find_slots
 from graftwork.kernels.threads import count_threads
@@ -32,6 +39,10 @@ class PairCounts:
         for again.
     extended : (n,) int64, optional
         Number of codes of each variable; default one more than states where there are such codes.
+    counter : CountsPairs, optional
+        What counts, where the rows are not here; ``codes`` has none then.
+    margins : (sum of extended,) array, optional
+        How often each code occurs in the rows that these are part of; default in these.
 
     Attributes
     ----------
@@ -62,6 +73,8 @@ class PairCounts:
         cache_cells: int = 2**25,
         cache_tables: int = 10**6,
         extended: Ints | None = None,
+        counter: CountsPairs | None = None,
+        margins: Numbers | None = None,
     ) -> None:
         self.codes = np.ascontiguousarray(codes)
         self._states = np.ascontiguousarray(cards, dtype=np.int64)
@@ -75,13 +88,16 @@ class PairCounts:
         self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
         self._cache_tables = cache_tables
-        self._counter = Counter(self.codes, self._cards, weights, self.n_threads)
+        self._counter: CountsPairs = counter or Counter(
+            self.codes, self._cards, weights, self.n_threads
+        )
+        self._whole = margins is None
         self._kept: Numbers = np.zeros(1024, dtype=self._counter.dtype)
         self._kept_size = 0
         self._slots = SlotIndex()
         self.n_computed = 0
         self._margin_offsets = np.concatenate([[0], np.cumsum(self._cards)]).astype(np.int64)
-        self.extended_margins = self._counter.margins
+        self.extended_margins = self._counter.margins if margins is None else margins
         self.margins: Numbers = self.extended_margins[self._seen(np.arange(len(self._cards)))]
 
     def margin(self, i: int) -> Numbers:
@@ -126,10 +142,11 @@ class PairCounts:
         """The rows in every state but each variable's last.
 
         None where rows have weights or some cells are missing, and where variables have many
-        states: such tables are counted row by row.
+        states: such tables are counted row by row. None also of rows in parts.
         """
         few = bool((self._cards - 1 <= MOST_BITSET_CELLS).all())
-        return self._counter.bitsets if self.weights is None and self.complete and few else None
+        plain = self.weights is None and self.complete and few and self._whole
+        return self._counter.bitsets if plain else None
 
     def known_pairs(self, most: int) -> Ints:
         """Return the latest pairs whose tables are kept, at most ``most``, shape (k, 2)."""
@@ -138,6 +155,10 @@ class PairCounts:
     def compute(self, pairs: Ints) -> tuple[Numbers, Ints]:
         """Return the tables of these pairs without looking in the cache or filling it."""
         return self._without_missing(pairs, self._compute(pairs))
+
+    def count_codes(self, pairs: Ints) -> Numbers:
+        """Return the tables of these pairs with all codes, neither looked up nor kept."""
+        return self._compute(pairs)[0]
 
     def _without_missing(self, pairs: Ints, found: tuple[Numbers, Ints]) -> tuple[Numbers, Ints]:
         """Return extended tables without their rows and columns of missing cells."""

@@ -346,19 +346,31 @@ def checked_weights(
             f"weights have shape {given.shape}, but {owner} has {n_rows} {unit}s; "
             f"give one weight per {unit}."
         )
-    if not np.isfinite(given).all():
-        row = int(np.argmin(np.isfinite(given)))
-        raise DataError(f"the weight of {unit} {row} is {given[row]} (NaN and inf are refused).")
-    if (given < 0).any():
-        row = int(np.argmax(given < 0))
-        raise DataError(f"the weight of {unit} {row} is negative ({given[row]:g}).")
-    if (given > LARGEST_WEIGHT).any():
-        row = int(np.argmax(given > LARGEST_WEIGHT))
-        raise DataError(
-            f"the weight of {unit} {row} is {given[row]:g}, too large to add up; only ratios "
-            "matter much: divide all weights by the largest."
-        )
+    check_each_weight(given, lambda row: f"{unit} {row}")
     if not (given > 0).any():
         raise DataError(f"all weights are zero; one {unit} at least must count.")
     given.flags.writeable = False
     return given
+
+
+def check_each_weight(given: NDArray[np.float64], place: Callable[[int], str]) -> None:
+    """Raise unless all weights are finite, not negative and not huge; return None.
+
+    Examples
+    --------
+    >>> check_each_weight(np.array([1.0, -1.0]), lambda row: f"row {row}")
+    Traceback (most recent call last):
+    graftwork.errors.DataError: the weight of row 1 is negative (-1).
+    """
+    if not np.isfinite(given).all():
+        row = int(np.argmin(np.isfinite(given)))
+        raise DataError(f"the weight of {place(row)} is {given[row]} (NaN and inf are refused).")
+    if (given < 0).any():
+        row = int(np.argmax(given < 0))
+        raise DataError(f"the weight of {place(row)} is negative ({given[row]:g}).")
+    if (given > LARGEST_WEIGHT).any():
+        row = int(np.argmax(given > LARGEST_WEIGHT))
+        raise DataError(
+            f"the weight of {place(row)} is {given[row]:g}, too large to add up; only ratios "
+            "matter much: divide all weights by the largest."
+        )

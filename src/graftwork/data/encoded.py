@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from graftwork.data.counts import PairCounts
 from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE, missing_last
+from graftwork.data.parts import Parts
 from graftwork.data.scores import Scores
 from graftwork.data.table import Table
 from graftwork.data.values import listing
@@ -49,6 +52,8 @@ class EncodedRows:
         Pair tables of the kept states, over the rows that have both.
     scores : Scores or None
         Of ordered variables; None if there are none.
+    parts : Parts or None
+        Where the rows are, if they are not here: then ``codes`` has none.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -59,11 +64,17 @@ class EncodedRows:
     total_weight: float
     counts: PairCounts
     scores: Scores | None = None
+    parts: Parts | None = None
 
     @property
     def n_rows(self) -> int:
-        """Number of (merged) rows."""
+        """Number of (merged) rows that are here."""
         return int(self.codes.shape[1])
+
+    @property
+    def n_given(self) -> int:
+        """Number of rows before equal ones were merged, wherever they are."""
+        return int(self.counts.codes.shape[1]) if self.parts is None else self.parts.n_rows
 
     @property
     def complete(self) -> bool:
@@ -192,7 +203,7 @@ def prepare(
     gaps = np.array([missing and MISSING_STATE in listed for listed in table.states])
     declared = table.cards - gaps
     cards, kept, codes = _keep_states(codes, declared, gaps, keep_all_states)
-    _check_observed(table, codes, cards)
+    no_observed_cell(table.names, np.flatnonzero(codes.min(axis=1) >= cards))
     counts = PairCounts(codes, cards, weights, n_jobs)
     total = float(codes.shape[1] if weights is None else weights.sum())
     if merge:
@@ -227,15 +238,13 @@ def _keep_states(
     return cards, kept, result
 
 
-def _check_observed(table: Table, codes: NDArray[np.unsignedinteger], cards: Ints) -> None:
-    """Raise if a variable is missing in every row."""
-    empty = np.flatnonzero(codes.min(axis=1) >= cards)
+def no_observed_cell(names: Sequence[Any], empty: Ints) -> None:
+    """Raise if there are variables that are missing in every row."""
     if len(empty):
-        names = listing([table.names[i] for i in empty])
         raise DataError(
             f"{len(empty)} column{'s'[: len(empty) != 1]} without any observed cell (in rows of "
-            f"positive weight): {names}; there is nothing to learn about them, so drop them, or "
-            "use missing='state'."
+            f"positive weight): {listing([names[i] for i in empty])}; there is nothing to learn "
+            "about them, so drop them, or use missing='state'."
         )
 
 

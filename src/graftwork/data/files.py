@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from os import PathLike
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.bins import Bins, check_bins, cuts_of
 from graftwork.data.columns import Raw, assemble, clean_names
-from graftwork.data.encode import arranged, encode
+from graftwork.data.encode import Coded, arranged, encode
 from graftwork.data.foreign import (
     EXCEL,
     SPSS,
@@ -194,7 +195,7 @@ def read_table(
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     with named_after(file):
-        convert = _converter(infer_types, states, weights)
+        convert = converter(infer_types, states, weights)
         gaps = GapTexts.of(missing_values)
         choose = _chooser(columns, drop, weights, gaps)
         raw = _take_apart(file, sep, header, gaps, convert, choose, sheet)
@@ -225,7 +226,7 @@ def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     def wanted(names: Sequence[Any]) -> list[Any]:
         return [name for name in names if name in states] or list(names)
 
-    convert = _converter(True, states, None)
+    convert = converter(True, states, None)
     return _take_apart(file, None, "auto", missing, convert, _chooser(wanted, None, None))
 
 
@@ -249,7 +250,7 @@ def text_columns(
     """
     file, missing = Path(path), GapTexts.of(missing_values)
     with named_after(file):
-        convert, choose = _converter(False, None, None), _chooser(None, None, None, missing)
+        convert, choose = converter(False, None, None), _chooser(None, None, None, missing)
         return _take_apart(file, sep, header, missing, convert, choose, sheet)
 
 
@@ -294,7 +295,7 @@ def _chooser(
     return choose
 
 
-def _converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
+def converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashable], bool]:
     """Return the function that says whether a column of text may become numbers or bools."""
     declared = states.items() if isinstance(states, Mapping) else ()
     keep = {
@@ -316,6 +317,57 @@ def _read_text(
     source: Source, sep: str | None, header: bool | Literal["auto"], choose: Choose
 ) -> tuple[TextColumns, tuple[Hashable, ...]]:
     """Return a text file's columns that are wanted, encoded as text, and their names."""
+    with opened_text(source, sep, header) as text:
+        places = choose(text.titles)
+        names = clean_names(text.titles[j] for j in places)
+        columns = TextColumns(len(text.titles), places)
+        for rows, numbers in text.chunks:
+            columns.add(rows, numbers)
+    if not columns.lines:
+        raise DataError(
+            f"there are no rows below the header ({listing(names)}); "
+            "if that line is data, use header=False."
+        )
+    return columns, names
+
+
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """A text table that is being read.
+
+    Attributes
+    ----------
+    sep : str
+        What parts its cells.
+    header : bool
+        Whether its first row has titles.
+    titles : list of str
+        These, or x0, x1, ...
+    chunks : iterator of (list of rows, list of int)
+        The rows below, and the lines they end on.
+    """
+
+    sep: str
+    header: bool
+    titles: list[str]
+    chunks: Iterator[tuple[list[list[str]], list[int]]]
+
+
+@contextmanager
+def opened_text(
+    source: Source, sep: str | None, header: bool | Literal["auto"]
+) -> Iterator[TextRows]:
+    """Open a text table, and guess what is not said about it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "t.csv")
+    >>> _ = path.write_text("a;b\\n1;2\\n")
+    >>> with opened_text(Source.of(path), None, "auto") as text:
+    ...     text.sep, text.titles, list(text.chunks)
+    (';', ['a', 'b'], [([['1', '2']], [2])])
+    """
     with opened(source) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
         if sep is None:
@@ -331,17 +383,7 @@ def _read_text(
         if header:
             rows, numbers = rows[1:], numbers[1:]
         titles = [(header and cell) or f"x{j}" for j, cell in enumerate(top)]
-        places = choose(titles)
-        names = clean_names(titles[j] for j in places)
-        columns = TextColumns(len(top), places)
-        for some, at in chain([(rows, numbers)] if rows else [], chunks):
-            columns.add(some, at)
-    if not columns.lines:
-        raise DataError(
-            f"there are no rows below the header ({listing(names)}); "
-            "if that line is data, use header=False."
-        )
-    return columns, names
+        yield TextRows(sep, header, titles, chain([(rows, numbers)] if rows else [], chunks))
 
 
 def _inner_suffix(file: Path) -> str:
@@ -360,25 +402,41 @@ def _text_columns(
     lines = columns.lines
 
     def column(j: int) -> Any:
-        texts, gone = list(columns.books[j]), missing(names[j])
-        present = [text for text in texts if text not in gone]
-        values = typed(present) if present and convert(names[j]) else present
-        lookup = dict(zip(present, values, strict=True))
-        return arranged(codes[j], [lookup.get(text) for text in texts])
+        gone = missing(names[j])
+        texts = [None if text in gone else text for text in columns.books[j]]
+        return arranged(codes[j], text_values(texts, convert(names[j])))
 
-    head = "; if line 1 is a header, use header=True" if lines[0] == 1 else ""
-    remedy = (
-        f"{RECOMMENDED}. These texts count as missing: {listing(sorted(missing.usual))}; "
-        f"missing_values=() keeps them as ordinary states{head}"
-    )
     return Raw(
         names,
         len(lines),
         column,
         named=True,
         place=lambda row: f"line {lines[row]}",
-        remedy=remedy,
+        remedy=text_remedy(missing, titled=lines[0] != 1),
     )
+
+
+def text_remedy(missing: GapTexts, *, titled: bool) -> str:
+    """Return what can be done about missing cells of a text file, whose first line has titles."""
+    head = "" if titled else "; if line 1 is a header, use header=True"
+    return (
+        f"{RECOMMENDED}. These texts count as missing: {listing(sorted(missing.usual))}; "
+        f"missing_values=() keeps them as ordinary states{head}"
+    )
+
+
+def text_values(texts: Sequence[str | None], convert: bool) -> list[Any]:
+    """Return a column's distinct texts as values; None stays None.
+
+    Examples
+    --------
+    >>> text_values(["1", None, "3"], True), text_values(["1", None], False)
+    ([1, None, 3], ['1', None])
+    """
+    present = [text for text in texts if text is not None]
+    values = typed(present) if present and convert else present
+    lookup = dict(zip(present, values, strict=True))
+    return [None if text is None else lookup[text] for text in texts]
 
 
 def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
@@ -389,7 +447,22 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
             f"{suggestion(name, raw.names) or '.'} The columns are {listing(raw.names)}."
         )
     at = raw.names.index(name)
-    coded = encode(raw.column(at), name, raw.place)
+    weights = column_weights(encode(raw.column(at), name, raw.place), name, raw.place)
+    rest = [j for j in range(len(raw.names)) if j != at]
+    names = tuple(raw.names[j] for j in rest)
+    return replace(raw, names=names, column=lambda j: raw.column(rest[j])), weights
+
+
+def column_weights(
+    coded: Coded, name: Hashable, place: Callable[[int], str]
+) -> NDArray[np.float64]:
+    """Return a column's cells as weights, or refuse the first that is none.
+
+    Examples
+    --------
+    >>> column_weights(Coded(np.array([1, 0]), (1, 2.5)), "n", str).tolist()
+    [2.5, 1.0]
+    """
     numeric = [isinstance(s, int | float) and not isinstance(s, bool) for s in coded.states]
     if not all(numeric):
         # one bad cell makes the whole column text: name the cell that is to blame
@@ -397,16 +470,12 @@ def _split_weights(raw: Raw, name: str) -> tuple[Raw, Any]:
         blameless = numeric if any(numeric) or all(readable) else readable
         row = int(np.argmin(np.array(blameless)[coded.codes]))
         state = coded.states[coded.codes[row]]
-        raise DataError(
-            f"{raw.place(row)}: the weight {state!r} in column {name!r} is not a number."
-        )
+        raise DataError(f"{place(row)}: the weight {state!r} in column {name!r} is not a number.")
     if coded.missing is not None:
         row = int(np.argmax(coded.missing))
-        raise DataError(f"{raw.place(row)}: the weight in column {name!r} is missing (NaN).")
-    weights = np.array(coded.states, dtype=np.float64)[coded.codes]
-    rest = [j for j in range(len(raw.names)) if j != at]
-    names = tuple(raw.names[j] for j in rest)
-    return replace(raw, names=names, column=lambda j: raw.column(rest[j])), weights
+        raise DataError(f"{place(row)}: the weight in column {name!r} is missing (NaN).")
+    weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
+    return weights
 
 
 def choose_columns(

@@ -154,7 +154,7 @@ def _sheet(
 
     def column(j: int) -> list[Any]:
         gone = missing(names[j])
-        own = [None if _text(row[places[j]]) in gone else row[places[j]] for row in cells]
+        own = [None if text_of(row[places[j]]) in gone else row[places[j]] for row in cells]
         if convert(names[j]):
             return _whole(own)
         return [None if cell is None else str(cell) for cell in own]
@@ -165,12 +165,12 @@ def _sheet(
     return Raw(names, len(cells), column, named=True, place=place, remedy=_REMEDY)
 
 
-def _text(cell: Any) -> str | None:
+def text_of(cell: Any) -> str | None:
     """Return a cell as it would be written in a text file; None for an empty one.
 
     Examples
     --------
-    >>> _text(99.0), _text("no answer"), _text(1.5), _text(None)
+    >>> text_of(99.0), text_of("no answer"), text_of(1.5), text_of(None)
     ('99', 'no answer', '1.5', None)
     """
     if cell is None:
@@ -190,7 +190,7 @@ def without_texts(raw: Raw, texts: Gaps) -> Raw:
 
     def column(j: int) -> Any:
         coded, gone = encode(raw.column(j), raw.names[j], raw.place), texts(raw.names[j])
-        kept = [k for k, state in enumerate(coded.states) if _text(state) not in gone]
+        kept = [k for k, state in enumerate(coded.states) if text_of(state) not in gone]
         if len(kept) == len(coded.states):
             return coded
         place = np.zeros(len(coded.states), dtype=np.int64)

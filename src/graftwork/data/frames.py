@@ -17,14 +17,15 @@ from graftwork.data.columns import Raw, clean_names
 from graftwork.data.encode import Coded, arranged, relabelled
 from graftwork.data.values import is_missing, key, plain
 
-# Larger floats need not be the integers they were made of.
-_LARGEST_WHOLE = 2.0**53
+#: Larger floats need not be the integers they were made of.
+LARGEST_WHOLE = 2.0**53
 
 
-def from_frame(data: Any) -> Raw | None:
+def from_frame(data: Any, *, whole: bool = True) -> Raw | None:
     """Return a frame's names and columns, or None if `data` is not a frame.
 
-    Lazy frames are collected; columns are converted one at a time when asked for.
+    Lazy frames are collected; columns are converted one at a time when asked for. Floats of pandas
+    become integers if all are whole, unless `whole` is False.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def from_frame(data: Any) -> Raw | None:
     except nw.exceptions.DuplicateError:
         names = clean_names(getattr(data, "column_names", None) or data.columns)  # refuses them
         raise
-    return Raw(names, frame.shape[0], lambda j: _column(frame[:, j]), named=True)
+    return Raw(names, frame.shape[0], lambda j: _column(frame[:, j], whole), named=True)
 
 
 def from_series(data: Any) -> Any:
@@ -67,11 +68,11 @@ def from_series(data: Any) -> Any:
     return _column(series) if isinstance(series, nw.Series) else None
 
 
-def _column(series: Any) -> Any:
+def _column(series: Any, whole: bool = True) -> Any:
     """Return a column coded by its categories or texts, or as an array or list."""
     dtype, native = series.dtype, series.to_native()
     if isinstance(getattr(native, "dtype", None), np.dtype):
-        return _whole(native.to_numpy())
+        return _whole(native.to_numpy()) if whole else native.to_numpy()
     if dtype in (nw.String, nw.Categorical) or dtype == nw.Enum:
         return _by_codes(series)
     if dtype.is_float():
@@ -97,7 +98,7 @@ def _whole(column: Any) -> Any:
         return column
     gone = np.isnan(column)
     values = np.where(gone, 0.0, column)
-    if gone.all() or not (np.abs(values) <= _LARGEST_WHOLE).all() or (values % 1.0).any():
+    if gone.all() or not (np.abs(values) <= LARGEST_WHOLE).all() or (values % 1.0).any():
         return column
     whole = values.astype(np.int64)
     return np.ma.MaskedArray(whole, gone) if gone.any() else whole
@@ -108,20 +109,20 @@ def _by_codes(series: Any) -> Coded:
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
         codes, listed = native.cat.codes.to_numpy(), native.cat.categories.tolist()
-        return _declared(codes, listed, bool(getattr(native.cat, "ordered", False)))
+        return by_categories(codes, listed, bool(getattr(native.cat, "ordered", False)))
     if hasattr(native, "factorize"):
         codes, found = native.factorize()
         return arranged(codes, found.tolist())
     if nw.dependencies.is_pyarrow_chunked_array(native):
         if hasattr(native.type, "index_type"):
-            return _declared(*_arrow_dictionary(native), bool(native.type.ordered))
+            return by_categories(*_arrow_dictionary(native), bool(native.type.ordered))
         return arranged(*_arrow_dictionary(native.dictionary_encode()))
     # A polars Categorical declares nothing: its categories are shared by all columns.
     declared = series.dtype == nw.Enum
     texts = list(series.dtype.categories if declared else series.drop_nulls().unique())
     numbers = series.replace_strict(texts, list(range(len(texts))), return_dtype=nw.Int64)
     codes = numbers.fill_null(-1).to_numpy()
-    return _declared(codes, texts) if declared else arranged(codes, texts)
+    return by_categories(codes, texts) if declared else arranged(codes, texts)
 
 
 def _arrow_dictionary(chunks: Any) -> tuple[Any, list[Any]]:
@@ -133,8 +134,14 @@ def _arrow_dictionary(chunks: Any) -> tuple[Any, list[Any]]:
     return codes, whole.dictionary.to_pylist()
 
 
-def _declared(codes: Any, categories: list[Any], ordered: bool = False) -> Coded:
-    """Return a column whose states are its declared categories, in their order."""
+def by_categories(codes: Any, categories: list[Any], ordered: bool = False) -> Coded:
+    """Return a column whose states are its declared categories, in their order.
+
+    Examples
+    --------
+    >>> by_categories(np.array([1, -1]), ["b", "a"]).states
+    ('b', 'a')
+    """
     values = [plain(value) for value in categories]
     gone = np.array([is_missing(value) for value in values], dtype=np.bool_)
     states = {key(v): v for v, skip in zip(values, gone, strict=True) if not skip}

@@ -298,6 +298,15 @@ def _refuse(data: Any) -> None:
             f"a table was expected, not {str(data)[:80]!r}; to read a file, pass its path as text, "
             "or use gw.read_table(path)."
         )
+    if hasattr(data, "sample_rows") or hasattr(data, "store"):
+        raise DataError(
+            f"a {type(data).__name__} has its rows in parts, and this needs them in memory: take "
+            "some of them, gw.scan(...).store().sample_rows(0.1, seed=0), or read a file that fits "
+            "with gw.read_table."
+        )
+    without = getattr(type(data), "without_rows", None)
+    if without is not None:
+        raise DataError(str(without))
     if data is None or isinstance(data, Iterator | set | frozenset):
         raise DataError(
             f"a {type(data).__name__} is not a table; pass a frame, a 2-D array, a list of rows, "

@@ -188,6 +188,28 @@ def complete_rows(table: Table) -> Table:
     return _restated(kept, gone[:, keep])
 
 
+def complete_part(table: Table) -> Table:
+    """Return the complete rows of part of a table, perhaps none; missing is no state any more.
+
+    In it missing is the last state of a variable, if it is one.
+
+    Examples
+    --------
+    >>> complete_part(Table(("a",), (("x", "(missing)"),), [[1, 1]])).n_rows
+    0
+    """
+    states = tuple(tuple(s for s in own if s != MISSING_STATE) for own in table.states)
+    return rows_of_part(table, ~missing_cells(table).any(axis=0), states)
+
+
+def rows_of_part(table: Table, kept: Any, states: Any = None) -> Table:
+    """Return some rows of part of a table, perhaps none."""
+    codes = np.ascontiguousarray(table.codes[:, kept])
+    weights = None if table.weights is None else table.weights[kept]
+    listed = table.states if states is None else states
+    return Table.trusted(table.names, listed, codes, weights, table.ordered)
+
+
 def _restated(table: Table, gone: Bools) -> Table:
     """Return the table with the state of missing cells last, or nowhere if no cell has it."""
     states: list[tuple[Hashable, ...]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
-from graftwork.data.table import Table
+from graftwork.data.placed import AnyTable
 from graftwork.data.text import is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
@@ -38,55 +38,70 @@ NO_ANSWER = re.compile(
 )
 
 
-def lone_columns(table: Table) -> tuple[Hashable, ...]:
+def lone_columns(table: AnyTable) -> tuple[Hashable, ...]:
     """Return the columns that have a state of their own in most rows, or are free text.
 
     Columns of floats are not among them: `as_table` tells of continuous ones.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> rows = range(30)
     >>> lone_columns(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
     ('id',)
     """
     if table.total_weight > HEAVY * table.n_rows:
         return ()
+    return lone_by_counts(table.names, table.states, _counts(table))
+
+
+def lone_by_counts(
+    names: Sequence[Hashable], states: Sequence[Sequence[Hashable]], rows: Iterable[Any]
+) -> tuple[Hashable, ...]:
+    """Return those columns by how many rows each state has, that of missing cells left out.
+
+    Examples
+    --------
+    >>> lone_by_counts(["id", "sex"], [range(30), (0, 1)], [np.ones(30), np.array([15, 15])])
+    ('id',)
+    """
     found = []
-    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
-        if len(states) < MANY_STATES or any(isinstance(state, float) for state in states):
+    for name, listed, counts in zip(names, states, rows, strict=True):
+        if len(listed) < MANY_STATES or any(isinstance(state, float) for state in listed):
             continue
-        counts = _counts(states, codes)
         alone = np.count_nonzero(counts == 1) / max(counts.sum(), 1)
         if np.count_nonzero(counts) < MANY_STATES or alone < OWN_TEXTS:
             continue
-        if alone >= OWN_STATES or _words(states) >= WORDS:
+        if alone >= OWN_STATES or _words(listed) >= WORDS:
             found.append(name)
     return tuple(found)
 
 
-def number_columns(table: Table) -> dict[Hashable, int]:
+def number_columns(table: AnyTable) -> dict[Hashable, int]:
     """Return the columns of many different numbers, and how many these are.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> ages = tuple(range(18, 80))
     >>> number_columns(Table(("age",), (ages,), [list(range(62)) * 10]))
     {'age': 62}
     """
     found = {}
-    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
+    for name, states, counts in zip(table.names, table.states, _counts(table), strict=True):
         if len(states) > MANY_STATES and all(map(_is_number, states)):
-            seen = int(np.count_nonzero(_counts(states, codes)))
+            seen = int(np.count_nonzero(counts))
             if seen > MANY_STATES:
                 found[name] = seen
     return found
 
 
-def text_number_columns(table: Table) -> dict[Hashable, tuple[str, ...]]:
+def text_number_columns(table: AnyTable) -> dict[Hashable, tuple[str, ...]]:
     """Return the columns of numbers that other texts keep from being numbers, and these texts.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> states = (*map(str, range(30)), "unknown")
     >>> text_number_columns(Table(("age",), (states,), [list(range(31))]))
     {'age': ('unknown',)}
@@ -102,13 +117,14 @@ def text_number_columns(table: Table) -> dict[Hashable, tuple[str, ...]]:
     return found
 
 
-def answer_columns(table: Table) -> tuple[Hashable, ...]:
+def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
     """Return the columns that look like ordered answers, and are not taken as ordered.
 
     These have 3 to 10 whole numbers, one after the other from 0 or 1 on, or around 0.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> states = ((1, 2, 3, 4, 5), (0, 1), (10, 20, 30))
     >>> answer_columns(Table(("mood", "sex", "region"), states, [[0], [0], [0]]))
     ('mood',)
@@ -126,7 +142,7 @@ def answer_columns(table: Table) -> tuple[Hashable, ...]:
     return tuple(found)
 
 
-def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
+def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the columns of answers or numbers with states that look like missing answers.
 
     These are texts such as "don't know" among numbers, or in an ordered column, and codes such as
@@ -134,6 +150,7 @@ def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> states = ((1, 2, 3, 4, 5, 99), ("1", "2", "don't know"), (7, 8, 9))
     >>> rows = [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 1, 0], [0, 1, 2, 0, 1, 2]]
     >>> missing_codes(Table(("mood", "sleep", "grade"), states, rows))
@@ -141,8 +158,7 @@ def missing_codes(table: Table) -> dict[Hashable, tuple[Hashable, ...]]:
     """
     ordered = {} if table.ordered is None else table.ordered.scores
     found: dict[Hashable, tuple[Hashable, ...]] = {}
-    for name, states, codes in zip(table.names, table.states, table.codes, strict=True):
-        counts = _counts(states, codes)
+    for name, states, counts in zip(table.names, table.states, _counts(table), strict=True):
         seen = [state for state, times in zip(states, counts, strict=True) if times]
         texts = [state for state in seen if isinstance(state, str) and not is_number(state)]
         told = [text for text in texts if NO_ANSWER.fullmatch(_spoken(text))]
@@ -168,11 +184,12 @@ def _is_number(state: Hashable) -> bool:
     return isinstance(state, int | float) and not isinstance(state, bool)
 
 
-def column_remarks(table: Table) -> tuple[str, ...]:
+def column_remarks(table: AnyTable) -> tuple[str, ...]:
     """Return sentences about columns that learning will not profit from as they are.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> rows = range(30)
     >>> column_remarks(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
     ("Column 'id' has a value of its own in many rows, as identifiers and free text do...",)
@@ -185,11 +202,12 @@ def column_remarks(table: Table) -> tuple[str, ...]:
     return tuple(filter(None, [*found, *_code_words(table, gone)]))
 
 
-def order_remarks(table: Table) -> tuple[str, ...]:
+def order_remarks(table: AnyTable) -> tuple[str, ...]:
     """Return what could be said about the order of columns that nothing was said about.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> order_remarks(Table(("mood", "sex"), ((1, 2, 3), (0, 1)), [[0, 1, 2], [0, 1, 0]]))
     ("mood has a few whole numbers, which are taken as states without an order. If they are ordered
     answers, ordinal=['mood'] says so, and gives edges between them a sign.",)
@@ -213,9 +231,14 @@ def order_remarks(table: Table) -> tuple[str, ...]:
     )
 
 
-def warn_of_columns(table: Table) -> None:
+def warn_of_columns(table: AnyTable) -> None:
     """Warn once if there are columns that are almost certainly there by mistake; return None."""
-    words = _lone_words(lone_columns(table))
+    warn_of_lone(lone_columns(table))
+
+
+def warn_of_lone(names: Sequence[Hashable]) -> None:
+    """Warn of columns that have a state of their own in most rows, if there are any."""
+    words = _lone_words(names)
     if words:
         warnings.warn(words, DataWarning, stacklevel=level_of_caller())
 
@@ -259,7 +282,7 @@ def _text_number_words(columns: dict[Hashable, tuple[str, ...]]) -> str:
     )
 
 
-def _code_words(table: Table, columns: dict[Hashable, tuple[Hashable, ...]]) -> list[str]:
+def _code_words(table: AnyTable, columns: dict[Hashable, tuple[Hashable, ...]]) -> list[str]:
     """Return what to do about states that look like missing answers, alike columns together."""
     alike: defaultdict[tuple[Hashable, ...], list[Hashable]] = defaultdict(list)
     for name, codes in columns.items():
@@ -289,12 +312,13 @@ def _code_words(table: Table, columns: dict[Hashable, tuple[Hashable, ...]]) -> 
     return out
 
 
-def _counts(states: Sequence[Hashable], codes: Any) -> Any:
-    """Return how many rows each state has, that of missing cells left out."""
-    counts = np.bincount(codes, minlength=len(states))
-    if MISSING_STATE in states:
-        counts[states.index(MISSING_STATE)] = 0
-    return counts
+def _counts(table: AnyTable) -> Iterator[Any]:
+    """Yield how many rows each state of a variable has, that of missing cells left out."""
+    for states, counts in zip(table.states, table.row_counts, strict=True):
+        if MISSING_STATE in states:
+            counts = counts.copy()
+            counts[states.index(MISSING_STATE)] = 0
+        yield counts
 
 
 def _words(states: Sequence[Hashable]) -> float:

@@ -21,8 +21,10 @@ from graftwork.inference.elimination import eliminate, refusal
 from graftwork.inference.evidence import observe
 from graftwork.inference.hidden import unaries_given
 from graftwork.inference.junction import JunctionTree
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.inference.ragged import offsets
 from graftwork.inference.sampling import log_weights
+from graftwork.kernels.gibbs import draw_cells
 
 Codes = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
@@ -234,8 +236,9 @@ def _average(table: Floats, frequencies: Floats) -> Floats:
 def impute(
     potentials: Potentials,
     codes: NDArray[Any],
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     sweeps: int = 20,
+    first_row: int = 0,
 ) -> NDArray[Any]:
     """Return the rows with their missing cells drawn from the network, by Gibbs sampling.
 
@@ -243,8 +246,13 @@ def impute(
     ----------
     codes : (n_variables, rows) integers
         States, and codes from ``cards[i]`` on where variable ``i`` is missing.
+    rng : numpy.random.Generator or int
+        Where a seed is drawn from, or the seed.
     sweeps : int
         How often each missing cell is drawn anew, given all others of its row.
+    first_row : int
+        How many rows are before these: what is drawn in a row depends on its number, not on the
+        rows it comes with.
 
     Examples
     --------
@@ -254,26 +262,36 @@ def impute(
     array([[0, 1, 1],
            [0, 1, 1]])
     """
-    layout, weights = potentials.layout, potentials.weights
-    gone = [np.flatnonzero(row >= s) for row, s in zip(codes, layout.cards, strict=True)]
-    neighbours: list[list[tuple[int, Floats]]] = [[] for _ in gone]
-    for e, (i, j) in enumerate(layout.edges.tolist()):
-        table = layout.table(weights, e)
-        neighbours[i].append((j, table))
-        neighbours[j].append((i, table.T))
+    layout, seed = potentials.layout, rng if isinstance(rng, int) else seed_of(rng)
+    gone, rows = np.nonzero(codes >= layout.cards[:, None])
+    starts = offsets(np.bincount(gone, minlength=layout.n_variables))
+    indptr, halves = _half_edges(layout)
     drawn = np.array(codes)
-    for i, rows in enumerate(gone):  # to begin with, as if there were no edges
-        alone = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
-        drawn[i, rows] = draw_states(alone, rng)
-    for _ in range(sweeps):
-        for i, rows in enumerate(gone):
-            if not len(rows):
-                continue
-            logits = np.repeat(layout.unary(weights, i)[:, None], len(rows), axis=1)
-            for j, table in neighbours[i]:
-                logits += table[:, drawn[j, rows]]
-            drawn[i, rows] = draw_states(logits, rng)
+    for sweep in range(sweeps + 1):
+        # to begin with, as if there were no edges
+        joined = indptr if sweep else np.zeros_like(indptr)
+        draw_cells(
+            sweep, seed, first_row, rows, starts, layout.cards, layout.unary_offsets,
+            potentials.weights, joined, halves, drawn,
+        )  # fmt: skip
     return drawn
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """Return a seed for `impute`."""
+    return int(rng.integers(2**62))
+
+
+def _half_edges(layout: Layout) -> tuple[Ints, Ints]:
+    """Return each variable's neighbours and tables, as ``draw_cells`` takes them."""
+    owner = layout.edges.ravel()
+    order = np.argsort(owner, kind="stable")
+    edges, side = np.divmod(order, 2)
+    width = layout.cards[layout.edges[edges, 1]]
+    own, other = np.where(side == 0, width, 1), np.where(side == 0, 1, width)
+    neighbours = layout.edges[:, ::-1].ravel()[order]
+    halves = np.stack([neighbours, layout.edge_offsets[edges], own, other], axis=1)
+    return offsets(np.bincount(owner, minlength=layout.n_variables)), halves
 
 
 def draw_states(logits: Floats, rng: np.random.Generator) -> NDArray[np.int64]:

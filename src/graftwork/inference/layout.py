@@ -127,9 +127,9 @@ class Layout:
         >>> Layout.of([2, 2, 2], [(0, 1), (1, 2)]).entries(np.array([1]))
         array([10, 11, 12, 13])
         """
-        sizes = self.edge_sizes[edges]
-        ends = np.cumsum(sizes)
-        shift = np.repeat(self.edge_offsets[:-1][edges] - (ends - sizes), sizes)
+        starts = self.edge_offsets[:-1][edges]
+        sizes = self.edge_offsets[1:][edges] - starts
+        shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
         places: Ints = np.arange(len(shift)) + shift
         return places
 

@@ -26,13 +26,14 @@ def _add(lanes, target, at, source, start, scale):
 
 
 @njit(cache=True, nogil=True)
-def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves, cards, seen,
-                starts, block):  # fmt: skip
+def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows, halves, cards,
+                seen, starts, block):  # fmt: skip
     """Fill a variable's part of the Hessian: the sum of S (x) z z' over its configurations.
 
     S is the covariance of its conditional, in contrasts, and z is 1 and what its neighbours count
     as there. ``conditionals`` (flat) has a line of ``stride`` numbers for each configuration,
-    ``masses`` what each weighs (empty: 1), and ``rows`` a row of ``codes`` in which it occurs.
+    ``masses`` what each weighs (empty: 1), and ``rows`` a row of ``codes`` in which it occurs;
+    ``columns`` say which variable of ``codes`` each neighbour is.
     Columns of ``halves``, a row for each neighbour: 0 the neighbour u, 1 where its table begins in
     ``block``, 2 stride of the own and 3 of the neighbour's differences in it, 4 and 5 how many of
     both it has. Of u there are ``cards[u]`` codes; they count as the first numbers of the rows of
@@ -48,7 +49,7 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, rows, halves,
         other = halves[u - 1, 0]
         n_codes[u] = cards[other]
         for c in range(count):
-            own[u, c] = codes[other, rows[c]]
+            own[u, c] = codes[columns[u - 1], rows[c]]
     largest = n_codes.max()
     sums = cache_lines(TOGETHER * largest * largest * width)
     half, line = np.empty(seen.shape[1] * largest * width), np.empty(width)

@@ -13,6 +13,8 @@ weights are too small for that are redone in float64, and where that is not enou
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -182,6 +184,52 @@ def run_chains(
         if kept > 0 and kept % thin == 0:
             for i in range(len(x)):
                 out[i, kept // thin - 1] = x[i]
+
+
+@njit(cache=True, nogil=True)
+def uniform_at(seed, first, second):
+    """Return a random number in [0, 1) that depends on its arguments alone (SplitMix64)."""
+    mixed = np.uint64(seed)
+    for part in (first, second):
+        mixed += np.uint64(part) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return np.float64(mixed >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def draw_cells(sweep, seed, first_row, rows, starts, cards, offsets, weights, indptr, halves,
+               drawn):  # fmt: skip
+    """Draw cells, variable by variable, each given the others of its row.
+
+    Those of variable i are in ``rows[starts[i]:starts[i + 1]]``. ``halves[indptr[i]:][t]`` are a
+    neighbour, where the table starts, and the strides of i's state and of the neighbour's in it.
+    What is drawn depends on the seed, the sweep, the variable and the number of the row
+    (``first_row`` more than its place) alone.
+    """
+    shares = np.empty(cards.max())
+    for i in range(len(cards)):
+        for c in range(starts[i], starts[i + 1]):
+            row, top, total = rows[c], -np.inf, 0.0
+            for a in range(cards[i]):
+                value = weights[offsets[i] + a]
+                for t in range(indptr[i], indptr[i + 1]):
+                    other = np.int64(drawn[halves[t, 0], row])
+                    value += weights[halves[t, 1] + a * halves[t, 2] + other * halves[t, 3]]
+                shares[a] = value
+                top = max(top, value)
+            for a in range(cards[i]):
+                shares[a] = math.exp(shares[a] - top) if top > -np.inf else 1.0
+                total += shares[a]
+            left = total * uniform_at(seed, first_row + row, sweep * len(cards) + i)
+            state = 0
+            while state < cards[i] - 1 and left >= shares[state]:
+                left -= shares[state]
+                state += 1
+            while shares[state] == 0.0:  # rounding
+                state -= 1
+            drawn[i, row] = state
 
 
 @njit(cache=True, nogil=True)

@@ -69,34 +69,34 @@ def states_of_code(code, n_states, n_codes):
 
 
 @njit(cache=True, nogil=True)
-def refine(ids, n_ids, codes, card, places, fresh):
-    """Split the classes of rows by one more variable; return how many classes there are.
-
-    ``ids`` are the classes so far, ``fresh`` the new ones, numbered as they appear; ``places`` is
-    scratch of at least ``n_ids * card``.
-    """
-    places[: n_ids * card] = -1
-    count = 0
-    for r in range(len(ids)):
-        key = np.int64(ids[r]) * card + np.int64(codes[r])
-        found = places[key]
-        if found < 0:
-            found = count
-            places[key] = found
-            count += 1
-        fresh[r] = found
-    return count
+def extend_keys(keys, codes, card):
+    """Add the code of one more variable to the keys of the rows, as their last digit."""
+    for r in range(len(keys)):
+        keys[r] = keys[r] * card + codes[r]
 
 
 @njit(cache=True, nogil=True)
-def gather_classes(ids, weights, representatives, totals):
-    """Fill the first row and the total weight of each class."""
-    totals[:] = 0.0
-    representatives[:] = -1
-    for r in range(len(ids)):
-        if representatives[ids[r]] < 0:
-            representatives[ids[r]] = r
-        totals[ids[r]] += weights[r] if weights.size else 1.0
+def renumber(keys, numbers):
+    """Replace keys by their numbers."""
+    for r in range(len(keys)):
+        keys[r] = numbers[keys[r]]
+
+
+@njit(cache=True, nogil=True)
+def find_keys(codes, others, cards, start, keys):
+    """Write the states of some variables together as one number, for rows from ``start`` on."""
+    keys[:] = 0
+    for j in others:
+        card, own = cards[j], codes[j]
+        for r in range(len(keys)):
+            keys[r] = keys[r] * card + own[start + r]
+
+
+@njit(cache=True, nogil=True)
+def count_keys(keys, masses, counts):
+    """Add the masses of rows to the counts of their keys; empty masses are 1."""
+    for r in range(len(keys)):
+        counts[keys[r]] += masses[r] if masses.size else 1
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from graftwork.kernels.neighbourhoods import states_of_code
+from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.vectors import add_scaled, load, plus, store
 
 
@@ -61,12 +62,28 @@ def add_rows(lanes, own, cells, sums):
 def part_cells(lanes, strides, cards, bounds, bases, sizes, places, sums, out):
     """Add the cells' sums to those of the states of each variable; all flat."""
     for g in range(len(bases)):
-        for cell in range(sizes[g]):
-            held = load(lanes, sums, (bases[g] + cell) * len(lanes))
-            for v in range(bounds[g], bounds[g + 1]):
-                state = cell // strides[v] % cards[v]
+        for v in range(bounds[g], bounds[g + 1]):
+            stride, span = strides[v], strides[v] * cards[v]
+            for state in range(cards[v]):
                 at = (places[v] + state) * len(lanes)
-                store(plus(load(lanes, out, at), held), out, at)
+                held = load(lanes, out, at)
+                for first in range(bases[g] + state * stride, bases[g] + sizes[g], span):
+                    for cell in range(first, first + stride):
+                        held = plus(held, load(lanes, sums, cell * len(lanes)))
+                store(held, out, at)
+
+
+@njit(cache=True, nogil=True)
+def add_blocks(lanes, own, cells, strides, cards, bounds, bases, sizes, places, out):
+    """Add rows to the cells they lie in, and these to states of variables, block by block.
+
+    A block is what the lanes hold: ``own`` has one line for each, ``out`` one table.
+    """
+    sums = cache_lines(sizes.sum() * len(lanes))
+    for b in range(len(own)):
+        sums[:] = 0.0
+        add_rows(lanes, own[b], cells, sums)
+        part_cells(lanes, strides, cards, bounds, bases, sizes, places, sums, out[b].ravel())
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from graftwork.data.columns import level_of_caller
 from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError, TooLargeError
 from graftwork.inference import ENGINES
+from graftwork.inference.device.drawing import gibbs_sample_on
+from graftwork.inference.device.torch_ import wants_device
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced
 from graftwork.inference.junction import JunctionTree
@@ -88,19 +90,79 @@ def draw_rows(
     method: Literal["auto", "exact", "gibbs"],
     evidence: Evidence = None,
     n_jobs: int | None = 1,
+    device: str | None = None,
 ) -> NDArray[np.unsignedinteger]:
     """Return the codes of rows drawn exactly ("exact", "auto" where that fits) or by Gibbs."""
     _check_possible(reduced, 0.0, evidence)
-    if method == "exact" or (method == "auto" and JunctionTree().fits(reduced.potentials.layout)):
+    on_device = check_device(device, method)
+    exact = method == "exact" or (
+        method == "auto" and JunctionTree().fits(reduced.potentials.layout)
+    )
+    if exact and not on_device:
         try:
             return JunctionTree().sample(reduced.potentials, n, rng)
         except ValueError:
             _check_possible(reduced, -np.inf, evidence)
             raise
-    drawn = gibbs_sample(reduced.potentials, n, rng, n_jobs=n_jobs)
-    if np.isneginf(log_weights(reduced.potentials, drawn)).any():
+    drawn = draw_chains(reduced.potentials, n, rng, n_jobs=n_jobs, device=device)
+    if impossible(reduced.potentials, drawn):
         raise no_draw(reduced.potentials, evidence)
     return drawn
+
+
+def check_device(device: str | None, method: str) -> bool:
+    """Return whether rows are to be drawn on a graphics card, which only Gibbs sampling can.
+
+    Examples
+    --------
+    >>> check_device("cpu", "auto"), check_device("cuda", "gibbs")
+    (False, True)
+    >>> check_device("cuda", "auto")
+    Traceback (most recent call last):
+        ...
+    graftwork.errors.DataError: device="cuda" draws by Gibbs sampling only, and method is 'auto'...
+    """
+    if not wants_device(device):
+        return False
+    if method != "gibbs":
+        raise DataError(
+            f'device="{device}" draws by Gibbs sampling only, and method is {method!r}: use '
+            'method="gibbs", or leave device out.'
+        )
+    return True
+
+
+def draw_chains(
+    potentials: Potentials,
+    n: int,
+    rng: np.random.Generator,
+    burn_in: int = 1000,
+    thin: int = 10,
+    n_chains: int | None = None,
+    n_jobs: int | None = 1,
+    start: Ints | None = None,
+    device: str | None = None,
+) -> NDArray[np.unsignedinteger]:
+    """Return ``n`` Gibbs draws as codes, shape (n_variables, n), from the processor or a card."""
+    if wants_device(device):
+        found: NDArray[np.unsignedinteger] = gibbs_sample_on(
+            str(device), potentials, n, rng, burn_in, thin, n_chains, start=start
+        )
+        return found
+    return gibbs_sample(potentials, n, rng, burn_in, thin, n_chains, n_jobs, start=start)
+
+
+def impossible(potentials: Potentials, codes: NDArray[np.unsignedinteger]) -> bool:
+    """Return whether a draw has probability zero, which only potentials of -inf can do.
+
+    Examples
+    --------
+    >>> impossible(Potentials(Layout.of([2]), np.array([0.0, -np.inf])), np.ones((1, 1), np.uint8))
+    True
+    """
+    if not np.isneginf(potentials.weights).any():
+        return False
+    return bool(np.isneginf(log_weights(potentials, codes)).any())
 
 
 def no_state(evidence: Evidence = None) -> DataError:

@@ -32,24 +32,24 @@ for each label; null or absent where they are not known). Its vectors are
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import os
-import zipfile
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.atomic import replacing
-from graftwork.errors import DataError, ModelFileError
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.models.archive import (
+    CHAIN,
+    NETWORK,
+    Info,
+    Opened,
+    PathLike,
+    open_file,
+    refusing,
+    write,
+)
 from graftwork.models.chain import ChainModel
 from graftwork.models.encoding import (
     decode,
@@ -62,45 +62,6 @@ from graftwork.models.encoding import (
 )
 from graftwork.models.gaps import Gaps
 from graftwork.models.pairwise import PairwiseMRF
-from graftwork.version import __version__
-
-PathLike = str | os.PathLike[str]
-Info = Mapping[str, Any]
-
-_HEADER = "graftwork.json"
-
-
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A kind of file: its name, what it holds in words, and the vectors of each version."""
-
-    name: str
-    holds: str
-    vectors: Mapping[int, Mapping[str, str]]
-
-
-_NETWORK = _Format(
-    "graftwork-model",
-    "a network",
-    {
-        1: {"unary.npy": "<f8", "pairwise.npy": "<f8"},
-        2: {"values.npy": "<f8", "indices.npy": "|u1"},
-    },
-)
-_CHAIN = _Format(
-    "graftwork-chain",
-    "a chain of labels",
-    {
-        1: {
-            "attributes.npy": "<i4",
-            "outputs.npy": "<i4",
-            "moves.npy": "<i8",
-            "weights.npy": "<f8",
-            "columns.npy": "<i8",
-        }
-    },
-)
-_FORMATS = {kind.name: kind for kind in (_NETWORK, _CHAIN)}
 
 
 def load(path: PathLike) -> PairwiseMRF | ChainModel:
@@ -125,23 +86,23 @@ def load(path: PathLike) -> PairwiseMRF | ChainModel:
     >>> load(path) == coin, read_info(path)
     (True, {'why': 'an example'})
     """
-    opened = _open(path)
-    return _chain(opened) if opened.kind is _CHAIN else _network(opened)
+    opened = open_file(path)
+    return _chain(opened) if opened.kind is CHAIN else _network(opened)
 
 
 def load_network(path: PathLike) -> PairwiseMRF:
     """Return the network in a file; a chain is refused, and what `load` refuses."""
-    return _network(_open(path, _NETWORK))
+    return _network(open_file(path, (NETWORK,)))
 
 
 def load_chain(path: PathLike) -> ChainModel:
     """Return the chain in a file; a network is refused, and what `load` refuses."""
-    return _chain(_open(path, _CHAIN))
+    return _chain(open_file(path, (CHAIN,)))
 
 
 def read_info(path: PathLike) -> dict[str, Any]:
     """Return the info dict of a model file, without building the model; errors as in `load`."""
-    info: dict[str, Any] = _open(path).header["info"]
+    info: dict[str, Any] = open_file(path).header["info"]
     return info
 
 
@@ -167,7 +128,7 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
     packed = pack(weights)
     version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
     vectors = packed or (weights[: layout.n_unary], weights[layout.n_unary :])
-    _write(path, _NETWORK, version, fields, vectors, info)
+    write(path, NETWORK, version, fields, vectors, info)
 
 
 def save_chain(path: PathLike, model: ChainModel, info: Info | None = None) -> None:
@@ -198,7 +159,7 @@ def save_chain(path: PathLike, model: ChainModel, info: Info | None = None) -> N
         np.concatenate([model.vote_weights, moving[moves]]),
         np.zeros(0) if model.columns is None else model.columns,
     )
-    _write(path, _CHAIN, 1, fields, vectors, info)
+    write(path, CHAIN, 1, fields, vectors, info)
 
 
 def _encode_variables(model: PairwiseMRF) -> list[dict[str, Any]]:
@@ -211,157 +172,9 @@ def _encode_variables(model: PairwiseMRF) -> list[dict[str, Any]]:
     return out
 
 
-def _write(
-    path: PathLike,
-    kind: _Format,
-    version: int,
-    fields: Mapping[str, Any],
-    vectors: Sequence[NDArray[Any]],
-    info: Info | None,
-) -> None:
-    """Write a file in one step: the old one, if any, stays until the new one is complete."""
-    kinds = kind.vectors[version]
-    members = [_npy(vector, k) for vector, k in zip(vectors, kinds.values(), strict=True)]
-    header = {
-        "format": kind.name,
-        "version": version,
-        "library": __version__,
-        **fields,
-        "sha256": _sha256(members),
-        "info": dict(info or {}),
-    }
-    try:
-        text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise DataError(
-            f"the info of the model cannot be written as JSON: {error}; keep to text, finite "
-            "numbers, lists and dicts."
-        ) from error
-    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in zip((_HEADER, *kinds), (text, *members), strict=True):
-            # A fixed date, so that the same model gives the same bytes.
-            archive.writestr(zipfile.ZipInfo(name), data)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Opened:
-    """A file of a format and version we know; its fields and vectors are not checked yet."""
-
-    path: PathLike
-    kind: _Format
-    header: dict[str, Any]
-    members: tuple[bytes, ...]
-
-    def vectors(self) -> tuple[NDArray[Any], ...]:
-        """Return the vectors, after a check of their sum and their types."""
-        if _sha256(self.members) != self.header["sha256"]:
-            raise ValueError("the checksum of its arrays does not match")
-        kinds = self.kind.vectors[self.header["version"]].values()
-        return tuple(_read_npy(data, k) for data, k in zip(self.members, kinds, strict=True))
-
-
-def _open(path: PathLike, wanted: _Format | None = None) -> _Opened:
-    """Return a file of the format wanted, or of any we know."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError as error:
-        raise ModelFileError(f"there is no file {os.fspath(path)!r}.") from error
-    except OSError as error:
-        raise ModelFileError(f"cannot read {os.fspath(path)!r}: {error.strerror}.") from error
-    if not data.startswith(b"PK"):
-        raise ModelFileError(
-            f"{os.fspath(path)!r} is not a graftwork model file; use one written by a model's "
-            "save, graftwork learn or graftwork crf."
-        )
-    with _refusing(path):
-        members = _members(data)
-        header = json.loads(members[_HEADER])
-        kind = _kind(path, header, wanted)
-        names = tuple(kind.vectors[header["version"]])
-        if {*members} != {_HEADER, *names}:
-            raise ValueError(f"its arrays are not those of format version {header['version']}")
-        if not isinstance(header.get("info"), dict):
-            raise ValueError("its info is not a dict")
-        return _Opened(path, kind, header, tuple(members[name] for name in names))
-
-
-def _members(data: bytes) -> dict[str, bytes]:
-    """Return the members, refusing what could expand or hide something."""
-    known = [
-        sorted((_HEADER, *names)) for kind in _FORMATS.values() for names in kind.vectors.values()
-    ]
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        entries = archive.infolist()
-        if sorted(entry.filename for entry in entries) not in known:
-            names = ", ".join(repr(entry.filename) for entry in entries[:5])
-            raise ValueError(f"its members are {names}")
-        for entry in entries:
-            # Stored members cannot be larger than the file: no bomb can go off.
-            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > len(data):
-                raise ValueError(f"its member {entry.filename!r} is compressed")
-        return {entry.filename: archive.read(entry) for entry in entries}
-
-
-def _kind(path: PathLike, header: Any, wanted: _Format | None) -> _Format:
-    """Return the format of a file, if it is one that is known and wanted."""
-    name = header.get("format") if isinstance(header, dict) else None
-    kind = _FORMATS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise ModelFileError(f"{os.fspath(path)!r} is a zip file, but not a graftwork model.")
-    if wanted is not None and kind is not wanted:
-        raise ModelFileError(
-            f"{os.fspath(path)!r} holds {kind.holds}, where {wanted.holds} is wanted; use another "
-            "file."
-        )
-    version, newest = header.get("version"), max(kind.vectors)
-    if type(version) is not int or version < 1:
-        raise ValueError(f"its format version is {version!r}")
-    if version > newest:
-        raise ModelFileError(
-            f"{os.fspath(path)!r} has format version {version}, this graftwork {__version__} reads "
-            f"up to {newest}; install graftwork {header.get('library', 'of a newer version')}."
-        )
-    return kind
-
-
-@contextmanager
-def _refusing(path: PathLike) -> Iterator[None]:
-    """Turn what goes wrong while a file is understood into one error that names the file."""
-    try:
-        yield
-    except ModelFileError:
-        raise
-    except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MemoryError,
-            EOFError, OSError, zipfile.BadZipFile) as error:  # fmt: skip
-        what = str(error).rstrip(".") or type(error).__name__
-        raise ModelFileError(
-            f"{os.fspath(path)!r} is damaged or not a graftwork model: {what}. Restore it from a "
-            "copy, or save the model again."
-        ) from error
-
-
-def _sha256(members: Iterable[bytes]) -> str:
-    return hashlib.sha256(b"".join(members)).hexdigest()
-
-
-def _npy(values: NDArray[Any], kind: str) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, np.ascontiguousarray(values, kind), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _read_npy(data: bytes, kind: str) -> NDArray[Any]:
-    """Return a vector of this kind; no more memory is touched than the member has bytes."""
-    buffer = io.BytesIO(data)
-    vector: NDArray[Any] = np.lib.format.read_array(buffer, allow_pickle=False)
-    if vector.dtype != np.dtype(kind) or vector.ndim != 1 or buffer.tell() != len(data):
-        raise ValueError(f"an array is not a {np.dtype(kind).name} vector of the size it states")
-    return vector
-
-
-def _network(opened: _Opened) -> PairwiseMRF:
+def _network(opened: Opened) -> PairwiseMRF:
     """Return the network of a file, after checking all of it."""
-    with _refusing(opened.path):
+    with refusing(opened.path, opened.kind):
         header, vectors = opened.header, opened.vectors()
         names = tuple(decode(item["name"]) for item in header["variables"])
         states = tuple(tuple(map(decode, item["states"])) for item in header["variables"])
@@ -424,9 +237,9 @@ def _read_gaps(found: Any, layout: Layout) -> Gaps:
     return Gaps(found["policy"], listed)
 
 
-def _chain(opened: _Opened) -> ChainModel:
+def _chain(opened: Opened) -> ChainModel:
     """Return the chain of a file; `ChainModel` checks what is not checked here."""
-    with _refusing(opened.path):
+    with refusing(opened.path, opened.kind):
         header = opened.header
         attributes, outputs, moves, weights, columns = opened.vectors()
         order, n_columns = header["order"], header["n_columns"]

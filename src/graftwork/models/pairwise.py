@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from graftwork.data import Table
 from graftwork.data.columns import Unseen
+from graftwork.data.placing import comes_in_parts
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -36,6 +37,8 @@ from graftwork.models.inputs import (
     flatten,
     number,
 )
+from graftwork.models.row_marginals import marginals_of_rows
+from graftwork.models.scoring_parts import score_parts
 from graftwork.notebooks import repr_html
 
 if TYPE_CHECKING:
@@ -345,6 +348,38 @@ class PairwiseMRF:
         values = restore(reduced, layout, beliefs.values)
         return {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
 
+    def marginals_batch(self, X: Any, device: str | None = None) -> dict[Any, Floats]:
+        """Return the marginals given what each row has, by belief propagation.
+
+        Cells that are missing are free; the others are evidence. Exact where the network has no
+        loops, an approximation elsewhere: see `marginals` for one set of evidence, exactly.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the network's variables, as in `predict`.
+        device : {None, "cpu", "cuda"}
+            "cuda" asks for all rows at once on a graphics card (PyTorch and Triton are needed);
+            otherwise they are asked for one after the other.
+
+        Returns
+        -------
+        dict {name: array of shape (rows, states)}
+
+        Warns
+        -----
+        ConvergenceWarning
+            If messages of some rows did not settle.
+
+        Examples
+        --------
+        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+        >>> model.marginals_batch([[0, None], [None, None]])["b"].round(3)
+        array([[0.731, 0.269],
+               [0.5  , 0.5  ]])
+        """
+        return marginals_of_rows(self, X, device)
+
     def pair_marginal(
         self, a: Hashable, b: Hashable, evidence: Evidence = None, inference: Inference = "auto"
     ) -> Floats:
@@ -385,11 +420,14 @@ class PairwiseMRF:
         random_state: int | np.random.Generator | None = None,
         method: Literal["auto", "exact", "gibbs"] = "auto",
         n_jobs: int | None = 1,
+        device: str | None = None,
     ) -> Table:
         """Return ``n`` rows drawn given the evidence.
 
         "exact" draws independent rows, "gibbs" runs Markov chains, "auto" is exact where that
-        fits in memory. The same `random_state` gives the same rows whatever `n_jobs`.
+        fits in memory. The same `random_state` gives the same rows whatever `n_jobs`. With
+        ``device="cuda"`` (and "gibbs") chains run on a graphics card, one for each row up to
+        65,536: other rows than those of the processor, from the same distribution.
 
         Examples
         --------
@@ -405,7 +443,7 @@ class PairwiseMRF:
         reduced = self._observe(evidence)
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
-        codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs)
+        codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs, device)
         return Table(self.names, tuple(self._states.values()), codes)
 
     def log_prob(
@@ -467,6 +505,8 @@ class PairwiseMRF:
         >>> round(coins.score([[0, 1], [1, None]], missing="available-case"), 4)
         -1.0397
         """
+        if comes_in_parts(X):
+            return score_parts(self, X, sample_weight, missing, n_jobs)
         rows = self.rows_to_score(X, missing, sample_weight)
         return rows.mean(self.log_conditionals(rows, n_jobs))
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.parts import RowPart
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.configurations import Ids
 from graftwork.objectives.neighbourhoods import (
     FEW,
     MANY,
-    Ids,
+    NeighbourhoodCache,
     Neighbourhoods,
     lanes_for,
     padded,
@@ -81,6 +84,24 @@ class Conditionals:
     def sample(self) -> EncodedRows:
         """The rows."""
         return self.neighbourhoods.sample
+
+    def over_rows(
+        self, operation: Callable[..., Any], *arguments: Any, variables: Ints | None = None
+    ) -> Any:
+        """Return what an operation finds in the rows, wherever they are, added up.
+
+        Parameters
+        ----------
+        operation : function
+            Of conditionals whose rows are here, and the arguments. What it returns adds up over
+            parts of the rows.
+        variables : (k,) int64, optional
+            Whose conditionals it looks at; default all.
+        """
+        parts = self.sample.parts
+        if parts is None:
+            return operation(self, *arguments)
+        return parts.total(_in_part, operation, self.potentials, variables, *arguments)
 
     def of(self, node: int) -> tuple[Floats, int, Ids]:
         """Return conditionals by configuration, the number of states, each row's configuration."""
@@ -177,3 +198,24 @@ class Conditionals:
         out = np.zeros(padded(len(unary)))
         out[: len(unary)] = raised / raised.sum()
         return out
+
+
+def conditionals_in(part: RowPart, potentials: Potentials, variables: Ints | None) -> Conditionals:
+    """Return the conditionals of (some) variables in part of the rows."""
+    cache = part.memo.get("neighbourhoods")
+    if cache is None:
+        cache = part.memo["neighbourhoods"] = NeighbourhoodCache(part.sample)
+    here = Neighbourhoods.of(potentials.layout, cache, variables)
+    stamps = np.zeros(potentials.layout.n_variables, dtype=np.int64)
+    known = KnownConditionals(part.memory)
+    return Conditionals(here, potentials, stamps, known, part.memory, part.n_threads)
+
+
+def _in_part(
+    part: RowPart,
+    operation: Callable[..., Any],
+    potentials: Potentials,
+    variables: Ints | None,
+    *arguments: Any,
+) -> Any:
+    return operation(conditionals_in(part, potentials, variables), *arguments)

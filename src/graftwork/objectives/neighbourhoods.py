@@ -5,11 +5,16 @@ same codes (a *configuration*) share it. Where few configurations occur, rows ar
 where many do, rows stay, but neighbours are looked up in groups. Rows need not be complete: codes
 of missing neighbours are codes like others, and whether the variable itself is missing is part of
 the configuration.
+
+Where the rows are in parts elsewhere, configurations are counted there and added up: the loss needs
+no more of them. Variables with too many are looked at in the parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -17,20 +22,25 @@ from numpy.typing import NDArray
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout
-from graftwork.kernels import neighbourhoods as kernel
+from graftwork.objectives.configurations import (
+    Classes,
+    Codes,
+    Ids,
+    count_configurations,
+    masses_of_rows,
+)
 from graftwork.objectives.protocol import states_of_entries
+from graftwork.objectives.some_rows import some_rows
 
-Ids = NDArray[np.int32]
 Kind = TypeVar("Kind", bound=np.generic)
 
-# Rows are merged where there are at most this many configurations for each of them.
-MOST_CONFIGURATIONS = 0.35
 # A group's look-up table has at most this many entries, so that it stays in the nearest cache.
 MOST_ENTRIES = 1024
 # Inner loops run over this many states at once: four, or blocks of eight.
 FEW, MANY = (0,) * 4, (0,) * 8
 
 
+@cache
 def padded(states: int) -> int:
     """Return a number of states rounded up to whole lanes.
 
@@ -55,39 +65,47 @@ class Neighbourhood:
     Attributes
     ----------
     others : (k,) int64
-    ids : (rows,) int32, optional
-        The configuration of each row; None where rows were not merged.
-    first : (count,) int64, optional
-        The first row of each configuration; None where rows were not merged.
     count : int
         How many configurations there are.
     groups : (g, 4) int64
         First and last neighbour, number of codes, where the codes start in the cache's arena.
     masses : int
         Where the configurations' masses start in the cache's arena, or -1: all are 1.
+    ids : (rows,) int32, optional
+        The configuration of each row; None where rows were not merged, or are elsewhere.
+    table : (k, count) unsigned integers, optional
+        The neighbours' codes in each configuration; None where rows were not merged.
+    lacking : (count,) bool, optional
+        In which configurations the variable is missing; None where it never is.
     """
 
     others: Ints
-    ids: Ids | None
-    first: Ints | None
     count: int
     groups: Ints
     masses: int
+    ids: Ids | None = None
+    table: Codes | None = None
+    lacking: NDArray[np.bool_] | None = None
+
+    @property
+    def span(self) -> slice:
+        """Where the masses are in the cache's arena: nowhere if all are 1."""
+        return slice(self.masses, self.masses + self.count * (self.masses >= 0))
 
     def row_ids(self) -> Ids:
         """Return the configuration of each row: itself where rows were not merged."""
         return np.arange(self.count, dtype=np.int32) if self.ids is None else self.ids
 
-    def codes(
-        self, sample: EncodedRows, i: int, part: slice | None = None
-    ) -> NDArray[np.unsignedinteger]:
-        """Return the codes of a neighbour, or of the variable itself, in each configuration.
+    def states(self, sample: EncodedRows, part: slice) -> tuple[Codes, Ints, Ints]:
+        """Return some configurations as a kernel finds them.
 
-        Or in part of the configurations.
+        Codes of variables (one below the other), which of these the neighbours are, and where in
+        them each configuration stands.
         """
-        own: NDArray[np.unsignedinteger] = sample.codes[i]
-        part = slice(None) if part is None else part
-        return own[part] if self.first is None else own[self.first[part]]
+        places = np.arange(part.start, part.stop)
+        if self.table is not None:
+            return self.table, np.arange(len(self.others)), places
+        return sample.codes, self.others, places
 
 
 class Arena(Generic[Kind]):
@@ -114,7 +132,7 @@ class NeighbourhoodCache:
         self._weights = np.zeros(0) if sample.weights is None else sample.weights
         self.frequencies = sample.frequencies
         self._kept: dict[int, Neighbourhood] = {}
-        self._some: dict[int, Ints] = {}
+        self._some: dict[int, NeighbourhoodCache | None] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -122,86 +140,118 @@ class NeighbourhoodCache:
         self.codes, self.masses = Arena(np.uint16), Arena(np.float64)
         self.masses.add(self._weights)  # of rows that were not merged
 
-    def get(self, node: int, others: Ints) -> Neighbourhood:
-        """Return a variable's neighbourhood."""
-        known = self._kept.get(node)
-        if known is None or not np.array_equal(known.others, others):
-            known = self._write(node, others, *self._classes(node, known, others))
-            self._kept[node] = known
-        return known
+    def get(self, wanted: Mapping[int, Ints]) -> dict[int, Neighbourhood]:
+        """Return the neighbourhoods of some variables, given their neighbours."""
+        new = [
+            (node, others)
+            for node, others in wanted.items()
+            if node not in self._kept or not np.array_equal(self._kept[node].others, others)
+        ]
+        if self.sample.parts is None:
+            for node, others in new:
+                classes = self._classes(node, self._kept.get(node), others)
+                self._kept[node] = self._write(node, others, classes)
+        elif new:
+            found = count_configurations(self.sample, new)
+            for (node, others), counted in zip(new, found, strict=True):
+                self._kept[node] = self._write_counted(node, others, counted)
+        return {node: self._kept[node] for node in wanted}
 
     def tidy(self, wanted: Ints) -> None:
         """Forget neighbourhoods of other variables, and codes that none needs any more."""
         used = sum(len(one.groups) * one.count for one in self._kept.values())
         if self.codes.size < 2 * used + 2**20:
             return
+        old, masses = self._kept, self.masses.values
         self._clear()
         self._kept = {
-            node: self._write(node, one.others, one.ids, one.count)
-            for node, one in self._kept.items()
+            node: self._write_again(node, one, masses[one.span])
+            for node, one in old.items()
             if node in wanted
         }
 
-    def some_rows(self, most: int) -> Ints:
-        """Return about ``most`` of the rows; none where there are not more.
+    def some(self, most: int) -> NeighbourhoodCache | None:
+        """Return the neighbourhoods in ``most`` different rows; None if all are here and not more.
 
-        Equal rows are in it together or not at all: which are depends on what is in them alone, so
-        that weights equal repeated rows.
+        Which rows depends on what is in them alone, so that weights equal repeated rows, and it
+        does not matter in which parts they are.
         """
         if most not in self._some:
-            self._some[most] = _some_rows(self.sample, most)
+            found = some_rows(self.sample, most)
+            self._some[most] = None if found is None else NeighbourhoodCache(found)
         return self._some[most]
 
     def row_masses(self, node: int) -> Floats:
         """Return the rows' weights for a variable, zero where it is missing; empty if all are 1."""
         if self.sample.extended[node] == self.sample.cards[node]:
             return self._weights
-        observed = self.sample.observed(node).astype(np.float64)
-        return observed * self._weights if self._weights.size else observed
+        return masses_of_rows(self.sample, node)
 
-    def _classes(
-        self, node: int, known: Neighbourhood | None, others: Ints
-    ) -> tuple[Ids | None, int]:
-        """Return which configuration each row has, and how many there are; None for too many."""
-        sample, rows = self.sample, self.sample.n_rows
-        limit = int(MOST_CONFIGURATIONS * rows)
-        columns = [(sample.codes[j], int(sample.extended[j])) for j in others.tolist()]
-        ids, count = np.zeros(rows, dtype=np.int32), min(1, rows)
+    def _classes(self, node: int, known: Neighbourhood | None, others: Ints) -> Classes | None:
+        """Return the configurations of rows that are here; None for too many."""
+        sample = self.sample
+        found = Classes.of(sample, node)
         if known is not None and np.array_equal(known.others, others[: len(known.others)]):
-            if known.ids is None:
-                return None, rows
-            ids, count, columns = known.ids, known.count, columns[len(known.others) :]
-        elif sample.extended[node] > sample.cards[node]:
-            columns.insert(0, ((~sample.observed(node)).astype(sample.codes.dtype), 2))
-        for codes, card in columns:
-            if count * card > 16 * rows:  # a table of all that may occur would be too large
-                return None, rows
-            fresh, places = np.empty_like(ids), np.empty(count * card, dtype=np.int32)
-            count = kernel.refine(ids, count, codes, card, places, fresh)
-            ids = fresh
-            if count > limit:
-                return None, rows
-        return ids, count
+            if known.ids is None or known.table is None:
+                return None
+            found = Classes(known.ids, known.table, known.lacking)
+        return found.refined(sample, others[len(found.table) :], node)
 
-    def _write(self, node: int, others: Ints, ids: Ids | None, count: int) -> Neighbourhood:
-        """Return a neighbourhood whose codes are in the arenas."""
-        sample, weights, first = self.sample, self.row_masses(node), None
-        if ids is not None:
-            first, masses = np.empty(count, dtype=np.int64), np.empty(count)
-            kernel.gather_classes(ids, weights, first, masses)
-            start = self.masses.add(masses)
-        elif weights is self._weights:
-            start = 0 if len(weights) else -1
-        else:
+    def _write(self, node: int, others: Ints, classes: Classes | None) -> Neighbourhood:
+        """Return a neighbourhood of rows that are here, with codes and masses in the arenas."""
+        sample, weights = self.sample, self.row_masses(node)
+        if classes is not None:
+            masses = classes.masses(weights)
+            return self._merged(node, others, masses, classes.table, classes.ids, classes.lacking)
+        start = -1
+        if weights is not self._weights:
             start = self.masses.add(weights)
-        groups = []
+        elif len(weights):
+            start = 0
+        columns = (sample.codes[j] for j in others)
+        groups = self._write_groups(node, others, columns, sample.n_rows)
+        return Neighbourhood(others, sample.n_rows, groups, start)
+
+    def _write_counted(
+        self, node: int, others: Ints, counted: tuple[Codes, Floats] | None
+    ) -> Neighbourhood:
+        """Return a neighbourhood of rows that are elsewhere; None: its configurations are many."""
+        if counted is None:
+            groups = self._write_groups(node, others, [np.zeros(0, np.uint8)] * len(others), 0)
+            return Neighbourhood(others, 0, groups, -1)
+        return self._merged(node, others, counted[1], counted[0])
+
+    def _write_again(self, node: int, known: Neighbourhood, masses: Floats) -> Neighbourhood:
+        """Return a neighbourhood with codes and masses in other arenas."""
+        if known.table is not None:
+            return self._merged(node, known.others, masses, known.table, known.ids, known.lacking)
+        if self.sample.parts is not None:
+            return self._write_counted(node, known.others, None)
+        return self._write(node, known.others, None)
+
+    def _merged(
+        self,
+        node: int,
+        others: Ints,
+        masses: Floats,
+        table: Codes,
+        ids: Ids | None = None,
+        lacking: NDArray[np.bool_] | None = None,
+    ) -> Neighbourhood:
+        groups = self._write_groups(node, others, table, len(masses))
+        start = self.masses.add(masses)
+        return Neighbourhood(others, len(masses), groups, start, ids, table, lacking)
+
+    def _write_groups(self, node: int, others: Ints, columns: Iterable[Codes], count: int) -> Ints:
+        """Return the groups of a variable's neighbours, with their codes in the arena."""
+        groups, own = [], iter(columns)
         for low, high, n_codes in self._cut(node, others):
             codes = np.zeros(count, dtype=np.uint16)
             for other in others[low:high]:
-                codes *= np.uint16(sample.extended[other])
-                codes += sample.codes[other] if first is None else sample.codes[other][first]
+                codes *= np.uint16(self.sample.extended[other])
+                codes += next(own)
             groups.append((low, high, n_codes, self.codes.add(codes)))
-        return Neighbourhood(others, ids, first, count, np.array(groups, dtype=np.int64), start)
+        return np.array(groups, dtype=np.int64)
 
     def _cut(self, node: int, others: Ints) -> list[tuple[int, int, int]]:
         """Return consecutive groups of neighbours, and how many codes each has."""
@@ -238,6 +288,8 @@ class Neighbourhoods:
         About what each variable costs a pass.
     known : dict of Neighbourhood
         Those of connected variables.
+    apart : (n,) bool
+        The variables with neighbours that can be looked at in the parts of the rows alone.
     codes, masses : Arena
     """
 
@@ -251,12 +303,15 @@ class Neighbourhoods:
     states: tuple[Ints, Ints]
     costs: Floats
     known: dict[int, Neighbourhood]
+    apart: NDArray[np.bool_]
     codes: Arena[np.uint16]
     masses: Arena[np.float64]
 
     @staticmethod
-    def of(layout: Layout, cache: NeighbourhoodCache) -> Neighbourhoods:
-        """Return the neighbourhoods of a layout."""
+    def of(
+        layout: Layout, cache: NeighbourhoodCache, variables: Ints | None = None
+    ) -> Neighbourhoods:
+        """Return the neighbourhoods of a layout's variables, or of some of them."""
         owner = layout.edges.ravel()
         order = np.argsort(owner, kind="stable")
         others = layout.edges[:, ::-1].ravel()[order]
@@ -264,24 +319,28 @@ class Neighbourhoods:
         degrees = np.bincount(owner, minlength=layout.n_variables)
         ends = np.cumsum(degrees)
         connected = np.flatnonzero(degrees)
+        if variables is not None:
+            connected = np.intersect1d(connected, variables)
         cache.tidy(connected)
         spans = np.zeros((layout.n_variables, 4), dtype=np.int64)
-        groups, known, count = [np.zeros((0, 4), dtype=np.int64)], {}, 0
-        for node in connected.tolist():
-            first = int(ends[node] - degrees[node])
-            one = known[node] = cache.get(node, others[first : int(ends[node])])
+        groups, count = [np.zeros((0, 4), dtype=np.int64)], 0
+        starts = dict(zip(connected.tolist(), (ends - degrees)[connected].tolist(), strict=True))
+        known = cache.get({node: others[first : int(ends[node])] for node, first in starts.items()})
+        apart = np.zeros(layout.n_variables, dtype=bool)
+        for node, one in known.items():
             own = one.groups.copy()
-            own[:, :2] += first
+            own[:, :2] += starts[node]
             groups.append(own)
             spans[node] = count, count + len(own), one.count, one.masses
             count += len(own)
+            apart[node] = one.table is None and cache.sample.parts is not None
         n_groups = (spans[:, 1] - spans[:, 0])[connected]
         costs = np.zeros(layout.n_variables)
         costs[connected] = spans[connected, 2] * (2.0 + n_groups) + 500.0 * n_groups
         return Neighbourhoods(
             cache, edges, _halves(layout, cache.sample, edges, side, others),
             np.concatenate(groups), spans, degrees, connected,
-            states_of_entries(layout, layout.edges), costs, known, cache.codes, cache.masses,
+            states_of_entries(layout, layout.edges), costs, known, apart, cache.codes, cache.masses,
         )  # fmt: skip
 
     @property
@@ -297,21 +356,22 @@ class Neighbourhoods:
     def masses_of(self, node: int) -> Floats:
         """Return the masses of a variable's configurations; empty if all are 1."""
         one = self.of_variable(node)
-        if node not in self.known:
-            weights = self.cache.row_masses(node)
-            return np.bincount(one.row_ids(), weights if weights.size else None).astype(np.float64)
-        return self.masses.values[one.masses : one.masses + one.count * (one.masses >= 0)]
+        if node in self.known:
+            return self.masses.values[one.span]
+        if one.ids is None:
+            return self.sample.observed_weight[[node]]
+        weights = self.cache.row_masses(node)
+        return np.bincount(one.row_ids(), weights if weights.size else None).astype(np.float64)
 
 
 def _alone(sample: EncodedRows, node: int) -> Neighbourhood:
     """Return the neighbourhood of a variable without neighbours: it is observed, or missing."""
     nothing, groups = np.zeros(0, dtype=np.int64), np.zeros((0, 4), dtype=np.int64)
-    if sample.extended[node] == sample.cards[node]:
-        same = np.zeros(sample.n_rows, dtype=np.int32)
-        return Neighbourhood(nothing, same, np.zeros(1, dtype=np.int64), 1, groups, -1)
-    missing = ~sample.observed(node)
-    _, first, ids = np.unique(missing, return_index=True, return_inverse=True)
-    return Neighbourhood(nothing, ids.astype(np.int32), first, len(first), groups, -1)
+    if sample.parts is not None:  # rows in which it is missing have no mass
+        return Neighbourhood(nothing, 1, groups, -1, None, np.zeros((0, 1), np.uint8))
+    classes = Classes.of(sample, node)
+    count = classes.table.shape[1]
+    return Neighbourhood(nothing, count, groups, -1, classes.ids, classes.table, classes.lacking)
 
 
 def _halves(layout: Layout, sample: EncodedRows, edges: Ints, side: Ints, others: Ints) -> Ints:
@@ -327,15 +387,3 @@ def _halves(layout: Layout, sample: EncodedRows, edges: Ints, side: Ints, others
         layout.unary_offsets[others],
     ]
     return np.ascontiguousarray(np.stack(columns, axis=1))
-
-
-def _some_rows(sample: EncodedRows, most: int) -> Ints:
-    """Return about ``most`` of the rows, by marks that depend on what is in them."""
-    share = most / max(1, sample.n_rows)
-    if share >= 1.0:
-        return np.zeros(0, dtype=np.int64)
-    rng, marks = np.random.default_rng(0), np.zeros(sample.n_rows, dtype=np.uint64)
-    for row, count in zip(sample.codes, sample.extended.tolist(), strict=True):
-        marks += rng.integers(2**63, size=count, dtype=np.uint64)[row]
-    marks ^= marks >> np.uint64(31)
-    return np.flatnonzero((marks & np.uint64(0xFFFF)) < share * 2**16)

@@ -31,6 +31,8 @@ MOST_COMBINED = 128
 MOST_CELLS = 12288
 # Rows whose cells are kept at once.
 SPAN = 2**15
+# Lanes of this many rows are filled before they are added: they stay in a near cache.
+ROWS = 2**13
 # Pairs are cut by this many first variables, unless one product of all with all does less.
 PART = 128
 # From this many pairs on, and this share of all cells among their variables, products are quicker.
@@ -38,6 +40,8 @@ MANY_PAIRS, DENSE = 128, 0.2
 
 #: Fills conditionals: (variable, first state, last state, first row, place among the lanes, out).
 Take = Callable[[int, int, int, int, int, Floats], None]
+#: What fills the lanes: variables, first and last state, place among the lanes.
+Piece = list[tuple[int, int, int, int]]
 
 
 def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> Expectations:
@@ -52,15 +56,17 @@ def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> Expectatio
     """
     sample, total = at.sample, at.sample.total_weight
     counts, starts = sample.counts.extended_tables(pairs)
-    sums = np.empty((2, int(starts[-1])))
+    if dense(pairs, sample.cards):
+        sums = np.empty((2, int(starts[-1])))
+        _multiply_pairs(at, pairs, starts[:-1], counts, sums)
+    else:
+        sums = np.zeros((2, int(starts[-1])))
+        if at.neighbourhoods.degrees[pairs].any():
+            sums = at.over_rows(_sum_one_by_one, pairs, starts, variables=np.unique(pairs))
     kernel.sum_alone(
         pairs, starts, at.neighbourhoods.degrees, sample.cards, sample.extended,
         at.potentials.layout.unary_offsets, own_sums, counts, sums,
     )  # fmt: skip
-    if dense(pairs, sample.cards):
-        _multiply_pairs(at, pairs, starts[:-1], counts, sums)
-    else:
-        _sum_one_by_one(at, pairs, starts[:-1], sums)
     model, data = (by_states(sample, pairs, values) for values in (sums, counts))
     data = data[0] if sample.complete else 0.5 * (data[0] + data[1])
     return Expectations(model / total, (2, 1), data / total, table_offsets(sample.cards, pairs))
@@ -90,10 +96,12 @@ def by_states(sample: EncodedRows, pairs: Ints, values: Any) -> Floats:
     return out
 
 
-def _sum_one_by_one(at: Conditionals, pairs: Ints, starts: Ints, sums: Floats) -> None:
-    """Fill the sums of variables that have neighbours, variable by variable."""
+def _sum_one_by_one(at: Conditionals, pairs: Ints, ends: Ints) -> Floats:
+    """Return the sums of variables that have neighbours, variable by variable; 0 of others."""
     sample, here = at.sample, at.neighbourhoods
-    flat, size = sums.reshape(-1), sums.shape[1]
+    starts, size = ends[:-1], int(ends[-1])
+    sums = np.zeros((2, size))
+    flat = sums.reshape(-1)
     owner, other = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
     goals = np.concatenate([starts, starts + size])
     second = sample.extended[pairs[:, 1]]
@@ -102,11 +110,11 @@ def _sum_one_by_one(at: Conditionals, pairs: Ints, starts: Ints, sums: Floats) -
     order = np.flatnonzero(here.degrees[owner] > 0)
     order = order[np.argsort(owner[order], kind="stable")]
     nodes, firsts = np.unique(owner[order], return_index=True)
-    ends = np.append(firsts[1:], len(order))
+    lasts = np.append(firsts[1:], len(order))
     at.remember(nodes)
 
     def run(part: slice) -> None:
-        for node, first, last in zip(nodes[part], firsts[part], ends[part], strict=True):
+        for node, first, last in zip(nodes[part], firsts[part], lasts[part], strict=True):
             mine = order[first:last]
             kernel.sum_by_others(
                 lanes_for(sample.cards[node]), *at.of(node), here.cache.row_masses(node),
@@ -114,32 +122,46 @@ def _sum_one_by_one(at: Conditionals, pairs: Ints, starts: Ints, sums: Floats) -
                 other_strides[mine], flat,
             )  # fmt: skip
 
-    costs = (ends - firsts).astype(np.float64)
+    costs = (lasts - firsts).astype(np.float64)
     run_chunks(run, cut_evenly(costs, at.n_threads), at.n_threads)
+    return sums
 
 
 def _multiply_pairs(
     at: Conditionals, pairs: Ints, starts: Ints, counts: Numbers, sums: Floats
 ) -> None:
     """Fill the same sums from products of many conditionals with many variables' codes."""
-    cards, extended = at.sample.cards, at.sample.extended
+    cards, extended, degrees = at.sample.cards, at.sample.extended, at.neighbourhoods.degrees
+    jobs: list[tuple[Ints, Ints]] = []
+    goals: list[tuple[Ints, int, int]] = []
     for members in cut_pairs(pairs, cards):
-        here, first = pairs[members], starts[members]
-        both = np.unique(here)
-        square = _multiply(at, both, both) if one_square(here, cards) else None
-        for side in range(2):
-            own, other = np.unique(here[:, side]), np.unique(here[:, 1 - side])
-            product = square or _multiply(at, own, other)
-            kernel.place_products(
-                here, side, first, at.neighbourhoods.degrees, product.lines, product.columns,
-                product.values, cards, extended, counts, sums,
-            )  # fmt: skip
+        first, second, both = _ends(pairs[members], cards)
+        if one_square(pairs[members], cards):
+            goals += [(members, 0, len(jobs)), (members, 1, len(jobs))]
+            jobs.append((both, both))
+        else:
+            goals += [(members, 0, len(jobs)), (members, 1, len(jobs) + 1)]
+            jobs += [(first, second), (second, first)]
+    jobs = [(own[degrees[own] > 0], other) for own, other in jobs]
+    products = [np.zeros((0, 0, len(LANES)))] * len(jobs)
+    wanted = np.unique(np.concatenate([own for own, _ in jobs]))
+    if len(wanted):
+        products = at.over_rows(_multiply, jobs, variables=wanted)
+    for members, side, number in goals:
+        own, other = jobs[number]
+        kernel.place_products(
+            pairs[members], side, starts[members], degrees, lines_of(own, cards - 1),
+            lines_of(other, extended), products[number], cards, extended, counts, sums,
+        )  # fmt: skip
 
 
-def _multiply(at: Conditionals, owners: Ints, others: Ints) -> Product:
-    """Return the sums of some variables' conditionals by the codes of others."""
+def _multiply(at: Conditionals, jobs: list[tuple[Ints, Ints]]) -> list[Floats]:
+    """Return the sums of some variables' conditionals by the codes of others (see `product`)."""
+    return [_multiply_one(at, *job) for job in jobs]
+
+
+def _multiply_one(at: Conditionals, owners: Ints, others: Ints) -> Floats:
     here, cards = at.neighbourhoods, at.sample.cards
-    owners = owners[here.degrees[owners] > 0]
     all_fit = at.fit(owners)
     merged = np.array([here.known[node].ids is not None for node in owners.tolist()], dtype=bool)
     at.remember(owners if all_fit else owners[merged])
@@ -156,7 +178,7 @@ def _multiply(at: Conditionals, owners: Ints, others: Ints) -> Product:
             padded(s), first, last, values, ids, masses, start, place, len(LANES), out
         )
 
-    return Product.of(owners, others, at.sample, take, at.n_threads)
+    return product(owners, others, at.sample, take, at.n_threads)
 
 
 class Groups(NamedTuple):
@@ -199,71 +221,86 @@ class Groups(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Product:
-    """Sums over rows of the conditionals of ``owners``, all states but the last, by others' states.
+class Cells:
+    """The cells that some rows are in, of groups of variables.
 
     Attributes
     ----------
-    lines : (n,) int64
-        Where each owner's conditionals start; -1 where it is none.
-    columns : (n,) int64
-        Where each other variable's states start; -1 where it is none.
-    values : (blocks of lines, columns, lanes) float64
+    start, size : int
+        The first row, and how many there are.
+    part : Groups
+    places : (size * groups,) uint32
+        Where the sums of each row's cells start.
     """
 
-    lines: Ints
-    columns: Ints
-    values: Floats
+    start: int
+    size: int
+    part: Groups
+    places: NDArray[np.uint32]
 
     @staticmethod
-    def of(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threads: int) -> Product:
-        """Return the product; ``take`` fills in conditionals, times the rows' weights."""
-        cards, extended, codes = sample.cards, sample.extended, sample.codes
-        lines, columns = lines_of(owners, cards - 1), lines_of(others, extended)
-        n_lines, n_columns = int((cards[owners] - 1).sum()), int(extended[others].sum())
-        values = np.zeros((-(-n_lines // len(LANES)), n_columns, len(LANES)))
-        pieces = list(pieces_of(owners, cards))
-        for start in range(0, codes.shape[1], SPAN):
-            size = min(SPAN, codes.shape[1] - start)
-            for part in Groups.of(others, extended).parts():
-                cells = np.empty((size, len(part.bases)), dtype=np.uint32)
+    def of(variables: Ints, sample: EncodedRows) -> Iterator[Cells]:
+        """Yield the cells of some variables, for some rows and some of the groups at a time."""
+        groups = Groups.of(variables, sample.extended)
+        for start in range(0, sample.n_rows, SPAN):
+            size = min(SPAN, sample.n_rows - start)
+            for part in groups.parts():
+                places = np.empty((size, len(part.bases)), dtype=np.uint32)
                 kernel.find_cells(
-                    part.variables, part.strides, part.bounds, part.bases, codes, start,
-                    len(LANES), cells,
+                    part.variables, part.strides, part.bounds, part.bases, sample.codes, start,
+                    len(LANES), places,
                 )  # fmt: skip
-                n_cells, flat = int(part.sizes.sum()), cells.ravel()
-                where, states = columns[part.variables], extended[part.variables]
+                yield Cells(start, size, part, places.ravel())
 
-                def add(number: int, start: int = start, size: int = size, part: Groups = part,
-                        flat: NDArray[np.uint32] = flat, n_cells: int = n_cells,
-                        where: Ints = where, states: Ints = states) -> None:  # fmt: skip
-                    own, sums = (cache_lines(count * len(LANES)) for count in (size, n_cells))
-                    for node, first, last, place in pieces[number]:
-                        take(node, first, last, start, place, own)
-                    kernel.add_rows(LANES, own, flat, sums)
-                    kernel.part_cells(
-                        LANES, part.strides, states, part.bounds, part.bases, part.sizes, where,
-                        sums, values[number].ravel(),
-                    )  # fmt: skip
+    def add(
+        self, pieces: list[Piece], take: Take, columns: Ints, extended: Ints, values: Floats,
+        n_threads: int,
+    ) -> None:  # fmt: skip
+        """Add what ``take`` fills in for these rows to ``values``, a table for each piece."""
+        part, step = self.part, max(1, ROWS // self.size)
+        where, codes = columns[part.variables], extended[part.variables]
 
-                run_chunks(add, range(len(values)), n_threads)
-        return Product(lines, columns, values)
+        def run(first: int) -> None:
+            here = pieces[first : first + step]
+            own = cache_lines(len(here) * self.size * len(LANES)).reshape(len(here), -1)
+            for piece, lines in zip(here, own, strict=True):
+                for node, low, high, place in piece:
+                    take(node, low, high, self.start, place, lines)
+            kernel.add_blocks(
+                LANES, own, self.places, part.strides, codes, part.bounds, part.bases, part.sizes,
+                where, values[first : first + step],
+            )  # fmt: skip
+
+        run_chunks(run, range(0, len(pieces), step), n_threads)
+
+
+def product(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threads: int) -> Floats:
+    """Return sums over rows of the conditionals of ``owners`` by the codes of others.
+
+    A line for each state of an owner but its last, a column for each code of another variable,
+    shape (blocks of lines, columns, lanes). ``take`` fills in conditionals, times the rows'
+    weights.
+    """
+    cards, extended = sample.cards, sample.extended
+    columns, pieces = lines_of(others, extended), list(pieces_of(owners, cards))
+    values = np.zeros((len(pieces), int(extended[others].sum()), len(LANES)))
+    for cells in Cells.of(others, sample) if pieces else ():
+        cells.add(pieces, take, columns, extended, values, n_threads)
+    return values
 
 
 def cut_pairs(pairs: Ints, cards: Ints) -> list[Ints]:
     """Return the places of pairs, grouped by their first variables."""
-    firsts, which = np.unique(pairs[:, 0], return_inverse=True)
+    firsts, _, _ = _ends(pairs, cards)
     if len(firsts) <= 2 * PART and one_square(pairs, cards):
         return [np.arange(len(pairs))]
-    part = which // PART
+    part = np.searchsorted(firsts, pairs[:, 0]) // PART
     return [np.flatnonzero(part == number) for number in range(int(part.max(initial=-1)) + 1)]
 
 
 def one_square(pairs: Ints, cards: Ints) -> bool:
     """Return whether all variables with all have fewer cells than first with second both ways."""
-    first, second, both = (
-        int(cards[np.unique(ends)].sum()) for ends in (pairs[:, 0], pairs[:, 1], pairs)
-    )
+    first, second, both = (int(cards[ends].sum()) for ends in _ends(pairs, cards))
     return both**2 < 2 * first * second
 
 
@@ -271,8 +308,17 @@ def dense(pairs: Ints, cards: Ints) -> bool:
     """Return whether pairs are many, with most cells of the tables among their variables."""
     if len(pairs) < MANY_PAIRS:
         return False
-    first, second = (int(cards[np.unique(ends)].sum()) for ends in pairs.T)
+    first, second, _ = (int(cards[ends].sum()) for ends in _ends(pairs, cards))
     return int(cards[pairs].prod(axis=1).sum()) >= DENSE * first * second
+
+
+def _ends(pairs: Ints, cards: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the first variables of pairs, their second ones, and both."""
+    seen = np.zeros((3, len(cards)), dtype=bool)
+    seen[0, pairs[:, 0]] = seen[1, pairs[:, 1]] = True
+    np.logical_or(seen[0], seen[1], out=seen[2])
+    first, second, both = (np.flatnonzero(ends) for ends in seen)
+    return first, second, both
 
 
 def lines_of(variables: Ints, sizes: Ints) -> Ints:
@@ -282,9 +328,9 @@ def lines_of(variables: Ints, sizes: Ints) -> Ints:
     return places
 
 
-def pieces_of(owners: Ints, cards: Ints) -> Iterator[list[tuple[int, int, int, int]]]:
-    """Yield what fills the lanes: variables, first and last state, place among the lanes."""
-    piece: list[tuple[int, int, int, int]] = []
+def pieces_of(owners: Ints, cards: Ints) -> Iterator[Piece]:
+    """Yield what fills the lanes, one piece after the other."""
+    piece: Piece = []
     place = 0
     for node in owners.tolist():
         first, last = 0, int(cards[node]) - 1

@@ -6,22 +6,21 @@ needed for variables without neighbours alone, and made by the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.kernels import pair_sums, pair_tiles
-from graftwork.kernels.row_sums import cache_lines
+from graftwork.kernels import pair_tiles
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.objectives.pair_sums import LANES, SPAN, Groups, lines_of, pieces_of
+from graftwork.objectives.pair_sums import LANES, Cells, lines_of, pieces_of
 from graftwork.objectives.protocol import Expectations
 
 # The variables of one side of a tile have about this many states.
@@ -56,6 +55,10 @@ class Tile:
     def triangle(self) -> bool:
         """Whether both lists are the same: then only pairs above the diagonal count."""
         return self.places[0] == self.places[1]
+
+    def slack(self, roots: Floats, largest: bool, limit: float) -> float:
+        """Return by how much a score near a limit may be wrong: not at all."""
+        return 0.0
 
     def scores(self, roots: Floats, largest: bool) -> Floats:
         """Return norms of the gradient tables over both variables' roots, or largest entries."""
@@ -118,7 +121,9 @@ class Tile:
         return (self.first, self.second), (self.second, self.first)
 
 
-def tiles(at: Conditionals, variables: Ints, own_sums: Floats) -> Iterator[Tile]:
+def tiles(
+    at: Conditionals, variables: Ints, own_sums: Floats, leading: int | None = None
+) -> Iterator[Tile]:
     """Yield all pairs among some variables, tile by tile.
 
     Parameters
@@ -128,60 +133,62 @@ def tiles(at: Conditionals, variables: Ints, own_sums: Floats) -> Iterator[Tile]
     variables : (k,) int64
     own_sums : (states of all variables,) float64
         Sums over rows of each state's probability.
+    leading : int, optional
+        Only the pairs that have one of the first so many variables.
     """
+    elsewhere = at.sample.parts
+    if elsewhere is not None and isinstance(elsewhere.engine, TilingEngine):
+        made = elsewhere.engine.tiles(elsewhere.handles, at, variables, own_sums, leading)
+        if made is not None:
+            yield from made
+            return
+    leading = len(variables) if leading is None else leading
     ends = np.cumsum(at.sample.cards[variables])
     cuts = np.flatnonzero(np.diff(ends // TILE)) + 1
+    if leading < len(variables):
+        cuts = np.union1d(cuts, [leading])
     parts = np.split(variables, cuts)
     places = [0, *accumulate(map(len, parts))]
-    kept: dict[int, list[_Cells]] = {}
+    kept: dict[int, list[Cells]] = {}
     for second, theirs in enumerate(parts):
         for first, mine in enumerate(parts[: second + 1]):
-            forth = _sum(at, mine, theirs, own_sums, _cells(at, parts, second, kept))
-            back = forth
-            if first != second:
-                back = _sum(at, theirs, mine, own_sums, _cells(at, parts, first, kept))
-            yield Tile(mine, theirs, (places[first], places[second]), forth, back, at)
+            if places[first] >= leading:
+                break
+            if at.sample.parts is None:
+                sides = _sides(at, parts, first, second, own_sums, kept)
+            else:
+                both = np.union1d(mine, theirs)
+                sides = at.over_rows(_sides, parts, first, second, own_sums, variables=both)
+            yield Tile(mine, theirs, (places[first], places[second]), sides[0], sides[-1], at)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """The cells that some rows are in, of groups of variables (see ``pair_sums.Groups``)."""
-
-    start: int
-    size: int
-    part: Groups
-    cells: NDArray[np.uint32]
+def _sides(
+    at: Conditionals, parts: list[Ints], first: int, second: int, own_sums: Floats,
+    kept: dict[int, list[Cells]] | None = None,
+) -> list[Floats]:  # fmt: skip
+    """Return the sums of a tile: forth and back, or once where both lists are the same."""
+    kept = {} if kept is None else kept
+    mine, theirs = parts[first], parts[second]
+    forth = _sum(at, mine, theirs, own_sums, _cells(at, parts, second, kept))
+    if first == second:
+        return [forth]
+    return [forth, _sum(at, theirs, mine, own_sums, _cells(at, parts, first, kept))]
 
 
 def _cells(
-    at: Conditionals, parts: list[Ints], number: int, kept: dict[int, list[_Cells]]
-) -> Iterator[_Cells]:
+    at: Conditionals, parts: list[Ints], number: int, kept: dict[int, list[Cells]]
+) -> Iterator[Cells]:
     """Yield the cells of one list of variables, kept where there is room for those of all."""
-    if number in kept:
-        yield from kept[number]
-        return
-    codes, found = at.sample.codes, []
-    room = codes.shape[1] * sum(map(len, parts)) <= MOST_CELLS
-    for start in range(0, codes.shape[1], SPAN):
-        size = min(SPAN, codes.shape[1] - start)
-        for part in Groups.of(parts[number], at.sample.extended).parts():
-            cells = np.empty((size, len(part.bases)), dtype=np.uint32)
-            pair_sums.find_cells(
-                part.variables, part.strides, part.bounds, part.bases, codes, start, len(LANES),
-                cells,
-            )  # fmt: skip
-            one = _Cells(start, size, part, cells.ravel())
-            if room:
-                found.append(one)
-            yield one
-    if room:
-        kept[number] = found
+    found: Iterable[Cells] = kept.get(number) or Cells.of(parts[number], at.sample)
+    if at.sample.n_rows * sum(map(len, parts)) <= MOST_CELLS:
+        found = kept[number] = list(found)
+    yield from found
 
 
 def _order(at: Conditionals, owners: Ints) -> tuple[Ints, Ints]:
     """Return the owners whose residuals are summed over rows, and those that counts are for."""
     alone = at.neighbourhoods.degrees[owners] == 0
-    if at.sample.counts.bitsets is None:
+    if at.sample.parts is not None or at.sample.counts.bitsets is None:
         alone[:] = False
     return owners[~alone], owners[alone]
 
@@ -197,7 +204,7 @@ def _layout(at: Conditionals, owners: Ints, others: Ints) -> tuple[Ints, Ints]:
 
 
 def _sum(
-    at: Conditionals, owners: Ints, others: Ints, own_sums: Floats, cells: Iterator[_Cells]
+    at: Conditionals, owners: Ints, others: Ints, own_sums: Floats, cells: Iterator[Cells]
 ) -> Floats:
     """Return the sums of the owners' residuals by states of others."""
     sample, width = at.sample, len(LANES)
@@ -212,22 +219,12 @@ def _sum(
     fit = at.fit(summed)
     if fit:
         at.remember(summed)
+
+    def take(node: int, first: int, last: int, start: int, place: int, out: Floats) -> None:
+        _take(at, fit, node, first, last, start, place, out)
+
     for one in cells if pieces else ():
-        n_cells = int(one.part.sizes.sum())
-        where, states = columns[one.part.variables], extended[one.part.variables]
-
-        def add(number: int, one: _Cells = one, n_cells: int = n_cells, where: Ints = where,
-                states: Ints = states) -> None:  # fmt: skip
-            own, sums = (cache_lines(count * width) for count in (one.size, n_cells))
-            for node, first, last, place in pieces[number]:
-                _take(at, fit, node, first, last, one.start, place, own)
-            pair_sums.add_rows(LANES, own, one.cells, sums)
-            pair_sums.part_cells(
-                LANES, one.part.strides, states, one.part.bounds, one.part.bases, one.part.sizes,
-                where, sums, values[number].ravel(),
-            )  # fmt: skip
-
-        run_chunks(add, range(len(pieces)), at.n_threads)
+        one.add(pieces, take, columns, extended, values, at.n_threads)
     return values
 
 

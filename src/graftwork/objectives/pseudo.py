@@ -25,8 +25,8 @@ from graftwork.inference.pairs import find_edges
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals, KnownConditionals
+from graftwork.objectives.configurations import Ids
 from graftwork.objectives.neighbourhoods import (
-    Ids,
     NeighbourhoodCache,
     Neighbourhoods,
     lanes_for,
@@ -181,6 +181,14 @@ class Snapshot(NamedTuple):
     conditionals: list[tuple[Floats, int, Ids]]
     left: Conditionals | None = None
 
+    def renewed(self, later: Snapshot, nodes: Ints) -> Snapshot:
+        """Return it with some variables as they are in a later one; both hold conditionals."""
+        stamps, conditionals = self.stamps.copy(), list(self.conditionals)
+        stamps[nodes] = later.stamps[nodes]
+        for node in nodes.tolist():
+            conditionals[node] = later.conditionals[node]
+        return Snapshot(stamps, conditionals)
+
 
 class PseudoPoint:
     """The pseudo-likelihood evaluated at one set of potentials."""
@@ -251,16 +259,22 @@ class PseudoPoint:
         pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
         return compare_pairs(self.conditionals, pairs, self._sums.states)
 
-    def tiles(self, variables: Ints) -> Iterator[Tile] | None:
-        """Return all pairs among some variables, tile by tile; None where cells are missing."""
+    def tiles(self, variables: Ints, leading: int | None = None) -> Iterator[Tile] | None:
+        """Return all pairs among some variables, tile by tile; None where cells are missing.
+
+        Parameters
+        ----------
+        leading : int, optional
+            Only the pairs that have one of the first so many variables.
+        """
         if not self.objective.sample.complete:
             return None
-        return tiles(self.conditionals, variables, self._sums.states)
+        return tiles(self.conditionals, variables, self._sums.states, leading)
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to say later how far the conditionals have moved."""
         nodes, here = np.arange(self.potentials.layout.n_variables), self.conditionals
-        if not here.fit(nodes):
+        if here.sample.parts is not None or not here.fit(nodes):
             return Snapshot(here.stamps, [], here)
         here.remember(nodes)
         return Snapshot(here.stamps, [here.of(node) for node in nodes.tolist()])
@@ -272,25 +286,33 @@ class PseudoPoint:
         in the sums with x_j is at most D_i times the root of x_j's largest frequency: so the table
         of a pair (i, j) changed by at most D_i m_j + m_i D_j. Columns: D, m.
         """
-        objective, layout, here = self.objective, self.potentials.layout, self.conditionals
+        layout, here, left = self.potentials.layout, self.conditionals, snapshot.left
         moved = np.flatnonzero(here.stamps != snapshot.stamps)
-        if snapshot.left is None:
-            here.remember(moved)
         apart = np.zeros((layout.n_variables, 2))
-        counted = _counted_as(objective.sample)
+        counted = _counted_as(here.sample)
         apart[:, 1] = np.sqrt(np.maximum.reduceat(counted, layout.unary_offsets[:-1]))
+        if left is None:
+            apart[moved, 0] = self._distances(moved, snapshot)
+        elif here.sample.parts is None:
+            apart[moved, 0] = _distances_by_rows(here, left, moved)
+        else:
+            apart[moved, 0] = _distances_elsewhere(here, left, moved)
+        apart[:, 0] = np.sqrt(apart[:, 0] / here.sample.total_weight)
+        return apart
+
+    def _distances(self, nodes: Ints, snapshot: Snapshot) -> Floats:
+        """Return the squared changes of conditionals that were kept, summed over the rows."""
+        here, found = self.conditionals, np.zeros(len(nodes))
+        here.remember(nodes)
 
         def run(part: slice) -> None:
-            for node in moved[part].tolist():
-                if snapshot.left is None:
-                    apart[node, 0] = self._squared_distance(node, snapshot.conditionals[node])
-                else:
-                    apart[node, 0] = self._distance_by_rows(node, snapshot.left)
+            for place in range(part.start, part.stop):
+                node = int(nodes[place])
+                found[place] = self._squared_distance(node, snapshot.conditionals[node])
 
-        costs = layout.cards[moved].astype(np.float64)
-        run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
-        apart[:, 0] = np.sqrt(apart[:, 0] / objective.sample.total_weight)
-        return apart
+        costs = self.potentials.layout.cards[nodes].astype(np.float64)
+        run_chunks(run, cut_evenly(costs, here.n_threads), here.n_threads)
+        return found
 
     def _squared_distance(self, node: int, before: tuple[Floats, int, Ids]) -> float:
         """Return the sum over rows of the squared change of a conditional since a snapshot."""
@@ -304,19 +326,6 @@ class PseudoPoint:
         return float(
             kernel.squared_distance(lanes, padded(states), now, ids, old, old_ids, masses, rows)
         )
-
-    def _distance_by_rows(self, node: int, left: Conditionals) -> float:
-        """Return the same from conditionals that are computed again, some rows at a time."""
-        masses = self.conditionals.neighbourhoods.cache.row_masses(node)
-        states, n_rows = int(self.potentials.layout.cards[node]), self.objective.sample.n_rows
-        found = 0.0
-        for start in range(0, n_rows, SPAN):
-            stop = min(start + SPAN, n_rows)
-            now, before = (at.of_rows(node, start, stop) for at in (self.conditionals, left))
-            found += kernel.squared_distance(
-                lanes_for(states), padded(states), *now, *before, masses[start:stop], stop - start
-            )
-        return found
 
     def pair_curvatures(self, pairs: Ints) -> Floats:
         """Return the measured curvature of each entry that would be added for these pairs."""
@@ -361,28 +370,109 @@ class PseudoPoint:
     def _sum_over_edges(self, changes: Floats, removed: bool) -> Floats:
         """Return a kernel's sums over the rows, for each edge."""
         here = self.conditionals.neighbourhoods
-        sums = np.zeros(len(here.edges))
-
-        def run(lanes: tuple[int, ...], some: Ints) -> None:
-            kernel.sum_over_edges(
-                lanes, some, *self.conditionals.arguments(), here.masses.values, changes, removed,
-                sums,
-            )  # fmt: skip
-
-        self.conditionals.run_by_lanes(run, here.connected)
-        total: Floats = np.zeros(self.potentials.layout.n_edges)
-        np.add.at(total, here.edges, sums)
+        away = here.connected[here.apart[here.connected]]
+        total = _edge_sums(self.conditionals, np.setdiff1d(here.connected, away), changes, removed)
+        if len(away):
+            total += self.conditionals.over_rows(_edge_sums, away, changes, removed, variables=away)
         return total
+
+
+def _edge_sums(at: Conditionals, nodes: Ints, changes: Floats, removed: bool) -> Floats:
+    """Return a kernel's sums for each edge, over the conditionals of some variables."""
+    here, layout = at.neighbourhoods, at.potentials.layout
+    sums, total = np.zeros(len(here.edges)), np.zeros(layout.n_edges)
+
+    def run(lanes: tuple[int, ...], some: Ints) -> None:
+        kernel.sum_over_edges(
+            lanes, some, *at.arguments(), here.masses.values, changes, removed, sums
+        )
+
+    at.run_by_lanes(run, nodes)
+    np.add.at(total, here.edges, sums)
+    return total
 
 
 def _sum_rows(conditionals: Conditionals, nodes: Ints, sums: Sums) -> None:
     """Fill the sums of these variables, which have neighbours."""
+    away = nodes[conditionals.neighbourhoods.apart[nodes]]
+    _sum_here(conditionals, nodes[~conditionals.neighbourhoods.apart[nodes]], sums)
+    if len(away):
+        found = Sums(*conditionals.over_rows(_sums_of, away, variables=away))
+        layout = conditionals.potentials.layout
+        chosen = np.zeros(layout.n_variables, dtype=bool)
+        chosen[away] = True
+        sums.logs[away] = found.logs[away]
+        states = np.repeat(chosen, layout.cards)
+        sums.states[states], sums.squares[states] = found.states[states], found.squares[states]
+        for side in range(2):
+            entries = np.repeat(chosen[layout.edges[:, side]], layout.edge_sizes)
+            sums.pairs[side, entries] = found.pairs[side, entries]
+
+
+def _sums_of(conditionals: Conditionals, nodes: Ints) -> list[Floats]:
+    """Return the sums of some variables over rows that are here; of others they are 0."""
+    sums = Sums.empty(conditionals.potentials.layout)
+    for values in sums:
+        values[...] = 0.0
+    _sum_here(conditionals, nodes, sums)
+    return list(sums)
+
+
+def _sum_here(conditionals: Conditionals, nodes: Ints, sums: Sums) -> None:
+    """Fill the sums of some variables whose configurations are here."""
     masses = conditionals.neighbourhoods.masses.values
 
     def run(lanes: tuple[int, ...], some: Ints) -> None:
         kernel.sum_conditionals(lanes, some, *conditionals.arguments(), masses, *sums)
 
     conditionals.run_by_lanes(run, nodes)
+
+
+def _distances_by_rows(now: Conditionals, before: Conditionals, nodes: Ints) -> Floats:
+    """Return the squared changes of conditionals, summed over the rows, some rows at a time."""
+    found, n_rows = np.zeros(len(nodes)), now.sample.n_rows
+
+    def run(part: slice) -> None:
+        for place in range(part.start, part.stop):
+            node = int(nodes[place])
+            states, masses = int(now.sample.cards[node]), now.neighbourhoods.cache.row_masses(node)
+            for start in range(0, n_rows, SPAN):
+                stop = min(start + SPAN, n_rows)
+                both = (at.of_rows(node, start, stop) for at in (now, before))
+                (here, ids), (left, left_ids) = both
+                found[place] += kernel.squared_distance(
+                    lanes_for(states), padded(states), here, ids, left, left_ids,
+                    masses[start:stop], stop - start,
+                )  # fmt: skip
+
+    costs = now.sample.cards[nodes].astype(np.float64)
+    run_chunks(run, cut_evenly(costs, now.n_threads), now.n_threads)
+    return found
+
+
+def _distances_elsewhere(now: Conditionals, before: Conditionals, nodes: Ints) -> Floats:
+    """Return the same of rows that are elsewhere: from configurations where these are the same."""
+    here, left = now.neighbourhoods, before.neighbourhoods
+    found, same = np.zeros(len(nodes)), np.zeros(len(nodes), dtype=bool)
+    for place, node in enumerate(nodes.tolist()):
+        same[place] = not here.apart[node] and here.known.get(node) is left.known.get(node)
+        if same[place]:
+            (values, states, _), (old, _, _) = now.of(node), before.of(node)
+            masses = here.masses_of(node)
+            found[place] = kernel.squared_distance(
+                lanes_for(states), padded(states), values, NO_IDS, old, NO_IDS, masses, len(masses)
+            )
+    rest = nodes[~same]
+    if len(rest):
+        found[~same] = now.over_rows(_distances_in_part, before.potentials, rest, variables=rest)
+    return found
+
+
+def _distances_in_part(now: Conditionals, before: Potentials, nodes: Ints) -> Floats:
+    other = Neighbourhoods.of(before.layout, now.neighbourhoods.cache, nodes)
+    known = KnownConditionals(now.memory)
+    left = Conditionals(other, before, now.stamps, known, now.memory, now.n_threads)
+    return _distances_by_rows(now, left, nodes)
 
 
 def _who_moved(layout: Layout, differs: Bools) -> Bools:

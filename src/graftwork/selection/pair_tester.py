@@ -21,6 +21,7 @@ from graftwork.testing.pair_tests import examine_absent, examine_pairs
 from graftwork.testing.resampled import DrawnFrom
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.verdicts import middle_test
+from graftwork.testing.watch import Watch
 
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
@@ -93,6 +94,26 @@ class PairTester:
             absent = among[find_edges(fitted.point.potentials.layout, among) < 0]
             others = self._fresh(examine_pairs(prepared.rows, fitted.point, absent))
         return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self._cut)), others)
+
+    def risen(
+        self, watch: Watch, fitted: Solution, prepared: EdgeTests, close: Ints
+    ) -> Ints | None:
+        """Return pairs that are close to being edges, with those that came so since all were seen.
+
+        Parameters
+        ----------
+        watch : Watch
+            What was seen.
+        close : (k, 2) int64
+            Those that were, and the edges.
+
+        Returns
+        -------
+        (k, 2) int64 or None
+            None if all pairs had better be tested.
+        """
+        found = watch.risen(prepared.rows, fitted.point, self._cut, len(close))
+        return None if found is None else np.unique(np.concatenate([close, found]), axis=0)
 
     def prepare(self, fitted: Solution) -> EdgeTests:
         """Return what tests of a network's edges have in common."""

@@ -17,7 +17,7 @@ STAGES_AFTER = 4
 
 
 def begin_with_some_rows(
-    walk: LambdaPath, lams: Sequence[float], some_rows: Callable[[float], Fold]
+    walk: LambdaPath, lams: Sequence[float], some_rows: Callable[[float], Fold | None]
 ) -> None:
     """Walk down to the last lambda but one with fewer rows, where there are many.
 
@@ -28,9 +28,9 @@ def begin_with_some_rows(
     Parameters
     ----------
     some_rows : function
-        About a share of the rows.
+        About a share of the rows; None if these are too many.
     """
-    most, last = walk.problem_at(1.0).objective.sample.n_rows, len(lams) - 1
+    most, last = walk.problem_at(1.0).objective.sample.n_given, len(lams) - 1
     if most < MANY_ROWS or last < 1 or walk.budget.max_edges is not None:
         return
     share = max((lams[-1] / lams[-2]) ** 2, LEAST_ROWS / most)
@@ -41,7 +41,9 @@ def begin_with_some_rows(
         step, steps = lams.index(lam) + 1, len(lams) + STAGES_AFTER
         walk.observer.on_stage(f"lambda {lam:.4g}", step, steps)
 
-    walk.begin(some_rows(share), lams[:-1], announce)
+    fold = some_rows(share)
+    if fold is not None:
+        walk.begin(fold, lams[:-1], announce)
 
 
 def make_short_list(

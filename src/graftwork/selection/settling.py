@@ -18,6 +18,7 @@ from graftwork.solvers import Solution
 from graftwork.testing import pair_screen
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.verdicts import Verdicts
+from graftwork.testing.watch import Watch
 
 # Absent pairs whose p-values are at most those of discoveries to this power are tested again and
 # again, and all only once those agree.
@@ -73,20 +74,22 @@ class _Settling:
     def run(self, note: Callable[[], None]) -> Evidence:
         """Test and change until nothing changes; return the tests."""
         network, tester = self._network, self._network.tester
-        exact, close = True, None
-        problem = tester.problem
-        many = pair_screen.many(problem.space.size, problem.objective.sample.n_rows)
+        exact, close, problem = True, None, tester.problem
+        many = pair_screen.many(problem.space.size, problem.objective.sample.n_given)
+        watch = Watch(problem.space)
         while True:
             note()
             if exact:
                 network.finish()
-            prepared = tester.prepare(network.fitted)
+            prepared, among = tester.prepare(network.fitted), close
+            if exact and close is not None:
+                among = tester.risen(watch, network.fitted, prepared, close)
             lists = exact and not many
-            tests = tester.test_all(
-                network.fitted, prepared, exact=lists, among=None if exact else close
-            )
+            tests = tester.test_all(network.fitted, prepared, exact=lists, among=among)
             if exact and many:
-                close = _close(tests)
+                close = _close(tests) if among is None else _joined(close, _close(tests))
+                if among is None:
+                    watch.renew(network.fitted.point)
             then = self._change(tests, exact)
             if then is None and many:  # all that is striking is listed once, at the end
                 tests = tester.test_absent(network.fitted, tests, exact=True)
@@ -193,6 +196,11 @@ def _close(tests: Evidence) -> Ints:
     discoveries = len(tests.edges.pairs) + 1
     limit = CLOSE * np.log(tests.level * min(1.0, discoveries / tests.n_tests))
     return np.concatenate([tests.edges.pairs, tests.others.pairs[tests.others.log_p <= limit]])
+
+
+def _joined(some: Ints | None, others: Ints) -> Ints:
+    """Return pairs of two lists, each once."""
+    return others if some is None else np.unique(np.concatenate([some, others]), axis=0)
 
 
 def _as_tuples(pairs: Ints) -> list[Pair]:

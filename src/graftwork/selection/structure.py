@@ -100,7 +100,7 @@ def learn_structure(
     drawn_from: DrawnFrom | None = None,
     start: Potentials | None = None,
     rounds: int | None = None,
-    some_rows: Callable[[float], Fold] | None = None,
+    some_rows: Callable[[float], Fold | None] | None = None,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 

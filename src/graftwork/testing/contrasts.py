@@ -76,7 +76,9 @@ class Contrasts:
         curved: frozenset[tuple[int, int]] | None = None,
     ) -> Contrasts:
         """Return the contrasts between groups of states, scores of ordered variables first."""
-        bases = [basis_of(group) for group in groups]
+        different = {group.tobytes(): group for group in groups}
+        known = {key: basis_of(group) for key, group in different.items()}
+        bases = [known[group.tobytes()] for group in groups]
         linear = np.array([basis.shape[1] for basis in bases], dtype=np.int64)
         if scores is not None:
             bases = [
@@ -164,6 +166,17 @@ def with_scores(scores: Floats, basis: Floats) -> Floats:
 def all_states(sample: EncodedRows, curved: frozenset[tuple[int, int]] | None = None) -> Contrasts:
     """Return the contrasts of all states that occur."""
     return Contrasts.of(tuple(np.arange(int(s)) for s in sample.cards), sample.scores, curved)
+
+
+def free_sides(
+    sample: EncodedRows, pair: Ints, curved: frozenset[tuple[int, int]] | None = None
+) -> Ints:
+    """Return how many columns of both variables of one pair count: ``all_states(...).sides``."""
+    sizes = sample.cards[pair] - 1
+    if sample.scores is None or curved is None or tuple(pair.tolist()) in curved:
+        return sizes
+    linear = sample.scores.sizes[pair]
+    return np.where(linear > 0, linear, sizes)
 
 
 def frequent_states(

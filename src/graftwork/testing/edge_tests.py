@@ -148,12 +148,11 @@ class EdgeTests:
         unclear = np.arange(len(self.rises))
         if cut is not None:
             unclear = cut.unclear(pairs, self.rises, degrees)
-        some = self.rows.some(most_rows)
-        found = variations(some, self.parameters, self.profiles, self.edges[unclear])
-        share = some.share
+        chosen = self.edges[unclear]
+        found = variations(self.rows, self.parameters, self.profiles, chosen, most_rows)
         for places in alike([len(variation) for variation in found]):
             left = np.stack([precisions[unclear[place]] for place in places])
-            right = np.stack([found[place] for place in places]) / share
+            right = np.stack([found[place] for place in places])
             products = np.linalg.solve(left, right)
             for place, product in zip(places, products, strict=True):
                 k = unclear[place]
@@ -227,8 +226,8 @@ def satterthwaite(product: Floats) -> tuple[float, float]:
     variance (Satterthwaite). Where the prior decides about rare states their weights are nearly
     zero.
     """
-    first, second = float(np.trace(product)), float(np.sum(product * product.T))
+    first, second = float(product.trace()), float((product * product.T).sum())
     if not first > 0.0 < second:
         return 1.0, float(max(1, len(product)))
-    scale = float(np.clip(second / first, LEAST_SCALE, MOST_SCALE))
-    return scale, float(np.clip(first * first / second, 1.0, len(product)))
+    scale = min(max(second / first, LEAST_SCALE), MOST_SCALE)
+    return scale, min(max(first * first / second, 1.0), float(len(product)))

@@ -275,17 +275,34 @@ def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = N
         The conditionals wanted; default all. Those of others are left out.
     """
     wanted = np.arange(parameters.layout.n_variables) if variables is None else variables
-    places, seen = parameters.half_edges.places, _Seen.of(rows)
-    costs = np.array([float(len(places[i])) ** 2 for i in wanted.tolist()])
+    places = parameters.half_edges.places
+    apart = rows.conditionals.neighbourhoods.apart[wanted]
+    found = [_NOTHING] * parameters.layout.n_variables
+    blocks = _blocks(rows, parameters, wanted[~apart])
+    for i, block in zip(wanted[~apart].tolist(), blocks, strict=True):
+        found[i] = places[i], block
+    if apart.any():
+        away = wanted[apart]
+        blocks = rows.over_rows(_blocks, parameters, away, variables=away)
+        for i, block in zip(away.tolist(), blocks, strict=True):
+            found[i] = places[i], block
+    return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
+
+
+def _blocks(rows: FittedRows, parameters: Parameters, variables: Ints) -> list[Floats]:
+    """Return the Hessians of some variables' conditionals, whose configurations are here."""
+    places, near = parameters.half_edges.places, None
+    if len(variables) < parameters.layout.n_variables:
+        edges = parameters.layout.edges
+        near = np.union1d(variables, edges[np.isin(edges, variables).any(axis=1)])
+    seen = _Seen.of(rows, near)
+    costs = np.array([float(len(places[i])) ** 2 for i in variables.tolist()])
 
     def compute(part: slice) -> list[Floats]:
-        return [_block(rows, parameters, seen, i) for i in wanted[part].tolist()]
+        return [_block(rows, parameters, seen, i) for i in variables[part].tolist()]
 
     groups = run_chunks(compute, cut_evenly(costs + 1.0, rows.n_threads), rows.n_threads)
-    found = [_NOTHING] * parameters.layout.n_variables
-    for i, block in zip(wanted.tolist(), [one for group in groups for one in group], strict=True):
-        found[i] = places[i], block
-    return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
+    return [one for group in groups for one in group]
 
 
 class _Seen(NamedTuple):
@@ -295,11 +312,12 @@ class _Seen(NamedTuple):
     starts: Ints
 
     @staticmethod
-    def of(rows: FittedRows) -> _Seen:
+    def of(rows: FittedRows, variables: Ints | None) -> _Seen:
+        """Return those of some variables, default all; of others there are zeros."""
         starts, sizes = offsets(rows.sample.extended), rows.contrasts.sizes
         values = np.zeros((int(starts[-1]), int(sizes.max(initial=1))))
-        for i, size in enumerate(sizes.tolist()):
-            values[starts[i] : starts[i + 1], :size] = rows.counted(i)
+        for i in range(len(sizes)) if variables is None else variables.tolist():
+            values[starts[i] : starts[i + 1], : sizes[i]] = rows.counted(i)
         return _Seen(values, starts)
 
 
@@ -316,11 +334,11 @@ def _block(rows: FittedRows, parameters: Parameters, seen: _Seen, i: int) -> Flo
     lanes = lanes_for(size * (size + 1) // 2)
     for start in range(0, here.count, SPAN):  # all at once would fill the memory
         part = slice(start, min(start + SPAN, here.count))
-        places = np.arange(start, part.stop) if here.first is None else here.first[part]
+        codes, lines, places = here.states(sample, part)
         found = np.empty_like(total)
         kernel.sum_hessian(
             lanes, contrasts.bases[i], rows.in_configurations(i, part),
-            padded(int(sample.cards[i])), masses[part], sample.codes, places,
+            padded(int(sample.cards[i])), masses[part], codes, lines, places,
             parameters.half_edges.of_variable(i), sample.extended, seen.values, seen.starts, found,
         )  # fmt: skip
         total = found if start == 0 else total + found

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, eigvalsh
 from scipy.special import chdtri
 
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.pair_tiles import Tile
 from graftwork.objectives.protocol import Expectations, Point
@@ -70,9 +71,9 @@ def promising_pairs(
     cut : Cut, optional
         The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
-    if not many(sum(len(keys) for keys in absent), tables.rows.sample.n_rows):
-        for keys in absent:
-            yield space.pairs(keys), point.pair_expectations(space.pairs(keys))
+    if not many(sum(len(keys) for keys in absent), tables.rows.sample.n_given):
+        for pairs in map(space.pairs, absent):
+            yield pairs, point.pair_expectations(pairs)
         return
     view = View.of(tables)
     level, share = (striking, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
@@ -115,6 +116,32 @@ def promising_pairs(
             yield own, some_cells(known, near) if known else point.pair_expectations(own)
 
 
+def promising_near(
+    view: View, point: Point, space: PairSpace, moved: Ints, cut: Cut, others: int
+) -> Ints:
+    """Return absent pairs of some variables that might be edges at a false discovery rate.
+
+    Parameters
+    ----------
+    space : PairSpace
+        Of all pairs among its variables.
+    moved : (k,) int64
+        The variables.
+    others : int
+        How many absent pairs may be edges anyway.
+    """
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    layout = view.rows.potentials.layout
+    p_value = cut.level * min(1.0, (layout.n_edges + others + 1) / max(1, cut.n_tests))
+    here: Any = evaluated(point)
+    variables = np.concatenate([moved, np.setdiff1d(space.variables, moved)])
+    for tile in here.tiles(variables, len(moved)):
+        lines, columns, _, _ = view.near(tile, p_value, SHARE)
+        found.append(np.sort(np.stack([tile.first[lines], tile.second[columns]], axis=1), axis=1))
+    pairs = np.concatenate(found)
+    return pairs[find_edges(layout, pairs) < 0]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """For each variable coordinates in which the sum of S is 1 and that of M diagonal.
@@ -125,16 +152,19 @@ class View:
     axes : list of (s_i, k_i) float64
     curvatures : list of (k_i,) float64
         What M is along each, in the mean.
+    spreads : (n,) float64
+        The sum of S along the contrast where it is smallest; infinite where there is none.
     """
 
     rows: FittedRows
     axes: list[Floats]
     curvatures: list[Floats]
+    spreads: Floats
 
     @staticmethod
     def of(tables: MomentTables) -> View:
         """Return the coordinates of all variables."""
-        rows, axes, curvatures = tables.rows, [], []
+        rows, axes, curvatures, spreads = tables.rows, [], [], []
         columns = rows.contrasts.linear.tolist()
         for whole, size, totals in zip(rows.contrasts.bases, columns, tables.totals(), strict=True):
             basis, square = whole[:, :size], unfold(whole.shape[1])[:size, :size]
@@ -143,7 +173,8 @@ class View:
             values, turn = eigh(moment, spread) if size else (np.zeros(0), np.zeros((0, 0)))
             axes.append(basis @ turn)
             curvatures.append(np.maximum(values, 1e-12) / rows.sample.total_weight)
-        return View(rows, axes, curvatures)
+            spreads.append(float(eigvalsh(spread)[0]) if size else np.inf)
+        return View(rows, axes, curvatures, np.array(spreads))
 
     def statistics(self, pairs: Ints, expectations: Expectations) -> Floats:
         """Return the quick statistics of some pairs."""
@@ -206,16 +237,21 @@ def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[In
     cards, sizes = rows.sample.cards, rows.contrasts.sizes
     linear, sides = rows.contrasts.linear, rows.contrasts.sides(pairs)
     groups = np.array([own.shape[1] for own in rows.contrasts.members])
-    _, kinds = np.unique(np.stack([cards, sizes, linear, groups]), axis=1, return_inverse=True)
-    keys = np.concatenate([kinds.ravel()[pairs], sides], axis=1)
-    _, group = np.unique(keys, axis=0, return_inverse=True)
-    group = group.ravel()
+    kinds = _numbered(np.stack([cards, sizes, linear, groups]))
+    group = _numbered(np.concatenate([kinds[pairs].T, sides.T]))
     order = np.argsort(group, kind="stable")
     for own in np.split(order, np.cumsum(np.bincount(group))[:-1]):
         if len(own):
             numbers = max(1, int(np.prod(sizes[pairs[own[0]]])) ** 2)
             count = max(1, min(most, size // numbers))
             yield from (own[start : start + count] for start in range(0, len(own), count))
+
+
+def _numbered(columns: Ints) -> Ints:
+    """Return a number for each column of whole numbers: the same for equal ones, in their order."""
+    whole = np.ravel_multi_index(tuple(columns), tuple(columns.max(axis=1, initial=0) + 1))
+    _, numbers = np.unique(whole, return_inverse=True)
+    return numbers
 
 
 def stacked(parts: Sequence[Floats], chosen: Ints) -> Floats:

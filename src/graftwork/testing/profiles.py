@@ -193,10 +193,12 @@ class VariableHessians:
         for other in shared:
             first, second = (self.at[other, self.edge_of[other][k]] for k in (i, j))
             blocks.append(self.whole.blocks[other][first, second])
-        rows, columns = (np.cumsum([0, *(b.shape[k] for b in blocks)]).tolist() for k in (0, 1))
-        link = np.zeros((rows[-1], columns[-1]))
-        for k, block in enumerate(blocks):
-            link[rows[k] : rows[k + 1], columns[k] : columns[k + 1]] = block
+        link = np.zeros((sum(len(block) for block in blocks), sum(b.shape[1] for b in blocks)))
+        row = column = 0
+        for block in blocks:
+            below, beyond = row + block.shape[0], column + block.shape[1]
+            link[row:below, column:beyond] = block
+            row, column = below, beyond
         return link
 
 
@@ -209,7 +211,8 @@ def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Fl
     here, there = (-half.follow[half.shared] for half in (first, second))
     forth, back = link @ second.free[second.shared], link.T @ first.free[first.shared]
     pulled = link @ there, link.T @ here
-    system = np.eye(len(here)) - forth @ back  # what is left once the second's tables follow
+    system = -forth @ back  # what is left once the second's tables follow
+    system.flat[:: len(system) + 1] += 1.0
     moved = np.asarray(np.linalg.solve(system, pulled[0] - forth @ pulled[1]), dtype=np.float64)
     after = pulled[1] - back @ moved
     return here.T @ moved + there.T @ after, (moved, after)
@@ -281,7 +284,11 @@ class _Influences:
 
 
 def variations(
-    rows: FittedRows, parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
+    rows: FittedRows,
+    parameters: Parameters,
+    profiles: dict[int, EdgeProfile],
+    chosen: Ints,
+    most_rows: int,
 ) -> list[Floats]:
     """Return the sums over rows of the squared slopes in some edges' parameters, all others
     following.
@@ -292,19 +299,23 @@ def variations(
         Edges.
     chosen : (k,) int64
         Which of them are wanted.
+    most_rows : int
+        This many different rows tell about all.
     """
     sizes = [len(profiles[e].precision) for e in chosen.tolist()]
     totals = [np.zeros((size, size)) for size in sizes]
     centres, starts = _influences(parameters, profiles, chosen)
     if not centres:
         return totals
+    needed = _needed(parameters.layout, centres)
+    rows = rows.some(most_rows, needed)
     places = rows.places
     costs = np.array([float(one.shares.size) for one in centres])
     centre_cuts = cut_evenly(costs, rows.n_threads)
     edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
     slopes = np.empty((centres[-1].lines.stop, STRIP))
 
-    for block in rows.blocks(_needed(parameters.layout, centres)):
+    for block in rows.blocks(needed):
         for start in range(0, len(block.weights), STRIP):
             weights = block.weights[start : start + STRIP]
             found = slopes[:, : len(weights)]
@@ -327,7 +338,7 @@ def variations(
 
             run_chunks(reach, centre_cuts, rows.n_threads)
             run_chunks(add, edge_cuts, rows.n_threads)
-    return totals
+    return [total / rows.share for total in totals]
 
 
 def _needed(layout: Layout, centres: list[_Influences]) -> Ints | None:

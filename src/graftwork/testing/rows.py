@@ -6,7 +6,7 @@ conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,8 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.conditionals import Conditionals
-from graftwork.objectives.neighbourhoods import padded
+from graftwork.objectives.conditionals import Conditionals, KnownConditionals
+from graftwork.objectives.neighbourhoods import Neighbourhoods, padded
 from graftwork.objectives.protocol import Point
 from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.objectives.reshaped import evaluated
@@ -56,13 +56,10 @@ class FittedRows:
     conditionals : Conditionals
         Of the network's variables.
     contrasts : Contrasts
-    chosen : (k,) int64, optional
-        Some of the rows; default all.
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
-    chosen: Ints | None = None
 
     @staticmethod
     def of(point: Point, contrasts: Contrasts) -> FittedRows:
@@ -72,6 +69,19 @@ class FittedRows:
         if here.potentials.layout is point.potentials.layout:
             return FittedRows(here.conditionals, contrasts)
         return FittedRows(here.objective.conditionals(point.potentials), contrasts)
+
+    def over_rows(
+        self, operation: Callable[..., Any], *arguments: Any, variables: Ints | None = None
+    ) -> Any:
+        """Return what an operation finds in the rows, wherever they are, added up.
+
+        Of `FittedRows` that are here, that is, and the arguments (see `Conditionals.over_rows`).
+        """
+        if self.sample.parts is None:
+            return operation(self, *arguments)
+        return self.conditionals.over_rows(
+            _in_part, operation, self.contrasts, *arguments, variables=variables
+        )
 
     @property
     def sample(self) -> EncodedRows:
@@ -102,12 +112,9 @@ class FittedRows:
         return counted
 
     def in_configurations(self, i: int, part: slice) -> Floats:
-        """Return a variable's conditionals in some of its configurations, flat, in whole lanes.
-
-        Whatever rows are chosen.
-        """
+        """Return a variable's conditionals in some of its configurations, flat, in whole lanes."""
         here = self.conditionals.neighbourhoods.of_variable(i)
-        if here.ids is None:
+        if here.ids is None and here.table is None:
             return self.conditionals.of_rows(i, part.start, part.stop)[0]
         values, states, _ = self.conditionals.of(i)
         if not len(here.others):  # one conditional, whether the variable is observed or not
@@ -115,18 +122,27 @@ class FittedRows:
         width = padded(states)
         return values[part.start * width : part.stop * width]
 
-    def some(self, most: int) -> FittedRows:
-        """Return about ``most`` of the rows, or all where there are fewer."""
-        chosen = self.conditionals.neighbourhoods.cache.some_rows(most)
-        return replace(self, chosen=chosen) if len(chosen) else self
+    def some(self, most: int, variables: Ints | None = None) -> FittedRows:
+        """Return ``most`` different rows, or all where there are not more; they are here.
+
+        Parameters
+        ----------
+        variables : (k,) int64, optional
+            Those that will be looked at; default all.
+        """
+        here = self.conditionals
+        cache = here.neighbourhoods.cache.some(most)
+        if cache is None:
+            return self
+        some = Neighbourhoods.of(self.potentials.layout, cache, variables)
+        known = KnownConditionals(here.memory)
+        return replace(self, conditionals=replace(here, neighbourhoods=some, known=known))
 
     @property
     def share(self) -> float:
         """Share of the total weight that the rows have."""
         weights, total = self.sample.weights, self.sample.total_weight
-        if self.chosen is None:
-            return 1.0
-        return float(len(self.chosen) if weights is None else weights[self.chosen].sum()) / total
+        return float(self.sample.n_rows if weights is None else weights.sum()) / total
 
     def blocks(self, variables: Ints | None = None) -> Iterator[RowBlock]:
         """Yield all rows, block by block.
@@ -139,11 +155,15 @@ class FittedRows:
         some = np.arange(len(self.sample.cards)) if variables is None else variables
         width = max(1, int(self.sample.cards.sum()))
         size = int(np.clip(BLOCK_SIZE // width, LEAST_ROWS, MOST_ROWS))
-        filler = _Filler.of(self, some)
-        count = self.sample.n_rows if self.chosen is None else len(self.chosen)
+        filler, count = _Filler.of(self, some), self.sample.n_rows
         for start in range(0, count, size):
-            part = slice(start, min(start + size, count))
-            yield filler.block(part if self.chosen is None else self.chosen[part])
+            yield filler.block(slice(start, min(start + size, count)))
+
+
+def _in_part(
+    at: Conditionals, operation: Callable[..., Any], contrasts: Contrasts, *arguments: Any
+) -> Any:
+    return operation(FittedRows(at, contrasts), *arguments)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,10 +198,10 @@ class _Filler:
         }
         return _Filler(rows, rows.places, variables, seen, means)
 
-    def block(self, where: slice | Ints) -> RowBlock:
+    def block(self, where: slice) -> RowBlock:
         """Return some rows."""
         rows, sample = self.rows, self.rows.sample
-        count = len(np.arange(sample.n_rows)[where])
+        count = where.stop - where.start
         weights = np.ones(count) if sample.weights is None else sample.weights[where]
         indicators = np.empty((int(self.places[-1]), count))
         block = RowBlock(weights, indicators, np.empty_like(indicators))
@@ -195,7 +215,7 @@ class _Filler:
         run_chunks(fill, cut_evenly(costs, rows.n_threads), rows.n_threads)
         return block
 
-    def _fill(self, block: RowBlock, i: int, codes: Any, where: slice | Ints) -> None:
+    def _fill(self, block: RowBlock, i: int, codes: Any, where: slice) -> None:
         """Fill the lines of one variable."""
         sample, own = self.rows.sample, slice(self.places[i], self.places[i + 1])
         block.indicators[own] = self.seen[i][:, codes]
@@ -203,14 +223,12 @@ class _Filler:
         if sample.extended[i] > sample.cards[i]:
             block.residuals[own, codes >= sample.cards[i]] = 0.0
 
-    def _means(self, i: int, where: slice | Ints) -> Floats:
+    def _means(self, i: int, where: slice) -> Floats:
         """Return the conditional of a variable in some rows, in contrasts."""
         conditionals, means = self.rows.conditionals, self.means[i]
         if means is not None:
             ids = conditionals.neighbourhoods.of_variable(i).ids
             return means[:, where if ids is None else ids[where]]
-        rows = np.arange(self.rows.sample.n_rows)[where]
-        first = int(rows[0])
-        p = conditionals.in_rows(i, first, int(rows[-1]) + 1)[rows - first]
+        p = conditionals.in_rows(i, where.start, where.stop)
         found: Floats = self.rows.contrasts.bases[i].T @ p.T
         return found

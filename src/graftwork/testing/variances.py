@@ -18,7 +18,8 @@ from graftwork.kernels import curvature as kernel
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS
-from graftwork.objectives.neighbourhoods import Ids, padded
+from graftwork.objectives.configurations import Ids
+from graftwork.objectives.neighbourhoods import padded
 from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
@@ -94,12 +95,13 @@ class MomentTables:
         counts, merged = np.zeros(n_variables, dtype=np.int64), np.zeros(n_variables, dtype=bool)
         counts[self._asked] = [one.count for one in self._here.values()]
         merged[self._asked] = [one.ids is not None for one in self._here.values()]
-        size, self._whole, self._counts = n_rows, merged, counts
+        size, self._whole, self._counts = max(1, n_rows), merged, counts
         while size > 1 and int(self._counts @ self._widths) > TILE:
             size = -(-size // 2)
             self._whole = merged & (FEWER * counts <= size)
             self._counts = np.where(self._whole, counts, np.where(counts > 0, size, 0))
-        self.parts = [slice(at, min(at + size, n_rows)) for at in range(0, n_rows, size)]
+        starts = range(0, max(1, n_rows), size)  # one without rows where there are none
+        self.parts = [slice(at, min(at + size, n_rows)) for at in starts]
         self._starts = offsets(self._counts * self._widths)
         self._table: MomentTable | None = None
         self._number, self._filled = -1, np.zeros(len(counts), dtype=bool)
@@ -117,16 +119,29 @@ class MomentTables:
 
     def totals(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield the sums over all rows of the upper triangles of S and M of each variable."""
+        apart = self.rows.conditionals.neighbourhoods.apart[self._asked]
+        found = dict(
+            zip(self._asked[~apart].tolist(), self._totals(self._asked[~apart]), strict=True)
+        )
+        if apart.any():
+            away = self._asked[apart]
+            totals = self.rows.over_rows(_totals, away, variables=away)
+            found |= dict(zip(away.tolist(), totals, strict=True))
+        for size, i in zip(
+            _triangles(self.rows)[self._asked].tolist(), self._asked.tolist(), strict=True
+        ):
+            yield found[i][:size], found[i][size : 2 * size]
+
+    def _totals(self, variables: Ints) -> list[Floats]:
+        """Return the sums of some variables' lines, whose configurations are here."""
         here = self.rows.conditionals.neighbourhoods
 
         def add(some: slice) -> list[Floats]:
-            return [self._total(i, here.masses_of(i)) for i in self._asked[some].tolist()]
+            return [self._total(i, here.masses_of(i)) for i in variables[some].tolist()]
 
-        costs = np.array([float(one.count) for one in self._here.values()])
+        costs = np.array([float(self._here[i].count) for i in variables.tolist()])
         groups = run_chunks(add, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)
-        found = [one for group in groups for one in group]
-        for size, own in zip(_triangles(self.rows)[self._asked].tolist(), found, strict=True):
-            yield own[:size], own[size : 2 * size]
+        return [one for group in groups for one in group]
 
     def _total(self, i: int, masses: Floats) -> Floats:
         """Return the sum of a variable's lines over its configurations, times their masses."""
@@ -142,13 +157,21 @@ class MomentTables:
 
     def variances(self, groups: list[Ints]) -> list[Floats]:
         """Return the variances of pairs, each group of one shape: (pairs, k_i k_j, k_i k_j)."""
-        sums: list[Floats] = []
         variables = np.unique(np.concatenate([pairs.ravel() for pairs in groups]))
+        if self.rows.sample.parts is None:
+            sums = self._sums(groups, variables)
+        else:
+            sums = self.rows.over_rows(_sums, groups, variables, variables=variables)
+        return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
+
+    def _sums(self, groups: list[Ints], variables: Ints) -> list[Floats]:
+        """Return the sums of triangles of pairs, over rows that are here."""
+        sums: list[Floats] = []
         for number in range(len(self.parts)):
             table = self.table(number, variables)
             found = [table.sums(pairs) for pairs in groups]
             sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
-        return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
+        return sums
 
     def _unfolded(self, pairs: Ints, sums: Floats) -> Floats:
         """Return sums of triangles as matrices."""
@@ -200,11 +223,11 @@ class MomentTables:
 
     def _configurations(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
         """Return a variable's conditionals in some configurations, and where it is missing."""
-        here, sample, missing = self._here[i], self.rows.sample, np.zeros(0, dtype=bool)
-        if here.ids is None:
+        here, missing = self._here[i], np.zeros(0, dtype=bool)
+        if here.table is None:
             return self._in_rows(i, part)
-        if sample.extended[i] > sample.cards[i]:
-            missing = here.codes(sample, i, part) >= sample.cards[i]
+        if here.lacking is not None:
+            missing = here.lacking[part]
         return self.rows.in_configurations(i, part), NO_IDS, missing
 
     def _in_rows(self, i: int, part: slice) -> tuple[Floats, Ids, NDArray[np.bool_]]:
@@ -213,6 +236,14 @@ class MomentTables:
         if sample.extended[i] > sample.cards[i]:
             missing = sample.codes[i, part] >= sample.cards[i]
         return *self.rows.conditionals.of_rows(i, part.start, part.stop), missing
+
+
+def _totals(rows: FittedRows, variables: Ints) -> list[Floats]:
+    return MomentTables(rows, variables)._totals(variables)
+
+
+def _sums(rows: FittedRows, groups: list[Ints], variables: Ints) -> list[Floats]:
+    return MomentTables(rows, variables)._sums(groups, variables)
 
 
 def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import all_states
+from graftwork.testing.contrasts import free_sides
 from graftwork.testing.edge_tests import EdgeTests, Findings, log_tail
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
@@ -118,8 +119,18 @@ def neighbours_of(layout: Layout, pair: Pair) -> Neighbours:
     >>> sorted(neighbours_of(Layout.of([2] * 4, [(0, 1), (1, 2), (2, 3)]), (0, 1)))
     [(1, 2)]
     """
-    touching = np.isin(layout.edges, pair).any(axis=1)
-    return frozenset((i, j) for i, j in layout.edges[touching].tolist()) - {pair}
+    at = _edges_at(layout)
+    return (at.get(pair[0], frozenset()) | at.get(pair[1], frozenset())) - {pair}
+
+
+@lru_cache(maxsize=4)
+def _edges_at(layout: Layout) -> dict[int, Neighbours]:
+    """Return the edges of each variable; kept, since many pairs of a network are asked for."""
+    found: dict[int, list[Pair]] = {}
+    for i, j in layout.edges.tolist():
+        found.setdefault(i, []).append((i, j))
+        found.setdefault(j, []).append((i, j))
+    return {variable: frozenset(edges) for variable, edges in found.items()}
 
 
 def middle_test(
@@ -159,5 +170,5 @@ def _ratio_test(wald: Findings, gain: float, more: int) -> Findings:
 
 def _pooled_away(rows: FittedRows, pair: Ints) -> int:
     """Return how many parameters of a pair's table its tests do not tell apart."""
-    whole = all_states(rows.sample, rows.contrasts.curved).sides(pair[None])
+    whole = free_sides(rows.sample, pair, rows.contrasts.curved)
     return int(whole.prod() - rows.contrasts.sides(pair[None]).prod())

@@ -1,0 +1,107 @@
+"""One part after the other, in this process; none is kept in memory."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graftwork.data.engines.sums import total_of
+from graftwork.data.parts import Add, Handle, Operation, Tell, add_up
+from graftwork.data.scratch import writing
+from graftwork.kernels.threads import count_threads
+
+
+class Here:
+    """The engine of rows that are read from the disk whenever they are looked at.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads; None is every core.
+    folder : path, optional
+        Where results are kept that took long to make; a temporary folder otherwise.
+
+    Examples
+    --------
+    >>> engine = Here(1)
+    >>> numbers = engine.place([partial(int, "2"), partial(int, "3")])
+    >>> engine.total(engine.map(numbers, pow, 2), abs)
+    13
+    """
+
+    def __init__(self, n_jobs: int | None = None, folder: Path | None = None) -> None:
+        self.n_threads = count_threads(n_jobs)
+        self._folder = folder
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._count = 0
+
+    def place(self, makers: Sequence[Callable[[], Any]], tell: Tell | None = None) -> list[Handle]:
+        """Return handles: the functions themselves, called when an object is looked at."""
+        return list(makers)
+
+    def map(
+        self,
+        handles: Sequence[Handle],
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...]] | None = None,
+        keep: bool = False,
+    ) -> list[Handle]:
+        """Return handles of ``function(object, *own arguments, *arguments)``."""
+        made = [
+            partial(_apply, function, handle, (*(own[k] if own else ()), *arguments))
+            for k, handle in enumerate(handles)
+        ]
+        return [self._kept(one) for one in made] if keep else list(made)
+
+    def total(
+        self,
+        handles: Sequence[Handle],
+        function: Operation,
+        *arguments: Any,
+        add: Add | None = None,
+    ) -> Any:
+        """Return the sum of ``function(object, *arguments)`` over the objects."""
+        return total_of((function(handle(), *arguments) for handle in handles), add or add_up)
+
+    def close(self) -> None:
+        """Remove what was kept."""
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _kept(self, maker: Callable[[], tuple[Any, ...]]) -> Handle:
+        """Return a handle of arrays that are written to the disk."""
+        if self._scratch is None:
+            with writing(self._folder):
+                self._scratch = tempfile.TemporaryDirectory(prefix="graftwork-", dir=self._folder)
+        path = Path(self._scratch.name, f"{self._count}.npz")
+        self._count += 1
+        arrays = {str(k): one for k, one in enumerate(maker()) if one is not None}
+        with writing(self._folder), open(path, "wb") as file:
+            np.savez(file, **arrays)
+        return _Kept(path)
+
+
+class _Kept:
+    """Arrays on the disk, which go when nobody can ask for them any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        weakref.finalize(self, path.unlink, missing_ok=True)
+
+    def __call__(self) -> tuple[Any, ...]:
+        """Return the arrays; None in place of those that were none."""
+        with np.load(self._path, allow_pickle=False) as file:
+            last = max(map(int, file.files))
+            return tuple(file[str(k)] if str(k) in file.files else None for k in range(last + 1))
+
+
+def _apply(function: Callable[..., Any], handle: Handle, arguments: tuple[Any, ...]) -> Any:
+    return function(handle(), *arguments)

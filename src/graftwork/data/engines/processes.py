@@ -1,0 +1,336 @@
+"""Processes of our own on this machine, each with some of the parts in its memory."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import traceback
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+from joblib.externals.loky.backend import get_context
+
+from graftwork.data.engines.sums import dealt, finish, meet, runs, sum_run
+from graftwork.data.parts import Add, Handle, Operation, Tell, add_up
+from graftwork.errors import GraftworkError
+from graftwork.kernels.threads import count_threads, one_blas_thread
+
+# A process that ended is replaced this often.
+MOST_DEATHS = 20
+# Seconds that a process has to end by itself.
+PATIENCE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Which process has an object, and under which number; without it the object is let go."""
+
+    worker: _Worker
+    number: int
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process, and how to make again what it holds.
+
+    Attributes
+    ----------
+    process, pipe
+        None where it must be started (again).
+    log : dict
+        By the number of each object how it was made: a kind, the number of what it was made of,
+        and so on.
+    live : dict
+        The places of objects that have one.
+    """
+
+    process: Any = None
+    pipe: Connection | None = None
+    log: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    live: weakref.WeakValueDictionary[int, _Place] = field(
+        default_factory=weakref.WeakValueDictionary
+    )
+
+    def forgotten(self) -> list[int]:
+        """Return objects that nobody has a handle of, and forget how to make what needs them."""
+        needed: set[int] = set()
+        for number in list(self.live):
+            at: int | None = number
+            while at is not None and at not in needed:
+                needed.add(at)
+                kind, source, *_ = self.log[at]
+                at = source if kind == "map" else None
+        gone = [number for number in self.log if number not in self.live]
+        self.log = {number: job for number, job in self.log.items() if number in needed}
+        return gone
+
+    def stop(self) -> None:
+        """End the process."""
+        if self.pipe is not None:
+            self.pipe.close()
+        if self.process is not None and self.process.is_alive():
+            self.process.terminate()
+            self.process.join(PATIENCE)
+            if self.process.is_alive():
+                self.process.kill()
+                self.process.join()
+        self.process = self.pipe = None
+
+
+class Processes:
+    """The engine of several processes on this machine, one thread each.
+
+    Parts stay in the processes' memory. A process that ends is replaced, and what it held is made
+    again.
+
+    Parameters
+    ----------
+    n_workers : int, optional
+        Processes; None is one for each core.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> with Processes(2) as engine:
+    ...     numbers = engine.place([partial(int, "2"), partial(int, "3")])
+    ...     engine.total(engine.map(numbers, pow, 2), abs)
+    13
+    """
+
+    n_threads = 1
+
+    def __init__(self, n_workers: int | None = None) -> None:
+        self._context = get_context("loky")  # the caller's script is not run again
+        self._deaths = self._count = 0
+        self._workers = [_Worker() for _ in range(count_threads(n_workers))]
+        self._end = weakref.finalize(self, _stop, self._workers)
+        for worker in self._workers:
+            self._start(worker)
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes' numbers."""
+        return [one.process.pid for one in self._workers if one.process is not None]
+
+    def place(self, makers: Sequence[Callable[[], Any]], tell: Tell | None = None) -> list[Handle]:
+        """Return handles of what the functions return, dealt out to the processes."""
+        owners = dealt(len(makers), len(self._workers))
+        jobs = [("place", None, maker) for maker in makers]
+        return self._make([self._workers[k] for k in owners], jobs)
+
+    def map(
+        self,
+        handles: Sequence[Handle],
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...]] | None = None,
+        keep: bool = False,
+    ) -> list[Handle]:
+        """Return handles of ``function(object, *own arguments, *arguments)``."""
+        jobs = [
+            ("map", handle.number, function, own[k] if own else (), arguments)
+            for k, handle in enumerate(handles)
+        ]
+        return self._make([handle.worker for handle in handles], jobs)
+
+    def total(
+        self,
+        handles: Sequence[Handle],
+        function: Operation,
+        *arguments: Any,
+        add: Add | None = None,
+    ) -> Any:
+        """Return the sum of ``function(object, *arguments)`` over the objects."""
+        add = add or add_up
+        wanted: dict[_Worker, list[tuple[int, list[int]]]] = {}
+        for worker, first, last in runs([handle.worker for handle in handles]):
+            numbers = [handle.number for handle in handles[first:last]]
+            wanted.setdefault(worker, []).append((first, numbers))
+        job = pickle.dumps((function, arguments, add), 5)
+        found = self._ask({worker: ("total", job, some) for worker, some in wanted.items()})
+        blocks = sorted((run for each in found.values() for run in each), key=lambda run: run[0][0])
+        total = blocks[0]
+        for run in blocks[1:]:
+            total = meet(total, run, add)
+        return finish(total, add)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._end()
+
+    def _make(self, owners: list[_Worker], jobs: Sequence[tuple[Any, ...]]) -> list[Handle]:
+        """Return handles of new objects; how they are made is remembered."""
+        places: list[_Place] = []
+        asked: dict[_Worker, dict[int, tuple[Any, ...]]] = {}
+        for worker, job in zip(owners, jobs, strict=True):
+            self._count += 1
+            places.append(_Place(worker, self._count))
+            asked.setdefault(worker, {})[self._count] = job
+        for worker, some in asked.items():
+            worker.log |= some
+        for place in places:
+            place.worker.live[place.number] = place
+        self._ask({worker: ("make", some) for worker, some in asked.items()})
+        return list(places)
+
+    def _ask(self, asked: dict[_Worker, tuple[Any, ...]]) -> dict[_Worker, Any]:
+        """Return what processes answer; one that ended is replaced, and asked again."""
+        if not self._end.alive:
+            raise GraftworkError("the processes were closed: make others, Processes(2).")
+        jobs = {
+            worker: pickle.dumps((*job, worker.forgotten()), 5) for worker, job in asked.items()
+        }
+        waiting, found, errors = set(jobs), {}, []
+        try:
+            for worker, job in jobs.items():
+                self._send(worker, job)
+            for worker, job in jobs.items():
+                failed, found[worker] = self._answer(worker, job)
+                waiting.discard(worker)
+                if failed is not None:
+                    errors.append((failed, found[worker]))
+        except BaseException:
+            for worker in waiting:  # answers that nobody waits for would be taken for others
+                worker.stop()
+            raise
+        if errors:
+            raise _noted(*errors[0])
+        return found
+
+    def _send(self, worker: _Worker, job: bytes) -> None:
+        while True:
+            if worker.pipe is None:
+                self._restore(worker)
+            try:
+                assert worker.pipe is not None
+                worker.pipe.send_bytes(job)
+            except OSError:
+                self._died(worker)
+            else:
+                return
+
+    def _answer(self, worker: _Worker, job: bytes) -> tuple[Any, Any]:
+        while True:
+            try:
+                assert worker.pipe is not None
+                failed, result = pickle.loads(worker.pipe.recv_bytes())
+            except (EOFError, OSError):
+                self._died(worker)
+                self._send(worker, job)
+            else:
+                return failed, result
+
+    def _died(self, worker: _Worker) -> None:
+        """Count a process that ended; too many are an error."""
+        process, self._deaths = worker.process, self._deaths + 1
+        process.join(PATIENCE)
+        code = process.exitcode
+        worker.stop()
+        if self._deaths > MOST_DEATHS:
+            raise GraftworkError(
+                f"worker processes ended {self._deaths} times (the last with exit code {code}); "
+                "memory may be short: use fewer processes, or smaller parts."
+            )
+
+    def _restore(self, worker: _Worker) -> None:
+        """Start a process in place of one that ended, with all that it held."""
+        self._start(worker)
+        if worker.log:
+            job = pickle.dumps(("make", worker.log, []), 5)
+            try:
+                assert worker.pipe is not None
+                worker.pipe.send_bytes(job)
+                failed, text = pickle.loads(worker.pipe.recv_bytes())
+            except (EOFError, OSError):
+                self._died(worker)
+                return
+            if failed is not None:
+                worker.stop()
+                raise _noted(failed, text)
+
+    def _start(self, worker: _Worker) -> None:
+        here, there = Pipe()
+        worker.process = self._context.Process(target=_work, args=(there,), daemon=True)
+        worker.process.start()
+        worker.pipe = here
+        there.close()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    """End processes."""
+    for worker in workers:
+        if worker.process is not None:
+            worker.process.terminate()
+    for worker in workers:
+        worker.stop()
+
+
+def _noted(error: BaseException, text: str) -> BaseException:
+    """Return what went wrong in a process; what is not ours says where."""
+    if not isinstance(error, GraftworkError):
+        error.add_note(text)
+    return error
+
+
+def _work(pipe: Connection) -> None:
+    """Answer what is asked, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks hears it, and ends this process
+    objects: dict[int, Any] = {}
+    with one_blas_thread():
+        while True:
+            try:
+                job = pipe.recv_bytes()
+            except (EOFError, OSError):
+                return
+            try:
+                answer = pickle.dumps((None, _run(objects, *pickle.loads(job))), 5)
+            except BaseException as error:
+                answer = _failure(error)
+            del job
+            try:
+                pipe.send_bytes(answer)
+            except OSError:
+                return
+
+
+def _failure(error: BaseException) -> bytes:
+    """Return an error as an answer, also one that cannot be pickled."""
+    text = traceback.format_exc(limit=-3)
+    try:
+        answer = pickle.dumps((error, text), 5)
+        pickle.loads(answer)
+    except Exception:
+        answer = pickle.dumps((GraftworkError(f"{type(error).__name__}: {error}"), text), 5)
+    return answer
+
+
+def _run(objects: dict[int, Any], kind: str, *rest: Any) -> Any:
+    *job, gone = rest
+    for number in gone:
+        objects.pop(number, None)
+    if kind == "make":
+        for number, one in job[0].items():
+            objects[number] = _made(objects, *one)
+        return None
+    function, arguments, add = pickle.loads(job[0])
+    return [
+        sum_run((function(objects[number], *arguments) for number in numbers), first, add)
+        for first, numbers in job[1]
+    ]
+
+
+def _made(objects: dict[int, Any], kind: str, source: int | None, *how: Any) -> Any:
+    if kind == "place" or source is None:
+        return how[0]()
+    function, own, arguments = how
+    return function(objects[source], *own, *arguments)

@@ -1,0 +1,218 @@
+"""What a scan is told: columns, states, weights, missing cells, memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from graftwork.data.bins import Bins, check_binned_names, check_bins
+from graftwork.data.columns import clean_names, declared_by_name
+from graftwork.data.encode import MAX_STATES
+from graftwork.data.files import MISSING, GapTexts, Wanted, choose_columns, converter
+from graftwork.data.missing import check_missing
+from graftwork.data.values import listing, suggestion
+from graftwork.errors import DataError, ParameterError
+
+States = Mapping[Any, Iterable[Any]]
+Header = bool | Literal["auto"]
+#: What missing cells are, as in `as_table`.
+Policy = Literal["error", "state"]
+
+_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?\s*", re.IGNORECASE)
+_LEAST_MEMORY = 10**6
+# Rows of a part are a power of two between these, and take about a share of the memory.
+_FEWEST, _MOST, _SHARE = 1 << 14, 1 << 20, 16
+# Distinct numbers of a column that is to be binned: bytes that one takes, and the share of memory.
+_VALUE_BYTES, _VALUE_SHARE = 250, 4
+
+
+def memory_bytes(memory: Any) -> int:
+    """Return an amount of memory in bytes, given so or as text.
+
+    Examples
+    --------
+    >>> memory_bytes("2GB"), memory_bytes("1.5 MiB"), memory_bytes(10**8)
+    (2000000000, 1572864, 100000000)
+    """
+    size: float | None = None
+    if isinstance(memory, str):
+        found = _SIZE.fullmatch(memory)
+        if found is not None:
+            size = float(found[1]) * (_UNITS | _BINARY)[(found[2] or "").upper()]
+    elif isinstance(memory, int | float) and not isinstance(memory, bool):
+        size = float(memory)
+    if size is None or not _LEAST_MEMORY <= size < 1e18:
+        raise ParameterError(
+            f"memory is {memory!r}, but it must be an amount of 1MB or more: '2GB', '500MB' or a "
+            "number of bytes."
+        )
+    return int(size)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """What `graftwork.scan` is told, checked.
+
+    Attributes
+    ----------
+    columns, drop : list of names, function of all names, or None
+        Columns to read, and to leave out.
+    states : mapping of name to states
+        Declared ones.
+    weights : hashable or None
+        The column that holds the weights of rows.
+    gaps : GapTexts
+        Texts that mean a missing cell.
+    sep, header
+        Of text files, as in `read_table`.
+    missing : {"error", "state"}
+    bins : int or mapping, optional
+    memory : int
+        Bytes.
+    part_rows : int or None
+        Rows of a part; chosen by the memory otherwise.
+    infer_types : bool
+        Whether texts of files may become numbers and bools.
+    """
+
+    columns: Wanted | None = None
+    drop: Wanted | None = None
+    states: Mapping[Hashable, tuple[Hashable, ...]] = field(default_factory=dict)
+    weights: Hashable | None = None
+    gaps: GapTexts = field(default_factory=lambda: GapTexts.of(MISSING))
+    sep: str | None = None
+    header: Header = "auto"
+    missing: Policy = "error"
+    bins: Bins | None = None
+    memory: int = 2 * 10**9
+    part_rows: int | None = None
+    infer_types: bool = True
+
+    def rows_of_part(self, n_columns: int) -> int:
+        """Return how many rows a part has.
+
+        Examples
+        --------
+        >>> ScanOptions().rows_of_part(40), ScanOptions().rows_of_part(2000)
+        (1048576, 32768)
+        """
+        if self.part_rows is not None:
+            return self.part_rows
+        fitting = self.memory // (_SHARE * max(n_columns, 1))
+        return min(max(1 << max(fitting.bit_length() - 1, 0), _FEWEST), _MOST)
+
+    def is_binned(self, name: Hashable) -> bool:
+        """Return whether the numbers of a column are to be put into bins."""
+        return name in self.bins if isinstance(self.bins, Mapping) else self.bins is not None
+
+    @property
+    def most_numbers(self) -> int:
+        """How many distinct numbers of a column are kept to choose bins by.
+
+        Examples
+        --------
+        >>> ScanOptions().most_numbers
+        2000000
+        """
+        return max(self.memory // (_VALUE_SHARE * _VALUE_BYTES), MAX_STATES)
+
+    def converts(self, name: Hashable) -> bool:
+        """Return whether a column of a text file may become numbers or bools."""
+        return converter(self.infer_types, self.states, self.weights)(name)
+
+    def chosen(self, names: Sequence[Any]) -> list[int]:
+        """Return the positions of the columns to read, that of the weights last if it is one.
+
+        Examples
+        --------
+        >>> ScanOptions(drop=["id"], weights="n").chosen(["id", "n", "a"])
+        [2, 1]
+        """
+        listed = clean_names(names)
+        self.gaps.check(listed)
+        if self.weights is not None and self.weights not in listed:
+            raise DataError(
+                f"weights names the column {self.weights!r}, which is not there"
+                f"{suggestion(self.weights, listed) or '.'} The columns are {listing(listed)}."
+            )
+        places = choose_columns(listed, self.columns, self.drop, also=self.weights)
+        kept = [place for place in places if listed[place] != self.weights]
+        if not kept:
+            raise DataError("no column is left; choose one at least.")
+        variables = [listed[place] for place in kept]
+        declared_by_name(dict(self.states), variables)
+        check_binned_names(self.bins, variables, self.states)
+        return kept if self.weights is None else [*kept, listed.index(self.weights)]
+
+    def settled(self, names: Sequence[Any] | None) -> ScanOptions:
+        """Return options that name columns rather than have functions choose them."""
+        if names is None or not (callable(self.columns) or callable(self.drop)):
+            return self
+        places = choose_columns(clean_names(names), self.columns, self.drop, also=self.weights)
+        return replace(self, columns=[names[place] for place in places], drop=None)
+
+
+def checked_options(
+    *,
+    columns: Wanted | None = None,
+    drop: Wanted | None = None,
+    states: States | None = None,
+    weights: Any = None,
+    missing_values: Any = MISSING,
+    sep: str | None = None,
+    header: Any = "auto",
+    missing: Any = "error",
+    bins: Bins | None = None,
+    memory: Any = "2GB",
+    part_rows: int | None = None,
+    infer_types: bool = True,
+) -> ScanOptions:
+    """Return options as they are given to `graftwork.scan`, or refuse them.
+
+    Examples
+    --------
+    >>> checked_options(memory="1GB", part_rows=1000).part_rows
+    1000
+    """
+    check_missing(missing)
+    if header not in (True, False, "auto"):
+        raise DataError(f"header is {header!r}, but it must be True, False or 'auto'.")
+    if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
+        raise DataError(f"sep is {sep!r}, but it must be one character.")
+    if weights is not None and not isinstance(weights, Hashable):
+        raise DataError(
+            "weights must be the name of a column here: rows that are scanned bring their weights."
+        )
+    for option, wanted in (("columns", columns), ("drop", drop)):
+        if isinstance(wanted, str):
+            raise DataError(
+                f"{option} is one text, {wanted!r}; pass a list of names, [{wanted!r}]."
+            )
+    if states is not None and not isinstance(states, Mapping):
+        raise DataError(
+            "states must be a mapping from column name to its states, "
+            f"not a {type(states).__name__}, e.g. states={{'a': [0, 1]}}."
+        )
+    whole = isinstance(part_rows, int) and not isinstance(part_rows, bool) and part_rows >= 1
+    if part_rows is not None and not whole:
+        raise ParameterError(
+            f"part_rows is {part_rows!r}, but it must be a whole number from 1 on."
+        )
+    return ScanOptions(
+        columns=columns if columns is None or callable(columns) else list(columns),
+        drop=drop if drop is None or callable(drop) else list(drop),
+        states={} if states is None else declared_by_name(states, list(states)),
+        weights=weights,
+        gaps=GapTexts.of(missing_values),
+        sep=sep,
+        header=header,
+        missing=missing,
+        bins=check_bins(bins),
+        memory=memory_bytes(memory),
+        part_rows=part_rows,
+        infer_types=infer_types,
+    )

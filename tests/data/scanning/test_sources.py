@@ -1,0 +1,344 @@
+"""scan: each kind of source gives the states and codes that as_table gives in memory."""
+
+import datetime as dt
+import gzip
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from stored_tables import assert_same
+
+import graftwork as gw
+from graftwork.data import as_table, read_table
+from graftwork.errors import DataError
+
+ROWS = 501
+
+
+def columns():
+    rng = np.random.default_rng(7)
+    return {
+        "town": rng.choice(["york", "bath", "ely"], ROWS),
+        "visits": rng.integers(-3, 9, ROWS),
+        "dose": rng.choice([0.5, 1.0, 2.0], ROWS),
+        "old": rng.random(ROWS) < 0.3,
+        "day": [dt.date(2024, 1, 1 + int(k)) for k in rng.integers(0, 9, ROWS)],
+        "n": rng.integers(1, 5, ROWS) / 2,
+    }
+
+
+FRAME = pd.DataFrame(columns())
+ARROW = pa.table({name: pa.array(list(cells)) for name, cells in columns().items()})
+
+
+def cut(table, *ends):
+    starts = (0, *ends)
+    stops = (*ends, table.num_rows)
+    return [table.slice(a, b - a) for a, b in zip(starts, stops, strict=True)]
+
+
+def parquet(folder):
+    for k, part in enumerate(cut(ARROW, 100, 101, 400)):
+        pq.write_table(part, folder / f"{k}.parquet", row_group_size=37)
+
+
+def nested(folder):
+    for k, part in enumerate(cut(ARROW, 100, 400)):
+        (folder / "2024" / str(k)).mkdir(parents=True)
+        pq.write_table(part, folder / "2024" / str(k) / "x.parquet")
+    (folder / "_SUCCESS").write_text("")
+    return folder
+
+
+def ipc(folder, write):
+    for k, part in enumerate(cut(ARROW, 100, 400)):
+        write(part, folder / f"{k}.arrow")
+    return folder
+
+
+def stream(part, path):
+    with pa.ipc.new_stream(str(path), part.schema) as sink:
+        sink.write_table(part, max_chunksize=50)
+
+
+def dataset(folder):
+    parquet(folder)
+    return pa.dataset.dataset(folder)
+
+
+def duck(folder):
+    duckdb = pytest.importorskip("duckdb")
+    parquet(folder)
+    return duckdb.sql(f"select * from read_parquet('{folder}/*.parquet')")
+
+
+def dask(folder):
+    frame = pytest.importorskip("dask.dataframe")
+    return frame.from_pandas(FRAME, npartitions=3)
+
+
+SOURCES = {
+    "one Parquet file": lambda f: (pq.write_table(ARROW, f / "x.pq"), f / "x.pq")[1],
+    "Parquet files by glob": lambda f: (parquet(f), f"{f}/*.parquet")[1],
+    "Parquet files of a folder": lambda f: (parquet(f), f)[1],
+    "Parquet files as a list": lambda f: (parquet(f), sorted(f.iterdir()))[1],
+    "nested folders": nested,
+    "Feather": lambda f: ipc(f, pa.feather.write_feather),
+    "Arrow stream": lambda f: ipc(f, stream),
+    "Arrow table": lambda f: ARROW,
+    "Arrow record batch": lambda f: ARROW.combine_chunks().to_batches()[0],
+    "Arrow reader": lambda f: ARROW.to_reader(max_chunksize=64),
+    "Arrow data set": dataset,
+    "polars": lambda f: pl.from_arrow(ARROW),
+    "polars lazy": lambda f: pl.from_arrow(ARROW).lazy(),
+    "polars lazy, of files": lambda f: (parquet(f), pl.scan_parquet(f"{f}/*.parquet"))[1],
+    "pandas": lambda f: FRAME,
+    "pandas by Arrow": lambda f: FRAME.convert_dtypes(dtype_backend="pyarrow"),
+    "Dask": dask,
+    "DuckDB": duck,
+    "Table": lambda f: as_table(FRAME),
+    "dict": lambda f: columns(),
+    "generator of record batches": lambda f: iter(ARROW.to_batches(max_chunksize=33)),
+    "list of tables": lambda f: cut(ARROW, 3, 100),
+    "list of pandas frames": lambda f: [FRAME[:9], FRAME[9:]],
+    "function that gives polars frames": lambda f: lambda: map(pl.from_arrow, cut(ARROW, 5)),
+    "tuple of dicts": lambda f: tuple(FRAME[k::1][:1].to_dict("list") for k in range(ROWS)),
+}
+
+
+@pytest.mark.parametrize("part_rows", [None, 64])
+@pytest.mark.parametrize("kind", SOURCES)
+def test_sources(kind, part_rows, tmp_path):
+    with gw.scan(SOURCES[kind](tmp_path), weights="n", part_rows=part_rows).store() as stored:
+        table = as_table(ARROW.drop_columns("n"), weights=columns()["n"])
+        if "pandas" in kind or kind in ("Dask", "Table", "tuple of dicts"):
+            given = SOURCES[kind](tmp_path)
+            given = FRAME if isinstance(given, list | tuple) else given
+            table = as_table(given).take_columns(FRAME.columns[:-1]).with_weights(columns()["n"])
+        assert_same(stored, table)
+        if part_rows:
+            assert stored.part_rows == (64,) * 7 + (53,)
+
+
+@pytest.mark.parametrize(
+    ("columns", "drop"),
+    [(["visits", "town"], None), (None, ["day", "dose", "n"]), (lambda names: names[:2], None)],
+)
+@pytest.mark.parametrize("kind", SOURCES)
+def test_columns_that_are_wanted(kind, columns, drop, tmp_path):
+    with gw.scan(SOURCES[kind](tmp_path), columns=columns, drop=drop).store() as stored:
+        if callable(columns):
+            columns = ["town", "visits"]
+        names = columns or [name for name in FRAME.columns if name not in drop]
+        assert stored.names == tuple(names)
+        assert_same(stored, as_table(FRAME[list(names)]))
+
+
+def text_files(folder, *, gz=False, sep=",", header=True, suffix="csv"):
+    for k, part in enumerate((FRAME[:100], FRAME[100:])):
+        text = part.to_csv(index=False, sep=sep, header=header)
+        path = folder / f"{k}.{suffix}{'.gz' * gz}"
+        path.write_bytes(gzip.compress(text.encode()) if gz else text.encode())
+    whole = folder / "whole" / f"whole.{suffix}"
+    whole.parent.mkdir()
+    whole.write_text(FRAME.to_csv(index=False, sep=sep, header=header))
+    return whole
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {},
+        {"gz": True},
+        {"sep": ";"},
+        {"sep": "\t", "suffix": "tsv"},
+        {"header": False},
+    ],
+)
+def test_text_files(layout, tmp_path):
+    whole = text_files(tmp_path, **layout)
+    weights = "n" if layout.get("header", True) else "x5"
+    table = read_table(whole, weights=weights)
+    suffix = layout.get("suffix", "csv")
+    with gw.scan(f"{tmp_path}/*.{suffix}*", weights=weights, part_rows=70).store() as stored:
+        assert_same(stored, table)
+
+
+TEXTS = {
+    "numbers and words": ["1", "2", "x"],
+    "integers": ["3", "10", "-1"],
+    "leading zeros": ["007", "1"],
+    "floats": ["1", "2.5", "1.0"],
+    "bools": ["true", "false"],
+    "two kinds of bools": ["true", "False"],
+    "gaps": ["1", "NA", "", "nan", "2"],
+    "only gaps beside": ["", "x"],
+}
+
+
+@pytest.mark.parametrize("texts", TEXTS)
+def test_types_of_text_files_are_those_of_the_whole(texts, tmp_path):
+    cells = TEXTS[texts]
+    lines = [f"k,{cell}\n" for cell in cells]
+    (tmp_path / "whole.csv").write_text("name,cell\n" + "".join(lines))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for k, line in enumerate(lines):
+        (folder / f"{k}.csv").write_text("name,cell\n" + line)
+    table = read_table(tmp_path / "whole.csv", missing="state")
+    with gw.scan(folder).store(missing="state") as stored:
+        assert_same(stored, table)
+    for options in ({"missing_values": ["x", "true"]}, {"missing_values": {"cell": ["1"]}}):
+        table = read_table(tmp_path / "whole.csv", missing="state", **options)
+        with gw.scan(folder, **options).store(missing="state") as stored:
+            assert_same(stored, table)
+
+
+def test_declared_states_of_text_files(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,1\n2,x\n")
+    for states in ({"a": ["2", "1", "3"]}, {"a": [3, 2, 1]}, {"a": ["<= 1", "> 1"]}):
+        table = read_table(path, states=states)
+        with gw.scan(path, states=states).store() as stored:
+            assert_same(stored, table)
+
+
+CATEGORIES = {
+    "pandas": pd.DataFrame({"a": pd.Categorical(["x", "z", None], ["z", "y", "x"])}),
+    "pandas ordered": pd.DataFrame({"a": pd.Categorical(["x", "z"], ["z", "x"], ordered=True)}),
+    "pandas integers": pd.DataFrame({"a": pd.Categorical([3, 1], [3, 2, 1])}),
+    "polars Enum": pl.DataFrame({"a": ["x", None]}, schema={"a": pl.Enum(["z", "x"])}),
+    "polars Categorical": pl.DataFrame({"a": ["x", "b"]}, schema={"a": pl.Categorical}),
+    "Arrow": pa.table({"a": pa.array(["x", "b"]).dictionary_encode()}),
+    "Arrow ordered": pa.table(
+        {"a": pa.DictionaryArray.from_arrays([1, 0, None], ["u", "v"], ordered=True)}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_categories_declare_states(kind):
+    frame = CATEGORIES[kind]
+    with gw.scan(frame).store(missing="state") as stored:
+        assert_same(stored, as_table(frame, missing="state"))
+    with gw.scan([frame, frame]).store(missing="state") as stored:
+        assert stored.states == as_table(frame, missing="state").states
+    if kind.startswith("polars"):
+        with gw.scan(frame.lazy()).store(missing="state") as stored:
+            assert_same(stored, as_table(frame, missing="state"))
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_categories_in_files(kind, tmp_path):
+    frame = CATEGORIES[kind]
+    path = tmp_path / "t.parquet"
+    frame.write_parquet(path) if kind.startswith("polars") else (
+        frame.to_parquet(path) if kind.startswith("pandas") else pq.write_table(frame, path)
+    )
+    with gw.scan(path).store(missing="state") as stored:
+        assert_same(stored, read_table(path, missing="state"))
+
+
+def test_different_categories_are_united_in_the_order_they_are_met(tmp_path):
+    parts = [
+        pa.table({"a": pa.DictionaryArray.from_arrays([1, 0], ["u", "v"])}),
+        pa.table({"a": pa.DictionaryArray.from_arrays([1, 0], ["z", "u"])}),
+    ]
+    with gw.scan(parts).store() as stored:
+        assert_same(stored, as_table(pa.concat_tables(parts)))
+    mixed = [parts[0], pa.table({"a": ["b"]})]
+    with gw.scan(mixed).store() as stored:
+        assert stored.states == (("b", "u", "v"),)
+
+
+VALUES = {
+    "one and true": [1, True, 0, False, 1.0, "1"],
+    "one and one point zero": [1.0, 1, 2],
+    "dates": [dt.date(2024, 1, 2), dt.date(2023, 1, 2)],
+    "times": [dt.datetime(2024, 1, 2, 3), dt.datetime(2023, 1, 2)],
+    "tuples": [(1, 2), (0, 5)],
+    "no order": [frozenset("ab"), frozenset("c"), frozenset("a")],
+    "decimals": [Decimal("1.5"), Decimal("1.25")],
+    "bytes": [b"b", b"a"],
+    "missing": [None, "x", float("nan"), "y"],
+    "large": [2**70, -1],
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_of_any_kind(kind):
+    cells = VALUES[kind]
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": range(len(cells))})
+    table = as_table(frame, missing="state")
+    with gw.scan(frame).store(missing="state") as stored:
+        assert_same(stored, table)
+    single = ({"a": [cell], "b": [k]} for k, cell in enumerate(cells))
+    with gw.scan(single, part_rows=2).store(missing="state") as stored:
+        assert_same(stored, as_table({"a": cells, "b": range(len(cells))}, missing="state"))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, None, 3], pa.int8()),
+        pa.array([2**64 - 1, 5], pa.uint64()),
+        pa.array([10**12, -5, None], pa.int64()),
+        pa.array([1.5, float("nan"), None, -0.0, 0.0]),
+        pa.array([1.5, 2.5], pa.float16()),
+        pa.array([True, None, False]),
+        pa.array(["b", "a", None], pa.large_string()),
+        pa.array([Decimal("1.50"), Decimal("0.10")]),
+        pa.array([dt.datetime(2024, 1, 2), None]),
+        pa.array([dt.datetime(2024, 1, 2), None], pa.timestamp("ns")),
+        pa.array([dt.time(1, 2), None]),
+        pa.array([dt.timedelta(1), dt.timedelta(0)]),
+        pa.array([b"x", b"a"]),
+        pa.array(["b", "a", None], pa.string_view()),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_arrow_types(array, tmp_path):
+    table = pa.table({"a": array, "b": range(len(array))})
+    with gw.scan(table).store(missing="state") as stored:
+        assert_same(stored, as_table(table, missing="state"))
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    with gw.scan(path).store(missing="state") as stored:
+        assert_same(stored, read_table(path, missing="state"))
+
+
+def test_columns_without_any_cell():
+    table = pa.table({"a": pa.nulls(3), "b": [1, 2, 3]})
+    with gw.scan(table).store(missing="state") as stored:
+        assert_same(stored, as_table(table, missing="state"))
+
+
+def test_floats_of_pandas_are_whole_if_all_are():
+    parts = [pd.DataFrame({"a": [1.0, np.nan]}), pd.DataFrame({"a": [2, 3]})]
+    with gw.scan(parts).store(missing="state") as stored:
+        assert_same(stored, as_table(pd.concat(parts), missing="state"))
+    parts.append(pd.DataFrame({"a": [1.5]}))
+    with gw.scan(parts).store(missing="state") as stored:
+        assert_same(stored, as_table(pd.concat(parts), missing="state"))
+
+
+def test_rows_are_no_batches():
+    for rows in ([{"a": 1}, {"a": 2}], [[1, 2], [3, 4]], {"a": 1}):
+        with pytest.raises(DataError, match="not one row"):
+            gw.scan(rows)
+    with pytest.raises(DataError, match="not one row"):
+        gw.scan(iter([{"a": 1}])).store()
+
+
+def test_iterators_give_rows_once():
+    scan = gw.scan(iter([{"a": [1, 2]}]))
+    with scan.store() as stored:
+        assert stored.n_rows == 2
+    with pytest.raises(DataError, match="only once"):
+        scan.store()

@@ -1,0 +1,409 @@
+"""StoredTable: parts, rows, pickles, folders that go and folders that stay."""
+
+import errno
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from stored_tables import assert_same, whole
+
+import graftwork as gw
+from graftwork.data import as_table
+from graftwork.data.scanning import encode_piece, folder, unite
+from graftwork.data.scores import Ordered
+from graftwork.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path, monkeypatch):
+    """Return the folder that temporary folders are made in."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+def frame(rows=1000, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "a": rng.choice(["x", "y", "z"], rows),
+            "b": rng.integers(0, 300, rows),
+            "c": rng.integers(0, 2, rows),
+            "w": rng.random(rows),
+        }
+    )
+
+
+def test_rows_by_number_mask_and_share():
+    data = frame()
+    table = as_table(data[["a", "b", "c"]], weights=data["w"].to_numpy())
+    with gw.scan(data, weights="w", part_rows=100).store() as stored:
+        assert_same(stored, table)
+        for rows in ([5, 999, 5, -1, 0], np.arange(1000) % 7 == 0, [500]):
+            taken, expected = stored.take_rows(rows), table.take_rows(rows)
+            assert taken.states == expected.states
+            assert np.array_equal(taken.codes, expected.codes)
+            assert np.array_equal(taken.weights, expected.weights)
+        sample = stored.sample_rows(0.3, 5)
+        expected = table.take_rows(np.random.default_rng(5).random(1000) < 0.3)
+        assert np.array_equal(sample.codes, expected.codes)
+        assert stored.part(-1).n_rows == 100
+        for rows in ([], [1000], [0.5], [True]):
+            with pytest.raises(DataError):
+                stored.take_rows(rows)
+        with pytest.raises(DataError, match="share"):
+            stored.sample_rows(0, 1)
+        with pytest.raises(IndexError):
+            stored.part(10)
+
+
+def test_codes_of_all_widths():
+    rng = np.random.default_rng(1)
+    sizes = (1, 2, 3, 4, 5, 16, 17, 256, 257, 3000)
+    data = {f"v{s}": np.concatenate([np.arange(s), rng.integers(0, s, 5000 - s)]) for s in sizes}
+    with gw.scan(data, part_rows=777).store() as stored:
+        assert_same(stored, as_table(data))
+        assert {bits for own in stored.bits for bits in own} == {1, 2, 4, 8, 16}
+
+
+def test_order_is_kept_and_replaced():
+    data = pd.DataFrame({"a": pd.Categorical(["hi", "lo"], ["lo", "hi"], ordered=True)})
+    with gw.scan(data).store() as stored:
+        assert stored.ordered.scores == {"a": {"lo": 0.0, "hi": 1.0}}
+        other = stored.with_order(None)
+        assert other.ordered is None
+        assert stored.part(0).ordered is stored.ordered
+        assert other.part(0).ordered is None
+        order = Ordered.by_rank({"a": ("hi", "lo")})
+        assert stored.with_order(order).part(0).ordered is order
+
+
+def test_pickled_copies_read_and_do_not_remove(scratch):
+    stored = gw.scan(frame(), weights="w", part_rows=300).store()
+    copy = pickle.loads(pickle.dumps(stored))
+    assert np.array_equal(whole(copy)[0], whole(stored)[0])
+    copy.close()
+    del copy
+    gc.collect()
+    assert stored.part(0).n_rows == 300
+    stored.close()
+    assert list(scratch.iterdir()) == []
+
+
+def test_folders_go_with_the_last_reference(scratch):
+    stored = gw.scan(frame(), drop=["w"]).store()
+    other = stored.with_order(None)
+    path = stored.paths
+    assert path.parent == scratch
+    del stored
+    gc.collect()
+    assert other.part(0).n_rows == 1000
+    del other
+    gc.collect()
+    assert not path.exists()
+    with gw.scan(frame(), drop=["w"]).store() as stored:
+        pass
+    with pytest.raises(DataError, match="closed"):
+        stored.part(0)
+    stored.close()
+
+
+def test_folders_go_with_the_process(scratch):
+    code = f"""
+        import tempfile; tempfile.tempdir = {str(scratch)!r}
+        import graftwork as gw
+        stored = gw.scan({{"a": [1, 2]}}).store()
+        print(stored.paths.exists())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+    assert list(scratch.iterdir()) == []
+
+
+def test_forked_processes_leave_the_folder():
+    stored = gw.scan({"a": [1, 2]}).store()
+    child = os.fork()
+    if child == 0:
+        stored.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert stored.part(0).n_rows == 2
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EACCES])
+@pytest.mark.parametrize("workdir", [False, True])
+def test_disks_that_are_full(code, workdir, scratch, monkeypatch, tmp_path):
+    write, calls = folder.write_arrays, []
+
+    def fail(path, arrays, **options):
+        write(path, arrays, **options)
+        calls.append(path)
+        if len(calls) == 3:
+            raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(folder, "write_arrays", fail)
+    place = tmp_path / "kept" if workdir else None
+    words = "cannot be written" if code == errno.EACCES else "is full"
+    with pytest.raises(DataError, match=words) as caught:
+        gw.scan(frame(), workdir=place, part_rows=100).store()
+    assert "workdir=" in str(caught.value)
+    assert str(place or scratch) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert list((place or scratch).iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk")
+def test_a_disk_that_is_really_full(tmp_path, monkeypatch):
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("no file system may be mounted here")
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        data = {"a": np.random.default_rng(0).integers(0, 200, 200_000)}
+        with pytest.raises(DataError, match="is full"):
+            gw.scan(data, part_rows=20_000).store()
+        assert list(place.iterdir()) == []
+        with gw.scan({"a": [1, 2]}).store() as stored:
+            assert stored.n_rows == 2
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_interrupts_leave_nothing(error, scratch, tmp_path):
+    def batches():
+        yield frame(500)
+        yield frame(500)
+        raise error
+
+    for place in (None, tmp_path / "kept"):
+        with pytest.raises(error):
+            gw.scan(batches, part_rows=100, workdir=place).store()
+    assert list(scratch.iterdir()) == []
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_ctrl_c_in_a_process(scratch, tmp_path):
+    code = f"""
+        import tempfile; tempfile.tempdir = {str(scratch)!r}
+        import itertools, time
+        import graftwork as gw
+        def batches():
+            for k in itertools.count():
+                yield {{"a": list(range(100))}}
+                if k == 20:
+                    print("reading", flush=True)
+                    time.sleep(60)
+        gw.scan(batches, part_rows=100).store()
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "reading\n"
+        assert len(list(scratch.glob("*/*"))) == 21
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert list(scratch.iterdir()) == []
+
+
+def files(tmp_path):
+    place = tmp_path / "rows"
+    place.mkdir()
+    for k in range(3):
+        frame(seed=k).to_parquet(place / f"{k}.parquet")
+    return place
+
+
+def test_the_next_run_uses_the_folder(tmp_path, scratch):
+    source, kept = files(tmp_path), tmp_path / "kept"
+    kept.mkdir()
+    (kept / "mine.txt").write_text("stays")
+    reads = []
+
+    def store(**options):
+        reads.clear()
+        scan = gw.scan(source, workdir=kept, part_rows=400, drop=["w"], **options)
+        return scan.store(progress=lambda *rows: reads.append(rows))
+
+    first = store()
+    assert reads
+    second = store()
+    assert not reads
+    assert_same(second, as_table(first.take_rows(np.arange(3000))))
+    assert first.paths == second.paths
+    assert second.notes == first.notes
+    first.close()
+    assert store().part(0).n_rows == 400
+    assert list(scratch.iterdir()) == []
+    # other options, files that changed, parts that are damaged: written anew
+    declared = store(states={"a": ["x", "y", "z", "other"]})
+    assert reads
+    assert declared.states[0][-1] == "other"
+    store()
+    assert reads
+    time.sleep(0.01)
+    frame(seed=9).to_parquet(source / "2.parquet")
+    third = store()
+    assert reads
+    with folder.part_path(third.paths, 1).open("ab") as file:
+        file.write(b"x")
+    store()
+    assert reads
+    store()
+    assert not reads
+    assert sorted(path.name for path in kept.iterdir()) == [third.paths.name, "mine.txt"]
+
+
+def test_sources_that_cannot_be_known_again_are_read_again(tmp_path):
+    reads = []
+    for _ in range(2):
+        stored = gw.scan(frame(), workdir=tmp_path / "kept", drop=["w"]).store(
+            progress=lambda *rows: reads.append(rows)
+        )
+        assert_same(stored, as_table(frame().drop(columns="w")))
+    assert len(reads) == 2
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_states_of_many_types_are_known_again(tmp_path):
+    table = pa.table(
+        {
+            "t": pa.array([1, 2], pa.timestamp("us")),
+            "d": pa.array([1.5, -2.0]),
+            "b": [True, False],
+            "s": pa.array(["u", "v"]).dictionary_encode(),
+            "y": [b"1", b"2"],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    for _ in range(2):
+        stored = gw.scan(tmp_path / "t.parquet", workdir=tmp_path / "kept").store()
+        assert_same(stored, gw.read_table(tmp_path / "t.parquet"))
+
+
+def test_a_killed_process_leaves_nothing_that_is_taken_for_whole(tmp_path):
+    source, kept = files(tmp_path), tmp_path / "kept"
+    code = f"""
+        import os, signal
+        import graftwork as gw
+        def stop(rows, total):
+            if rows >= 1500:
+                os.kill(os.getpid(), signal.SIGKILL)
+        gw.scan({str(source)!r}, workdir={str(kept)!r}, part_rows=100, drop=["w"]).store(
+            progress=stop)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True)
+    assert done.returncode == -signal.SIGKILL
+    left = list(kept.iterdir())
+    assert len(left) == 1
+    assert left[0].name.startswith(".")
+    reads = []
+    stored = gw.scan(source, workdir=kept, part_rows=100, drop=["w"]).store(
+        progress=lambda *rows: reads.append(rows)
+    )
+    assert reads[-1] == (3000, 3000)
+    assert list(kept.iterdir()) == [stored.paths]
+
+
+def test_a_workdir_that_is_a_file(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("")
+    with pytest.raises(DataError, match="which is a file"):
+        gw.scan({"a": [1]}, workdir=path)
+
+
+def test_progress(tmp_path):
+    seen = []
+    gw.scan(files(tmp_path), drop=["w"]).store(progress=lambda *rows: seen.append(rows)).close()
+    assert seen == [(1000, 3000), (2000, 3000), (3000, 3000)]
+    seen.clear()
+    gw.scan(iter([{"a": [1, 2]}])).store(progress=lambda *rows: seen.append(rows)).close()
+    assert seen == [(2, None)]
+
+
+def test_pieces_are_encoded_elsewhere_and_united(tmp_path):
+    parts = [
+        pa.table({"a": ["x", "y"], "b": [1.0, 2.0], "n": [1, 2]}),
+        pa.table({"a": ["z", None], "b": [2.0, None], "n": [3, 4]}),
+        pa.table({"n": [5.5], "b": pa.array([1], pa.int64()), "a": ["x"]}),
+    ]
+    for k, part in enumerate(parts):
+        pq.write_table(part, tmp_path / f"{k}.parquet")
+    scan = gw.scan(tmp_path, weights="n")
+    with scan.store(missing="state") as stored:
+        options = pickle.loads(pickle.dumps(scan.options_for(missing="state")))
+        pieces = pickle.loads(pickle.dumps(scan.pieces()))
+        encoded = [pickle.loads(pickle.dumps(encode_piece(p, options))) for p in pieces]
+        united = unite([each.running for each in encoded], options)
+        assert united.states == stored.states
+        assert united.total_weight == stored.total_weight
+        for mine, theirs in zip(united.state_counts, stored.state_counts, strict=True):
+            assert mine.tolist() == theirs.tolist()
+        codes = np.concatenate(
+            [
+                part.unpacked(lookups)
+                for each, lookups in zip(encoded, united.lookups, strict=True)
+                for part in each.parts
+            ],
+            axis=1,
+        )
+        assert np.array_equal(codes, whole(stored)[0])
+
+
+def test_pieces_that_give_nothing():
+    scan = gw.scan([{"a": [1, 2]}, {"a": []}, {"a": [0]}])
+    first, second, third = (encode_piece(piece, scan.options) for piece in scan.pieces())
+    empty = encode_piece(gw.scan(iter([])).pieces()[0], scan.options)
+    pieces = [each.running for each in (empty, first, second, third)]
+    united = unite(pieces, scan.options)
+    assert united.states == ((0, 1, 2),)
+    assert [len(lookups) for lookups in united.lookups] == [0, 1, 1, 1]
+    assert third.parts[0].unpacked(united.lookups[3]).tolist() == [[0]]
+    assert second.parts == ()
+
+
+def test_large_parquet_files_have_several_pieces(tmp_path, monkeypatch):
+    from graftwork.data.scanning import pieces
+
+    monkeypatch.setattr(pieces, "PIECE_ROWS", 250)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": np.arange(1000) % 7}), path, row_group_size=100)
+    found = gw.scan(path).pieces()
+    assert [piece.rows for piece in found] == [200] * 5
+    with gw.scan(path).store() as stored:
+        assert_same(stored, gw.read_table(path))
+
+
+def test_names():
+    assert isinstance(gw.scan({"a": [1]}), gw.Scan)
+    assert gw.scan({"a": [1]}, memory="1 GB").memory == 10**9
+    assert repr(gw.scan({"a": [1]})) == "Scan of a table"
+    with gw.scan({"a": [1]}, memory=10**7).store() as stored:
+        assert isinstance(stored, gw.StoredTable)
+        assert stored.memory == 10**7
+        assert stored.columns == ("a",)
+        assert len(stored) == 1
+        assert Path(stored.paths).is_dir()

@@ -1,0 +1,106 @@
+"""Which pairs are looked at again: bounds hold, and no pair that rises is overlooked."""
+
+import numpy as np
+import pytest
+
+import graftwork as gw
+from graftwork.data.encoded import prepare
+from graftwork.grafting import NetworkFamily, Problem
+from graftwork.grafting.networks import only
+from graftwork.grafting.starts import with_pairs
+from graftwork.objectives.protocol import independent_potentials
+from graftwork.objectives.pseudo import PseudoLikelihood
+from graftwork.penalties import GroupL1
+from graftwork.selection.refit import refit, unshrunk
+from graftwork.testing import watch as module
+from graftwork.testing.contrasts import all_states, frequent_states
+from graftwork.testing.edge_tests import Cut
+from graftwork.testing.newton import newton
+from graftwork.testing.pair_screen import SHARE, View
+from graftwork.testing.rows import FittedRows
+from graftwork.testing.variances import MomentTables
+from graftwork.testing.watch import Watch, shifts
+
+
+class Case:
+    """A chain, and the same network without its strongest edge, both refitted exactly."""
+
+    def __init__(self, states, weights=False):
+        table = gw.datasets.make_scale_free(14, states, n_rows=700, random_state=4).data
+        if weights:
+            table = table.with_weights(np.random.default_rng(0).integers(1, 4, 700).astype(float))
+        self.sample = prepare(table)
+        family = NetworkFamily(self.sample)
+        self.problem = Problem(PseudoLikelihood(self.sample, 1), GroupL1(0.05), family)
+        chain = np.array([(i, i + 1) for i in range(10)] + [(0, 5)])
+        start = with_pairs(independent_potentials(self.sample), chain)
+        self.here = self.fit(start)
+        potentials = self.here.point.potentials
+        layout, weights = potentials.layout, potentials.weights
+        norms = [np.linalg.norm(layout.table(weights, e)) for e in range(layout.n_edges)]
+        self.gone = layout.edges[np.argmax(norms)].tolist()
+        self.there = self.fit(only(potentials, np.arange(11) != np.argmax(norms)))
+
+    def fit(self, start):
+        """Return an exact refit."""
+        return newton(unshrunk(self.problem), refit(self.problem, start, 1e-5), 1e-12)
+
+    def rows(self, fitted):
+        """Return the sample under a network."""
+        return FittedRows.of(fitted.point, frequent_states(self.sample))
+
+    def view(self, fitted):
+        """Return coordinates of all variables."""
+        return View.of(MomentTables(self.rows(fitted)))
+
+
+@pytest.fixture(scope="module", params=[(2, False), (3, False), (2, True)])
+def case(request):
+    """Return a case."""
+    return Case(*request.param)
+
+
+def test_roots_of_statistics_shift_no_more_than_the_bound(case):
+    pairs = np.stack(np.triu_indices(14, 1), axis=1)
+    view = case.view(case.there)
+    statistics = [
+        view.statistics(pairs, fitted.point.pair_expectations(pairs))
+        for fitted in (case.here, case.there)
+    ]
+    apart = case.there.point.drift(case.here.point.snapshot())[:, 0]
+    bound = shifts(view, apart)[pairs].sum(axis=1)
+    change = np.abs(np.sqrt(statistics[1]) - np.sqrt(statistics[0]))
+    assert (change <= bound + 1e-9).all()
+    assert change.max() > 0.5 * module.MOVED
+
+
+def test_pairs_that_rise_are_found(case, monkeypatch):
+    monkeypatch.setattr(module, "MOST_MOVED", 1.0)
+    watch, cut = Watch(case.problem.space), Cut(0.05, 91)
+    assert watch.risen(case.rows(case.here), case.here.point, cut, 0) is None
+    watch.renew(case.here.point)
+    assert not len(watch.risen(case.rows(case.here), case.here.point, cut, 0))
+    found = watch.risen(case.rows(case.there), case.there.point, cut, 0)
+    assert case.gone in found.tolist()
+    view = case.view(case.there)
+    needed = view.needed(found, cut.level * 11 / 91)
+    reached = view.statistics(found, case.there.point.pair_expectations(found))
+    assert (reached >= SHARE * needed).all()
+    assert (found[:, 0] < found[:, 1]).all()
+    edges = set(map(tuple, case.there.point.potentials.layout.edges.tolist()))
+    assert edges.isdisjoint(map(tuple, found.tolist()))
+    again = watch.risen(case.rows(case.there), case.there.point, cut, 0)
+    assert not len(again)  # its variables count as looked at
+
+
+def test_all_pairs_are_looked_at_where_many_variables_moved(case, monkeypatch):
+    monkeypatch.setattr(module, "MOST_MOVED", 0.0)
+    watch = Watch(case.problem.space)
+    watch.renew(case.here.point)
+    assert watch.risen(case.rows(case.there), case.there.point, Cut(0.05, 91), 0) is None
+
+
+def test_one_basis_serves_all_variables_with_the_same_groups():
+    sample = Case(2).sample
+    bases = all_states(sample).bases
+    assert all(basis is bases[0] for basis in bases)
