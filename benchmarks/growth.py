@@ -1,10 +1,14 @@
 """How CPU time and memory grow with the number of variables, from 500 to 10,000.
 
 python benchmarks/growth.py [--sizes N ...] [--limit SECONDS] [--ways NAME ...] [--out FOLDER]
+                            [--edge-sd SD]
 
-Rows (5,000 by default) are drawn from scale-free networks of binary variables. Every fit runs in a
+Rows (5,000 by default) are drawn from scale-free networks of binary variables. Log-potentials of
+edges have a standard deviation of .5: with 1 the Gibbs chains of 5,000 variables do not mix, and
+rows of chains that are stuck have dependences that no network of few edges has. R-hat is written
+with each run; --edge-sd 1 (with --out) measures such rows all the same. Every fit runs in a
 process of its own with one thread, after a small one that loads the compiled kernels. Written are
-growth.json and growth.png; runs that are already in growth.json and not asked for stay. A fit that
+growth.json and growth.png; runs of the same data that are there and not asked for stay. A fit that
 takes longer than the limit (of CPU time) is a lower bound.
 """
 
@@ -26,6 +30,7 @@ import graftwork as gw
 
 SIZES = (500, 1000, 2000, 5000, 10_000)
 LAM = 0.03
+EDGE_SD = 0.5
 #: What is measured: a line of the picture, and the parameters that differ from the defaults.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed": (f"lam={LAM}, default method", {"lam": LAM}),
@@ -44,6 +49,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--edge-sd", type=float, default=EDGE_SD)
     parser.add_argument("--limit", type=int, default=1250, help="CPU seconds of one fit")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     parser.add_argument("--one", nargs=2, metavar=("WAY", "FILE"), help=argparse.SUPPRESS)
@@ -126,18 +132,22 @@ def main(chosen: argparse.Namespace) -> None:
         return
     chosen.out.mkdir(parents=True, exist_ok=True)
     written = chosen.out / "growth.json"
-    known = json.loads(written.read_text())["runs"] if written.exists() else []
-    runs = {(run["way"], run["size"]): run for run in known}
+    data = {"rows": chosen.rows, "edge_sd": chosen.edge_sd}
+    known = json.loads(written.read_text()) if written.exists() else {"runs": []}
+    same = all(known.get(name) == value for name, value in data.items())
+    runs = {(run["way"], run["size"]): run for run in known["runs"] if same}
     for size in chosen.sizes:
         file = chosen.out / f"growth-{size}.npy"
-        if not file.exists():
-            made = gw.datasets.make_scale_free(size, 2, n_rows=chosen.rows, random_state=0)
-            np.save(file, np.ascontiguousarray(made.data.codes.T))
+        made = gw.datasets.make_scale_free(
+            size, 2, edge_sd=chosen.edge_sd, n_rows=chosen.rows, random_state=0
+        )
+        np.save(file, np.ascontiguousarray(made.data.codes.T))
         for way in chosen.ways:
-            found = runs[way, size] = run(way, size, file, chosen.limit)
+            found = run(way, size, file, chosen.limit) | {"rhat": made.mixing.rhat}
+            runs[way, size] = found
             print(found, flush=True)
             listed = [runs[key] for key in sorted(runs)]
-            written.write_text(json.dumps({"rows": chosen.rows, "runs": listed}, indent=1) + "\n")
+            written.write_text(json.dumps(data | {"runs": listed}, indent=1) + "\n")
         file.unlink()
     listed = list(runs.values())
     draw(listed, chosen.rows, chosen.out / "growth.png")

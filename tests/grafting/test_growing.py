@@ -226,15 +226,19 @@ def test_a_start_brings_its_own_variables():
     assert grown_on.trace[0].edges == first.certificate.n_edges
 
 
-@pytest.mark.parametrize("method", ["best-choice", "edge-grafting", "priority"])
+@pytest.mark.parametrize(
+    "recipe",
+    [RECIPES["best-choice"](alpha=1.0), RECIPES["edge-grafting"](), RECIPES["priority"]()],
+    ids=lambda recipe: recipe.name,
+)
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3])
-def test_a_budget_that_ends_early_looks_only_at_those_who_are_there(method, rounds):
+def test_a_budget_that_ends_early_looks_only_at_those_who_are_there(recipe, rounds):
     """Whatever else was counted before: the sample may have served another run."""
     problem = problem_of("group")
     problem.objective.sample.counts.tables(all_pairs(N))
     budget = Budget(max_rounds=rounds)
     groups = [[5, 3], [0], [4], [1], [2]]
-    outcome = graft(problem, RECIPES[method](), arrivals=groups, budget=budget)
+    outcome = graft(problem, recipe, arrivals=groups, budget=budget)
     certificate, layout = outcome.certificate, outcome.potentials.layout
     there = sorted(list(accumulate(groups))[rounds])
     pairs = [[i, j] for i, j in combinations(there, 2) if [i, j] not in layout.edges.tolist()]

@@ -170,7 +170,7 @@ class Interrupting:
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("observer", [Interrupting(at_round=2), Interrupting(at_search=4)])
+@pytest.mark.parametrize("observer", [Interrupting(at_round=2), Interrupting(at_search=2)])
 def test_an_interrupt_leaves_the_best_so_far(observer):
     _, problem = make(*PROBLEMS[1])
     outcome = graft(problem, best_choice(), observer=observer)

@@ -1,15 +1,46 @@
 """One contract for every selector, on made-up scores."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from graftwork.grafting import Exhaustive, PairSpace, PriorityQueue, Reservoir, View, WorkingSet
+from graftwork.grafting.screen import Stars
+
+
+@dataclass(frozen=True)
+class ByStars:
+    """A reservoir that can have all pairs at a variable scored at once."""
+
+    settings: Reservoir
+
+    def begin(self, space, active, rng):
+        return StarsSelection(space, self.settings.begin(space, active, rng))
+
+
+class StarsSelection:
+    def __init__(self, space, inner):
+        self.space, self.inner, self.release = space, inner, inner.release
+
+    def choose(self, view):
+        def stars(variables, leading):
+            if view.halted():
+                return None
+            keys = np.concatenate(self.space.keys_of_stars(variables, leading))
+            keys = keys[~np.isin(keys, view.active)]
+            return Stars(keys, view.score(keys), len(keys))
+
+        return self.inner.choose(replace(view, stars=stars))
+
 
 SELECTORS = {
     "exhaustive": Exhaustive(),
     "exhaustive-5": Exhaustive(5),
     "working-set": WorkingSet(),
     "best-choice": Reservoir(),
+    "best-choice-stars": ByStars(Reservoir()),
+    "best-choice-stars-flat": ByStars(Reservoir(structure=False)),
     "best-choice-0": Reservoir(alpha=0.0),
     "best-choice-1-flat": Reservoir(alpha=1.0, structure=False),
     "first-hit": Reservoir(1, 1, 1.0, False, fill=False),
@@ -159,6 +190,28 @@ def test_one_round_activates_no_two_edges_at_a_variable_and_respects_tau():
             assert len(first) == 1
         else:
             assert len(first) > 1
+
+
+def test_by_default_hubs_get_many_edges_a_round_and_most_pairs_wait_at_first():
+    space = PairSpace(np.arange(80))
+    scores = np.full(space.size, 0.1)
+    scores[space.keys_at(7, np.arange(79))] = np.linspace(2.0, 3.0, 79)
+    _, rounds, asked = play(ByStars(Reservoir()), scores)
+    assert len(rounds[0].keys)
+    assert rounds[0].tested < 0.25 * space.size
+    assert max(len(each.keys) for each in rounds) > 20
+    assert len(rounds) < 16
+    assert set(asked) == set(range(space.size))
+    _, published, _ = play(ByStars(Reservoir(alpha=0.5)), scores)
+    assert len(published) == 80  # one edge of the hub a round, and a look at the end
+
+
+def test_a_limit_on_edges_keeps_to_those_that_stand_out():
+    """Also when all pairs were drawn: what is taken early is what there will be."""
+    scores = np.random.default_rng(5).uniform(1.1, 3.0, 190)
+    _, free, _ = play(ByStars(Reservoir()), scores)
+    _, limited, _ = play(ByStars(Reservoir()), scores, most=150)
+    assert max(len(each.keys) for each in limited) < max(len(each.keys) for each in free)
 
 
 def test_the_reservoir_keeps_the_best_it_saw():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.grafting.screen import Screen
+from graftwork.grafting.screen import Screen, TileScores
 from graftwork.grafting.spaces import Space
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools, Parts
@@ -114,6 +114,10 @@ class ModelFamily(ABC):
 
     def screen(self, objective: Any, penalty: Penalty, space: Any) -> Screen | None:
         """Return what is known of the scores of all blocks; None where that says nothing."""
+        return None
+
+    def stars(self, objective: Any, penalty: Penalty, space: Any) -> TileScores | None:
+        """Return how all blocks at some variables are scored at once; None where that cannot be."""
         return None
 
     @abstractmethod

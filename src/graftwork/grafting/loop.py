@@ -31,7 +31,8 @@ MOST_FUTILE = 10
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 # A run whose last pruning brings new violators grows again, at most this many times.
 MOST_REGROWTHS = 5
-# A run that ends on a budget looks again at no more pairs than this, whose tables are counted.
+# A run that ends on a budget looks again at all pairs, or at no more than this whose tables are
+# counted.
 MOST_LAST_LOOKS = 50_000
 _EMPTY = np.zeros(0, dtype=np.int64)
 
@@ -342,8 +343,7 @@ class _Run:
         if len(active) == state.space.size:
             state.choice = Choice(_EMPTY, 0.0, 0, complete=True)
         elif state.problem.family.scored or self.stop in ("edges", "rounds", "searched"):
-            known = state.problem.family.known(state.space, MOST_LAST_LOOKS)
-            keys = np.setdiff1d(known, active)
+            keys = np.setdiff1d(state.cheap_keys(MOST_LAST_LOOKS), active)
             if len(keys):
                 worst = float(state.score(keys).max())
                 everything = len(keys) == state.space.size - len(active)

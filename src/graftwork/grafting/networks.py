@@ -11,7 +11,13 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.family import ModelFamily
-from graftwork.grafting.screen import FEWEST_PAIRS, FEWEST_PRODUCTS, MOST_PAIRS, Screen
+from graftwork.grafting.screen import (
+    FEWEST_PAIRS,
+    FEWEST_PRODUCTS,
+    MOST_PAIRS,
+    Screen,
+    TileScores,
+)
 from graftwork.grafting.spaces import (
     CellSpace,
     IndexMap,
@@ -262,17 +268,28 @@ class NetworkFamily(ModelFamily):
 
         Blocks must be whole tables, neither too few nor too many, all with the same lambda.
         """
-        screenable = isinstance(space, PairSpace) and hasattr(objective, "known_conditionals")
-        least = min(FEWEST_PAIRS, FEWEST_PRODUCTS / max(1, self.sample.n_rows))
-        apart = self.prior or self.sample.scores
-        if not screenable or apart or not least <= space.size <= MOST_PAIRS:
+        if space.size > MOST_PAIRS or not self._alike(objective, space):
             return None
         screens = self._screens.setdefault(objective, {})
         name = type(penalty), space.variables.tobytes()
         if name not in screens:
-            roots = np.sqrt(self.sample.declared.astype(np.float64))
-            screens[name] = Screen(space.variables, roots, penalty.separable)
+            screens[name] = Screen(space.variables, self._tile_scores(penalty))
         return screens[name]
+
+    def stars(self, objective: Any, penalty: Penalty, space: TableSpace) -> TileScores | None:
+        """Return how all pairs at some variables are scored at once; None where they are listed."""
+        if not self.sample.complete or not self._alike(objective, space):
+            return None
+        return self._tile_scores(penalty)
+
+    def _alike(self, objective: Any, space: TableSpace) -> bool:
+        """Return whether blocks are whole tables, not too few, all with the same lambda."""
+        whole = isinstance(space, PairSpace) and hasattr(objective, "known_conditionals")
+        least = min(FEWEST_PAIRS, FEWEST_PRODUCTS / max(1, self.sample.n_given))
+        return whole and not self.prior and not self.sample.scores and least <= space.size
+
+    def _tile_scores(self, penalty: Penalty) -> TileScores:
+        return TileScores(np.sqrt(self.sample.declared.astype(np.float64)), penalty.separable)
 
     def gains(self, space: TableSpace, point: Point, penalty: Penalty, keys: Ints) -> Floats:
         """Return by how much the objective would fall if each block alone were optimised."""

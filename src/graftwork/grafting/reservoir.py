@@ -1,6 +1,7 @@
 """Best-choice selection: a prioritised stream of pairs, and a reservoir of the best violators seen.
 
-Memory grows with the pairs drawn, never with the square of the variables.
+Memory grows with the pairs drawn, never with the square of the variables. The stream that is used
+by default, of all pairs at a variable at once, is in ``stars.py``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graftwork.grafting.selectors import Choice, View, survey
+from graftwork.grafting.kept import ALPHA, Kept
+from graftwork.grafting.selectors import Choice, Selection, View, survey
 from graftwork.grafting.spaces import PairSpace, Space, pairs_only
+from graftwork.grafting.stars import StarSearch
 from graftwork.grafting.stream import PairStream
 from graftwork.inference.layout import Floats, Ints
 from graftwork.settings import check_whole
@@ -23,7 +26,12 @@ LARGEST_BATCH = 16384
 
 @dataclass(frozen=True, slots=True)
 class Reservoir:
-    """Draw a few pairs a round, keep the best violators, activate those that stand out.
+    """Draw some pairs a round, keep the best violators, activate those that stand out.
+
+    With ``size``, ``tests`` or ``alpha`` given it is the published algorithm, which draws pairs one
+    by one. With none of them a round draws all pairs at some variables wherever these can be scored
+    together, which costs far less (see ``StarSearch``): not under a likelihood, nor with a limit on
+    tests.
 
     Parameters
     ----------
@@ -31,9 +39,11 @@ class Reservoir:
         Most pairs in the reservoir; default the number of variables. 1 with ``tests=1`` is first
         hit.
     tests : int, optional
-        Pairs drawn each round (t_max). Default: until ceil(sqrt(n)) of them violate, but at most n.
-    alpha : float
-        0 activates every pair of the reservoir scoring above its mean, 1 only the best.
+        Pairs drawn each round (t_max). Default, where pairs are drawn one by one: until
+        ceil(sqrt(n)) of them violate, but at most n.
+    alpha : float, optional
+        0 activates every pair of the reservoir scoring above its mean, 1 only the best; default
+        .5.
     structure : bool
         Prefer pairs at hubs of the network found so far.
     hubs_from : int
@@ -48,25 +58,55 @@ class Reservoir:
 
     size: int | None = None
     tests: int | None = None
-    alpha: float = 0.5
+    alpha: float | None = None
     structure: bool = True
     hubs_from: int = 15
     fill: bool = True
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha <= 1.0:
+        if self.alpha is not None and not 0.0 <= self.alpha <= 1.0:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha}")
         for name, value in (("reservoir", self.size), ("tests", self.tests)):
             if value is not None:
                 check_whole(name, value, 1)
 
-    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ReservoirSearch:
+    def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
         """Return a fresh selection with an empty reservoir."""
-        return _ReservoirSearch(self, pairs_only(space, "a reservoir"), active, rng)
+        by_pairs = _PairSearch(self, pairs_only(space, "a reservoir"), active, rng)
+        given = (self.size, self.tests, self.alpha) != (None, None, None)
+        return by_pairs if given else _AnySearch(self, by_pairs, rng)
+
+    def kept(self, space: PairSpace) -> Kept:
+        """Return the empty reservoir."""
+        alpha = ALPHA if self.alpha is None else self.alpha
+        return Kept(space, self.size or max(len(space.variables), 1), alpha)
 
 
-class _ReservoirSearch:
+class _AnySearch:
+    """Draws stars where all pairs at a variable can be scored at once, or else pairs."""
+
+    def __init__(
+        self, settings: Reservoir, by_pairs: _PairSearch, rng: np.random.Generator
+    ) -> None:
+        self._settings, self._space, self._rng = settings, by_pairs.space, rng
+        self._search: Selection = by_pairs
+        self._begun = False
+
+    def choose(self, view: View) -> Choice:
+        """Return the pairs that stand out among the violators seen."""
+        if not self._begun and view.stars is not None:
+            hubs_from = self._settings.hubs_from if self._settings.structure else None
+            self._search = StarSearch(self._space, hubs_from, self._rng)
+        self._begun = True
+        return self._search.choose(view)
+
+    def release(self, keys: Ints) -> None:
+        """Take note that these pairs are inactive again."""
+        self._search.release(keys)
+
+
+class _PairSearch:
     """The search's memory: the stream, the reservoir, and how much was seen at this point."""
 
     def __init__(
@@ -74,12 +114,10 @@ class _ReservoirSearch:
     ) -> None:
         n = len(space.variables)
         self._settings = settings
-        self._space = space
-        self._size = settings.size or max(n, 1)
+        self.space = space
         self._tests = settings.tests or max(1, math.ceil(math.sqrt(n)))
         self._stream = PairStream(space, active, rng)
-        self._keys = np.zeros(0, dtype=np.int64)
-        self._scores = np.zeros(0)
+        self._kept = settings.kept(space)
         self._unfilled = settings.fill
         self._batch = min(LARGEST_BATCH, space.batch)
         self._most, self._fill_limit = min(n, self._batch), 10 * n
@@ -94,19 +132,19 @@ class _ReservoirSearch:
             self._fill(view)
         else:
             self._draw(view)
-        if not len(self._keys) and view.screen is not None:
+        if not len(self._kept.keys) and view.screen is not None:
             # a round's pairs told nothing: bounds, or one pass, say whether anything violates
-            seen = survey(self._space, view)
+            seen = survey(self.space, view)
             if seen.complete and not len(seen.keys):
                 return Choice(seen.keys, seen.worst, seen.tested, complete=True)
         batch = self._tests
-        while not len(self._keys) and not view.halted():
+        while not len(self._kept.keys) and not view.halted():
             batch = min(2 * batch, self._batch)
             if not self._test_until_found(view, batch):
                 break  # nothing left to draw: every inactive pair was seen at this point
-        tested = self._stream.n_tested + len(self._keys)
-        complete = tested >= self._space.size - len(view.active)
-        chosen = self._take_outstanding(view.most)
+        tested = self._stream.n_tested + len(self._kept.keys)
+        complete = tested >= self.space.size - len(view.active)
+        chosen = self._kept.take(view.most)
         return Choice(chosen, self._worst, tested, complete)
 
     def release(self, keys: Ints) -> None:
@@ -117,13 +155,19 @@ class _ReservoirSearch:
         """Score the reservoir at the new point; what no longer violates is frozen."""
         self._stream.new_point()
         self._worst = 0.0
-        keys, self._keys, self._scores = self._keys, np.zeros(0, dtype=np.int64), np.zeros(0)
+        keys = self._kept.leave()
         self._admit(view, keys, view.score(keys))
 
     def _fill(self, view: View) -> None:
         drawn = 0
-        while len(self._keys) < self._size and drawn < self._fill_limit and not view.halted():
-            count = min(max(self._size - len(self._keys), self._tests), self._fill_limit - drawn)
+        while (
+            len(self._kept.keys) < self._kept.size
+            and drawn < self._fill_limit
+            and not view.halted()
+        ):
+            count = min(
+                max(self._kept.size - len(self._kept.keys), self._tests), self._fill_limit - drawn
+            )
             keys, _ = self._test(view, min(count, self._batch))
             if not len(keys):
                 break
@@ -167,30 +211,6 @@ class _ReservoirSearch:
     def _admit(self, view: View, keys: Ints, scores: Floats) -> None:
         """Put violators into the reservoir, the best first; everything else is frozen."""
         self._worst = max(self._worst, scores.max(initial=0.0))
-        keys = np.concatenate([self._keys, keys])
-        scores = np.concatenate([self._scores, scores])
-        order = np.argsort(-scores, kind="stable")
-        n_kept = min(self._size, int((scores > view.threshold).sum()))
-        kept, left = order[:n_kept], order[n_kept:]
-        self._keys, self._scores = keys[kept], scores[kept]
-        offsets = 1.0 - scores[left] / view.lam if view.lam > 0 else -scores[left]
-        self._stream.freeze(keys[left], offsets, tested=True)
-
-    def _take_outstanding(self, most: int) -> Ints:
-        """Remove and return the pairs at or above tau that share no variable (Algorithm 3)."""
-        if not len(self._keys):
-            return self._keys
-        alpha, scores = self._settings.alpha, self._scores
-        tau = (1.0 - alpha) * scores.mean() + alpha * scores[0]
-        # the mean of equal numbers may exceed them by rounding: the best always qualifies
-        candidates = max(1, int((scores >= tau).sum()))
-        taken: list[int] = []
-        touched: set[int] = set()
-        for place, (i, j) in enumerate(self._space.pairs(self._keys[:candidates]).tolist()):
-            if len(taken) < most and i not in touched and j not in touched:
-                taken.append(place)
-                touched.update((i, j))
-        chosen = self._keys[taken]
-        self._keys = np.delete(self._keys, taken)
-        self._scores = np.delete(self._scores, taken)
-        return chosen
+        left, scores = self._kept.admit(keys, scores, view.threshold)
+        offsets = 1.0 - scores / view.lam if view.lam > 0 else -scores
+        self._stream.freeze(left, offsets, tested=True)

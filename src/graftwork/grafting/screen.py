@@ -8,12 +8,15 @@ this is exact, and makes most full passes cheap, the last one above all.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
+from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.pairs import find_edges
 from graftwork.kernels.pair_tiles import find_doubtful
 from graftwork.objectives.reshaped import evaluated
 
@@ -27,7 +30,11 @@ MOST_EXACT = 5_000_000
 # Where more than this share of the pairs may violate, all are scored anew; of many pairs the
 # second, since those that may are summed one by one, and all of them together.
 DOUBTFUL, DOUBTFUL_OF_MANY = 0.08, 0.02
+# The same where an engine has products of all pairs, which it multiplies much faster than it sums.
+DOUBTFUL_IN_TILES = 0.002
 MANY = 2**16
+# Pairs that are scored again at once.
+AGAIN = 2**16
 
 
 class Sweep(NamedTuple):
@@ -48,6 +55,102 @@ class Sweep(NamedTuple):
     largest: Floats
 
 
+class Stars(NamedTuple):
+    """What is found among all pairs at some variables.
+
+    Attributes
+    ----------
+    keys : (k,) int64
+        Inactive pairs that score above lambda.
+    scores : (k,) float64
+    tested : int
+        How many pairs were scored.
+    """
+
+    keys: Ints
+    scores: Floats
+    tested: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileScores:
+    """How pairs are scored a tile at a time, for one kind of penalty.
+
+    Attributes
+    ----------
+    roots : (all variables,) float64
+        A pair's score is the norm of its gradient over those of its variables.
+    separable : bool
+        Or it is the largest absolute entry of the gradient.
+    """
+
+    roots: Floats
+    separable: bool
+
+    def judged(self, point: Any, tile: Any, limit: float) -> tuple[Floats, Ints, Ints]:
+        """Return bounds of the scores of a tile's pairs, and which of them score above a limit.
+
+        Those are exact. Where a tile rounds, pairs that rounding might decide are scored again.
+        """
+        found = tile.scores(self.roots, self.separable)
+        slack = tile.slack(self.roots, self.separable, limit)
+        lines, columns = np.nonzero(found > limit - slack)
+        if slack:
+            self._score_again(point, tile, found, lines, columns)
+            chosen = found[lines, columns] > limit
+            found += slack
+            found[lines, columns] -= slack
+            lines, columns = lines[chosen], columns[chosen]
+        return found, lines, columns
+
+    def _score_again(
+        self, point: Any, tile: Any, found: Floats, lines: Ints, columns: Ints
+    ) -> None:
+        """Fill in exact scores; pairs that are edges do not matter."""
+        pairs = np.sort(np.stack([tile.first[lines], tile.second[columns]], axis=1), axis=1)
+        absent = np.flatnonzero(find_edges(point.potentials.layout, pairs) < 0)
+        for some in np.split(absent, range(AGAIN, len(absent), AGAIN)):
+            if not len(some):
+                continue
+            gradients, offsets, _ = point.pair_gradients(pairs[some])
+            if self.separable:
+                scores = np.maximum.reduceat(np.abs(gradients), offsets[:-1])
+            else:
+                scores = np.sqrt(np.add.reduceat(gradients**2, offsets[:-1]))
+                scores /= self.roots[pairs[some]].prod(axis=1)
+            found[lines[some], columns[some]] = scores
+
+    def above(
+        self, point: Any, variables: Ints, leading: int, limit: float, halted: Callable[[], bool]
+    ) -> tuple[Ints, Floats] | None:
+        """Return pairs that score above a limit, and their scores; None when halted.
+
+        Parameters
+        ----------
+        variables : (n,) int64
+        leading : int
+            Only pairs that have one of the first so many variables are looked at.
+        """
+        here: Any = evaluated(point)
+        pairs, scores = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
+        for tile in here.tiles(variables, leading):
+            if halted():
+                return None
+            found, lines, columns = self.judged(here, tile, limit)
+            pairs.append(np.stack([tile.first[lines], tile.second[columns]], axis=1))
+            scores.append(found[lines, columns])
+        return np.concatenate(pairs), np.concatenate(scores)
+
+
+def _most_doubtful(point: Any, size: int) -> float:
+    """Return the share of the pairs that are rather listed than scored with all others."""
+    if size < MANY:
+        return DOUBTFUL
+    parts = point.objective.sample.parts
+    tiling = parts is not None and isinstance(parts.engine, TilingEngine)
+    return DOUBTFUL_IN_TILES if tiling else DOUBTFUL_OF_MANY
+
+
 class Screen:
     """The scores of all pairs of some variables at one point, for one kind of penalty.
 
@@ -55,14 +158,11 @@ class Screen:
     ----------
     variables : (n,) int64
         Keys are those of the pairs of ``range(n)``, in their order.
-    roots : (all variables,) float64
-        A pair's score is the norm of its gradient over those of its variables.
-    separable : bool
-        Or it is the largest absolute entry of the gradient.
+    scorer : TileScores
     """
 
-    def __init__(self, variables: Ints, roots: Floats, separable: bool) -> None:
-        self._variables, self._roots, self._separable = variables, roots, separable
+    def __init__(self, variables: Ints, scorer: TileScores) -> None:
+        self._variables, self._scorer = variables, scorer
         self._size = len(variables) * (len(variables) - 1) // 2
         self._unknown = 0
         self._snapshot: Any = None
@@ -80,8 +180,10 @@ class Screen:
 
     def _find_doubtful(self, point: Any, limit: float) -> Ints | None:
         drift, spread = np.ascontiguousarray(point.drift(self._snapshot)[self._variables].T)
-        roots = np.ones_like(drift) if self._separable else self._roots[self._variables]
-        most = int((DOUBTFUL if self._size < MANY else DOUBTFUL_OF_MANY) * self._size)
+        roots = self._scorer.roots[self._variables]
+        if self._scorer.separable:
+            roots = np.ones_like(roots)
+        most = int(_most_doubtful(point, self._size) * self._size)
         found = np.empty(most + self._unknown + 1, dtype=np.int64)
         count, known = find_doubtful(
             self.scores, drift, spread, roots, limit - ROUNDING, most, found
@@ -100,11 +202,10 @@ class Screen:
         for tile in tiles:
             if halted():
                 return None
-            found = tile.scores(self._roots, self._separable)
+            found, lines, columns = self._scorer.judged(here, tile, limit)
             first, second = tile.places
             rows = first + np.arange(len(found))
             starts = rows * (2 * n - rows - 1) // 2 - rows - 1 + second  # less what is below
-            lines, columns = np.nonzero(found > limit)
             above.append(starts[lines] + columns)
             largest.append(found[lines, columns])
             if not exact:

@@ -13,7 +13,7 @@ from graftwork.grafting.certificate import Stop
 from graftwork.grafting.chow_liu import table_information
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.networks import NetworkFamily, distinct_pairs
-from graftwork.grafting.screen import Screen, Sweep
+from graftwork.grafting.screen import Screen, Stars, Sweep
 from graftwork.grafting.spaces import Space, TableSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.protocol import Penalty
@@ -54,6 +54,9 @@ class View:
         What is known of all scores from earlier points, where that says something.
     sweep : function
         The scores of all pairs at once; None where they must be listed, or a budget ran out.
+    stars : function, optional
+        What violates among the pairs that have one of the first so many of some variables, scored
+        at once; None when a budget ran out. There is no such function where pairs must be listed.
     """
 
     score: Callable[[Ints], Floats]
@@ -68,6 +71,7 @@ class View:
     family: ModelFamily
     screen: Screen | None = None
     sweep: Callable[[], Sweep | None] = lambda: None
+    stars: Callable[[Ints, int], Stars | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -192,6 +192,23 @@ class PairSpace:
         others = self.variables[places + (places >= own)]
         return self.keys(np.stack([np.full_like(others, variable), others], axis=1))
 
+    def keys_of_stars(self, variables: Ints, leading: int) -> tuple[Ints, Ints]:
+        """Return the keys of pairs among some variables that have one of the first so many.
+
+        Those come first whose own first variable is one of them: both parts are nearly all pairs
+        between two lists, which are scored sooner than a mixture.
+
+        Examples
+        --------
+        >>> PairSpace(np.arange(4)).keys_of_stars(np.array([2, 0, 1, 3]), 1)
+        (array([5]), array([1, 3]))
+        """
+        first, second = np.triu_indices(leading, 1, len(variables))
+        keys = self.keys(np.stack([variables[first], variables[second]], axis=1))
+        possible = keys >= 0
+        upper = (variables[first] < variables[second]) | (second < leading)
+        return keys[possible & upper], keys[possible & ~upper]
+
     def places(self, variable: int, partners: Ints) -> Ints:
         """Return the numbers of partners of a variable: what ``keys_at`` takes."""
         place = np.searchsorted(self.variables, partners)

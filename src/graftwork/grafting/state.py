@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Recipe
-from graftwork.grafting.screen import Screen, Sweep
+from graftwork.grafting.screen import Screen, Stars, Sweep
 from graftwork.grafting.selectors import Choice, View
+from graftwork.grafting.spaces import PairSpace
 from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.reshaped import evaluated
@@ -149,6 +151,7 @@ class RunState:
             family=self.problem.family,
             screen=self._screen(),
             sweep=self._sweep,
+            stars=self._stars(),
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))
@@ -171,13 +174,62 @@ class RunState:
             self.log.count_scores(self.space.size - n_active, exact=True, total=self.space.size)
         return sweep
 
+    def _stars(self) -> Callable[[Ints, int], Stars | None] | None:
+        """Return what finds violators among all pairs at some variables; None where that cannot be.
+
+        A limit on tests is kept to the pair, and under a likelihood each pair has its own cost.
+        """
+        space, limited = self.space, self.log.budget.max_tests is not None
+        together = hasattr(self.problem.objective, "known_conditionals")
+        if limited or not together or not isinstance(space, PairSpace):
+            return None
+        return partial(self._look_at_stars, space)
+
+    def _look_at_stars(self, space: PairSpace, variables: Ints, leading: int) -> Stars | None:
+        """Return what violates among pairs that have one of the first so many variables."""
+        problem = self.problem
+        scorer = problem.family.stars(problem.objective, problem.penalty, space)
+        if scorer is None:
+            return self._list_stars(space, space.keys_of_stars(variables, leading))
+        found = scorer.above(
+            self.solution.point, variables, leading, problem.penalty.lam,
+            lambda: self.spent() is not None,
+        )  # fmt: skip
+        if found is None:
+            return None
+        tested = leading * (2 * len(variables) - leading - 1) // 2
+        self.log.count_scores(tested, exact=True, total=space.size)
+        keys, scores = space.keys(found[0]), found[1]
+        away = ~np.isin(keys, self.network.active(space))
+        return Stars(keys[away], self._bar(keys[away], scores[away]), tested)
+
+    def _list_stars(self, space: PairSpace, lists: Iterable[Ints]) -> Stars | None:
+        """Return the same of pairs that are listed."""
+        active, found, scores, tested = self.network.active(space), [_EMPTY], [np.zeros(0)], 0
+        for listed in lists:
+            keys = listed[~np.isin(listed, active)]
+            for start in range(0, len(keys), space.batch):
+                if self.spent() is not None:
+                    return None
+                some = keys[start : start + space.batch]
+                found.append(some)
+                scores.append(self._score_choosable(some))
+                tested += len(some)
+        all_keys, all_scores = np.concatenate(found), np.concatenate(scores)
+        above = all_scores > self.problem.penalty.lam
+        return Stars(all_keys[above], all_scores[above], tested)
+
     def _score_choosable(self, keys: Ints) -> Floats:
-        """Return the scores; blocks that must not be chosen do not seem to violate.
+        """Return the scores; blocks that must not be chosen do not seem to violate."""
+        return self._bar(keys, self.score(keys))
+
+    def _bar(self, keys: Ints, scores: Floats) -> Floats:
+        """Return scores, those of blocks that must not be chosen such that they do not violate.
 
         Those are blocks whose activation changed nothing and, once there are as many edges as may
         be, cells of other tables.
         """
-        scores, barred = self.score(keys), np.isin(keys, self.futile)
+        barred = np.isin(keys, self.futile)
         if self.full():
             barred |= self.problem.family.absent(self.network.layout, self.space, keys)
         if barred.any():
@@ -211,6 +263,12 @@ class RunState:
         factors = family.factors_of(self.space, keys)
         # a block violates above its own lam times factor; as scores all violate above one lam
         return scores if factors is None else scores + penalty.lam * (1.0 - factors)
+
+    def cheap_keys(self, most: int) -> Ints:
+        """Return blocks that cost little to score: all of few, or those known from before."""
+        if self.space.size <= most and self._stars() is not None:
+            return np.arange(self.space.size)
+        return self.problem.family.known(self.space, most)
 
     def spent(self) -> Stop | None:
         """Return which budget has run out, if any.

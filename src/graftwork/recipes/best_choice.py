@@ -8,17 +8,23 @@ from graftwork.registry import register
 
 @register("best-choice")
 def best_choice(
-    alpha: float = 0.5,
+    alpha: float | None = None,
     reservoir: int | None = None,
     tests: int | None = None,
     structure: bool = True,
 ) -> Recipe:
     """Return best-choice edge grafting.
 
+    With ``alpha``, ``reservoir`` or ``tests`` given it is as published: pairs are drawn one by one,
+    and edges of one round share no variable. With none of them a round draws all pairs at an eighth
+    of the variables wherever these can be scored together (not under a likelihood, nor with a limit
+    on tests), and a variable may bring in two edges: the same optimum, many times sooner.
+
     Parameters
     ----------
-    alpha : float
-        1 activates only the best pair of the reservoir, 0 every one above its mean score.
+    alpha : float, optional
+        1 activates only the best pair of the reservoir, 0 every one above its mean score; default
+        .5.
     reservoir : int, optional
         Size of the reservoir; default the number of variables.
     tests : int, optional
