@@ -1,0 +1,198 @@
+"""What a device sums is what the processor sums; here on CPU tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-gpu has it")
+
+from graftwork.data import Table
+from graftwork.data.encoded_parts import prepare_parts
+from graftwork.data.placed import PlacedTable
+from graftwork.device import engine as engines
+from graftwork.device import operations
+from graftwork.device.engine import DeviceEngine
+from graftwork.inference import Layout, Potentials
+from graftwork.objectives import PseudoLikelihood, configurations
+from graftwork.objectives.some_rows import some_rows
+from graftwork.testing.contrasts import all_states
+from graftwork.testing.hessian import Parameters, hessian
+from graftwork.testing.pair_tests import examine_pairs
+from graftwork.testing.rows import FittedRows
+from graftwork.testing.variances import MomentTables
+
+CARDS = [2, 3, 5, 2, 4, 3]
+EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]
+PAIRS = np.array([(0, 2), (0, 4), (1, 3), (1, 5), (3, 5), (4, 5)])
+
+
+def made(weighted: bool, rows: int = 400) -> Table:
+    """Return dependent rows; one state is not used."""
+    rng = np.random.default_rng(7)
+    codes = np.stack([rng.integers(0, s, rows) for s in CARDS])
+    for i, j in EDGES:
+        same = rng.random(rows) < 0.4
+        codes[j, same] = codes[i, same] % CARDS[j]
+    codes[5] = np.where(codes[5] == 1, 0, codes[5])
+    weights = rng.integers(0, 4, rows).astype(float) + 0.25 if weighted else None
+    return Table(tuple("abcdef"), tuple(tuple(range(s)) for s in CARDS), codes, weights)
+
+
+@pytest.fixture(params=["resident", "streamed", "parts"])
+def engine(request):
+    """Return an engine that holds all codes, or streams them; rows in one part or in several."""
+    return DeviceEngine(torch.device("cpu"), 1, room=0 if request.param == "streamed" else None), (
+        90 if request.param == "parts" else 400
+    )
+
+
+@pytest.fixture(params=["complete", "weighted"])
+def both(request, engine, monkeypatch):
+    """Return samples with the same rows, summed by the processor and by a device."""
+    table = made(request.param == "weighted")
+    monkeypatch.setattr("graftwork.device.rows.CHUNK", 128)
+    done = []
+    real = engines.job_of
+
+    def job_of(value, function, arguments):
+        job = real(value, function, arguments)
+        done.append((function, arguments[:1], job is not None))
+        return job
+
+    monkeypatch.setattr(engines, "job_of", job_of)
+    samples = [prepare_parts(PlacedTable.cut(table, 90))]
+    samples.append(prepare_parts(PlacedTable.cut(table, engine[1], engine[0])))
+    return *samples, done
+
+
+def points(both):
+    layout = Layout.of(both[0].cards, EDGES)
+    weights = np.random.default_rng(1).normal(0, 0.4, layout.size)
+    return [PseudoLikelihood(sample, 1).at(Potentials(layout, weights)) for sample in both[:2]]
+
+
+def on_device(both) -> None:
+    """Assert that the device did all that was asked for."""
+    assert both[2]
+    left = [own for *own, there in both[2] if not there and own[0].__name__ not in HERE]
+    assert not left
+
+
+HERE = {"_rows"}
+
+
+def test_counts(both):
+    one, other, _ = both
+    assert np.allclose(one.frequencies, other.frequencies, rtol=1e-14)
+    for some in (PAIRS, PAIRS[:1]):
+        found = [sample.counts.tables(some)[0] for sample in (one, other)]
+        assert np.allclose(*found, rtol=1e-13)
+        assert found[0].dtype == found[1].dtype
+    on_device(both)
+
+
+def test_counts_of_all_pairs(both, monkeypatch):
+    monkeypatch.setattr("graftwork.device.counting.MANY_PAIRS", 1)
+    pairs = np.stack(np.triu_indices(6, 1), axis=1)
+    assert np.allclose(*(sample.counts.tables(pairs)[0] for sample in both[:2]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("most", [configurations.MOST, 3])
+def test_loss(both, most, monkeypatch):
+    monkeypatch.setattr(configurations, "MOST", most)
+    one, other = points(both)
+    assert np.isclose(one.value, other.value, rtol=1e-7)
+    assert np.allclose(one.gradient, other.gradient, atol=5e-7)
+    assert np.allclose(one.curvature, other.curvature, atol=1e-6)
+    assert np.allclose(one.removal_costs(), other.removal_costs(), atol=1e-6)
+    assert np.allclose(one.edge_spreads(), other.edge_spreads(), atol=1e-6)
+    on_device(both)
+
+
+@pytest.mark.parametrize("many", [1, 1000])
+def test_slopes(both, many, monkeypatch):
+    monkeypatch.setattr("graftwork.objectives.pair_sums.MANY_PAIRS", many)
+    monkeypatch.setattr("graftwork.objectives.pair_sums.DENSE", 0.0)
+    found = [point.pair_gradients(PAIRS)[0] for point in points(both)]
+    assert np.allclose(*found, atol=1e-6)
+    on_device(both)
+
+
+@pytest.mark.parametrize("lines", [None, 5])
+@pytest.mark.parametrize("leading", [None, 2])
+def test_tiles(both, lines, leading):
+    both[1].parts.engine._lines = lines
+    roots = np.sqrt(both[0].declared.astype(float))
+    rng = np.random.default_rng(0)
+    sizes = [min(s, 3) for s in both[0].cards.tolist()]
+    axes = [rng.normal(size=(s, k)) for s, k in zip(both[0].cards, sizes, strict=True)]
+    curvatures = [rng.random(k) + 0.1 for k in sizes]
+    tables = []
+    for point in points(both):
+        found = np.zeros((3, 6, 6))
+        for tile in point.tiles(np.arange(6), leading):
+            where = np.ix_(tile.first, tile.second)
+            for k, largest in enumerate((False, True)):
+                found[k][where] += tile.scores(roots, largest)
+            found[2][where] += tile.statistics(axes, curvatures)
+            lines_, columns = np.array([0]), np.array([len(tile.second) - 1])
+            assert tile.expectations(lines_, columns).data.sum() == pytest.approx(1.0)
+        tables.append(found)
+    assert np.allclose(*(np.triu(one[:2], 1) for one in tables), atol=1e-7)
+    assert np.allclose(tables[0][2], tables[1][2], rtol=1e-4, atol=1e-3)
+    on_device(both)
+
+
+def test_scores_of_two_halves(engine, monkeypatch):
+    monkeypatch.setattr("graftwork.device.tiles.in_half", lambda _: True)
+    table = made(weighted=False)
+    samples = [
+        prepare_parts(PlacedTable.cut(table, 90)),
+        prepare_parts(PlacedTable.cut(table, engine[1], engine[0])),
+    ]
+    roots = np.sqrt(samples[0].declared.astype(float))
+    one, other = (next(point.tiles(np.arange(6))) for point in points(samples))
+    found = [tile.scores(roots, False) for tile in (one, other)]
+    slack = other.slack(roots, False, float(found[0].max()))
+    assert 0 < slack < 1e-4
+    assert np.abs(found[0] - found[1]).max() < slack + 1e-7
+
+
+def test_rows_that_stand_for_all(both):
+    one, other = (some_rows(sample, 60) for sample in both[:2])
+    assert np.array_equal(one.codes, other.codes)
+    assert np.allclose(one.weights, other.weights)
+    on_device(both)
+
+
+def test_drift(both):
+    fewer, layout = Layout.of(both[0].cards, EDGES[1:]), Layout.of(both[0].cards, EDGES)
+    rng = np.random.default_rng(2)
+    before, now = (Potentials(at, rng.normal(0, 0.3, at.size)) for at in (fewer, layout))
+    drifts = []
+    for sample in both[:2]:
+        objective = PseudoLikelihood(sample, 1)
+        first = objective.at(before)
+        drifts.append(objective.at(now, first).drift(first.snapshot()))
+    assert np.allclose(*drifts, atol=1e-6)
+    on_device(both)
+
+
+@pytest.mark.parametrize("most", [configurations.MOST, 3])
+def test_tests(both, most, monkeypatch):
+    monkeypatch.setattr(configurations, "MOST", most)
+    found = []
+    for point in points(both):
+        rows = FittedRows.of(point, all_states(point.objective.sample))
+        parameters = Parameters.of(point.potentials.layout, rows.contrasts)
+        totals = np.concatenate([np.concatenate(two) for two in MomentTables(rows).totals()])
+        tests = examine_pairs(rows, point, PAIRS)
+        found.append((hessian(rows, parameters).toarray(), totals, tests.statistics))
+    for one, other in zip(*found, strict=True):
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-5)
+    on_device(both)
+
+
+def test_all_operations_have_names():
+    assert len(operations.OF_CONDITIONALS) == 5
