@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python3.12 python3.13 python3.14,$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $(p))))
 STAMP := $(VENV)/.graftwork-ready
+GPU := .venv-gpu
+GPU_STAMP := $(GPU)/.gpu-ready
 PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.peers-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
@@ -15,7 +17,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test test-slow test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test test-slow test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -48,6 +50,18 @@ explorer:
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --durations=0 tests
+
+# Sums on a device, on CPU tensors: needs PyTorch, and no GPU.
+test-gpu: $(GPU_STAMP)
+	$(GPU)/bin/python -m pytest -p no:cacheprovider tests/device src/graftwork/device
+
+$(GPU_STAMP): requirements/dev.lock requirements/gpu.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "graftwork needs Python 3.11 or later; set PYTHON=/path/to/python"; exit 1; }
+	@echo "Setting up $(GPU) (once; a few minutes)..."
+	@test -x $(GPU)/bin/python || $(PYTHON) -m venv $(GPU)
+	@$(GPU)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock -r requirements/gpu.lock
+	@$(GPU)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $(GPU_STAMP)
 
 # Our files in other programs, and theirs in ours; TOULBAR2 says where toulbar2 is, if not on the path.
 test-exchange: $(PEERS_STAMP)
@@ -91,4 +105,4 @@ reproduce-quick: $(STAMP)
 	$(BIN)/python -m experiments all --quick $(GIVEN_DATA) --out "$(OUT)"
 
 clean:
-	rm -rf $(VENV) $(PEERS) explorer/node_modules explorer/out out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(GPU) explorer/node_modules explorer/out out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,6 +6,9 @@ import zlib
 import pytest
 from hypothesis import settings
 
+from graftwork.data.engines import Here, Processes
+from graftwork.data.engines.dask import DaskEngine
+
 # No deadlines: compilation and busy machines make single examples slow.
 settings.register_profile("graftwork", deadline=None)
 settings.load_profile("graftwork")
@@ -28,3 +31,30 @@ def no_matplotlib(monkeypatch):
     """As if matplotlib were not installed."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.delitem(sys.modules, "graftwork.report.pictures", raising=False)
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """Return a client of a Dask cluster with two workers, each a process with one thread."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask: graftwork[dask]")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def here_engine():
+    return Here(1)
+
+
+@pytest.fixture(scope="session")
+def processes_engine():
+    with Processes(2) as engine:
+        yield engine
+
+
+@pytest.fixture
+def dask_engine(dask_client):
+    return DaskEngine(dask_client)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import typer
 from bench.__main__ import parse as parse_bench
@@ -150,11 +152,16 @@ def place(tmp_path, monkeypatch):
     """A folder with the files that commands name, small ones, to run them in."""
     rows = survey()
     table = "\n".join(map(",".join, rows))
-    for name in ("survey", "data", "more", "new", "test", "made"):
+    for name in ("survey", "data", "more", "new", "test", "made", "north", "south"):
         (tmp_path / f"{name}.csv").write_text(table)
     for name in ("known", "near", "true-edges"):
         (tmp_path / f"{name}.csv").write_text("sleep,mood\nsmokes,cough\n")
     (tmp_path / "people.csv").write_text(people())
+    (tmp_path / "sales").mkdir()
+    columns = {name: list(cells) for name, *cells in zip(*rows, strict=True)}
+    sales = pa.table({"shop": ["north", "south"] * 120} | columns)
+    for month in ("april", "may", "june"):
+        pq.write_table(sales, tmp_path / "sales" / f"{month}.parquet")
     groups = {"sleep": "mind", "mood": "mind", "age": "", "sex": ""}
     lines = [f"{name},{groups.get(name, 'lungs')}" for name in rows[0]]
     (tmp_path / "groups.csv").write_text("\n".join(lines))

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from graftwork import exchange as exchange
     from graftwork.comparing.chains import compare_chains as compare_chains
     from graftwork.comparing.networks import compare as compare
+    from graftwork.contingency import PairTables as PairTables
+    from graftwork.contingency import count_pairs as count_pairs
     from graftwork.data import Table as Table
     from graftwork.data import Template as Template
     from graftwork.data import as_table as as_table
     from graftwork.data import read_conll as read_conll
     from graftwork.data import read_table as read_table
+    from graftwork.data.scanning import Scan as Scan
+    from graftwork.data.scanning import StoredTable as StoredTable
+    from graftwork.data.scanning import scan as scan
     from graftwork.errors import ApproximationWarning as ApproximationWarning
     from graftwork.errors import ConvergenceWarning as ConvergenceWarning
     from graftwork.errors import DataError as DataError
@@ -71,11 +76,14 @@ _HOMES = {
     "GroupComparison": "graftwork.groups",
     "MarkovNetwork": "graftwork.estimators",
     "ModelFileError": "graftwork.errors",
+    "PairTables": "graftwork.contingency",
     "PairwiseMRF": "graftwork.models",
     "ParameterError": "graftwork.errors",
     "Predictability": "graftwork.estimators.predictability",
     "PriorKnowledge": "graftwork.estimators.knowledge",
+    "Scan": "graftwork.data.scanning",
     "Scores": "graftwork.report",
+    "StoredTable": "graftwork.data.scanning",
     "Table": "graftwork.data",
     "Template": "graftwork.data",
     "TooLargeError": "graftwork.errors",
@@ -85,6 +93,7 @@ _HOMES = {
     "compare_chains": "graftwork.comparing.chains",
     "compare_edges": "graftwork.report",
     "compare_groups": "graftwork.groups.compare",
+    "count_pairs": "graftwork.contingency",
     "describe": "graftwork.report",
     "evaluate": "graftwork.report",
     "label_scores": "graftwork.report",
@@ -96,6 +105,7 @@ _HOMES = {
     "preset": "graftwork.estimators.presets",
     "read_conll": "graftwork.data",
     "read_table": "graftwork.data",
+    "scan": "graftwork.data.scanning",
 }
 
 __all__ = [
@@ -113,11 +123,14 @@ __all__ = [
     "GroupComparison",
     "MarkovNetwork",
     "ModelFileError",
+    "PairTables",
     "PairwiseMRF",
     "ParameterError",
     "Predictability",
     "PriorKnowledge",
+    "Scan",
     "Scores",
+    "StoredTable",
     "Table",
     "Template",
     "TooLargeError",
@@ -128,6 +141,7 @@ __all__ = [
     "compare_chains",
     "compare_edges",
     "compare_groups",
+    "count_pairs",
     "datasets",
     "describe",
     "evaluate",
@@ -140,6 +154,7 @@ __all__ = [
     "preset",
     "read_conll",
     "read_table",
+    "scan",
 ]
 
 

@@ -160,12 +160,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "method", "auto", _FREE, "str or Recipe",
         """How edges are chosen: "auto" (default), "best-choice", "working-set" (the quickest to
-        the optimum where all pairs can be scored), "edge-grafting" (exhaustive), "first-hit",
+        the optimum of hundreds of variables), "edge-grafting" (exhaustive), "first-hit",
         "grafting", "gain", "mutual-information", "grafting-light", "gauss-seidel", "full",
         "priority", "chow-liu" or "forced-pruning": see ``graftwork.recipes``. With exact inference
         (or the pseudo-likelihood) all but the last two end at the same network; they differ on the
         way there, which matters for time and when a budget stops them. "auto" is "working-set" for
-        the pseudo-likelihood of up to 11,585 variables (2,500 with prior knowledge, or where
+        the pseudo-likelihood of up to 1,000 variables (2,500 with prior knowledge, or where
         missing cells are left out or drawn) without arrivals or limits other than on time;
         otherwise, or where one of its options is set, "best-choice"; ``method_`` tells which.
         "chow-liu" is the best tree, with weights fitted by the loss; "forced-pruning" looks for the
@@ -394,6 +394,14 @@ PARAMETERS: tuple[Parameter, ...] = (
         help="Threads; all cores if not given.", flags=("--jobs",), metavar="N",
     ),
     Parameter(
+        "device", "cpu", Choice(("cpu", "cuda", "auto")), '{"cpu", "cuda", "auto"}',
+        """Where rows are counted and summed: by the processor, or by a GPU ("cuda", needs
+        ``pip install 'graftwork[gpu]'``); "auto" takes a GPU where there is one. The network is the
+        same.""",
+        help="Where rows are counted and summed: the processor, a GPU (cuda), or a GPU if there is "
+        "one (auto).",
+    ),
+    Parameter(
         "verbose", 0, _FREE, "int or Observer",
         "1 writes a line a round to standard error; an Observer is told of every round.",
     ),
@@ -472,7 +480,7 @@ def reference(parameters: Iterable[Parameter] = PARAMETERS) -> str:
 
     Examples
     --------
-    >>> print(reference(options_of("")[-2:-1]))
+    >>> print(reference(options_of("")[-3:-2]))
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     """

@@ -137,7 +137,7 @@ def test_interrupt_while_measuring_leaves_the_network(start, tmp_path):
 
 
 def test_interrupt_before_learning(tmp_path, monkeypatch, capsys):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)

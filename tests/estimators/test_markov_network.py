@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
 from graftwork.errors import ParameterError
-from graftwork.estimators.spec import MOST_VARIABLES
+from graftwork.estimators.spec import MOST_LISTED, MOST_VARIABLES
 from graftwork.inference import JunctionTree
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
@@ -582,12 +582,17 @@ def test_auto_is_the_quickest_method_that_ends_at_the_same_network(settings, exp
     assert net.estimate(rows).method == expected
 
 
+KNOWN, GAPS = {"knowledge": {"candidates": [("x0", "x1")]}}, {"missing": "available-case"}
+
+
 def test_auto_with_very_many_variables_never_looks_at_all_pairs_first():
     rows = np.random.default_rng(0).integers(2, size=(30, MOST_VARIABLES + 1))
-    net = gw.MarkovNetwork(lam=0.2, knowledge={"candidates": [("x0", "x1")]}).fit(rows)
+    net = gw.MarkovNetwork(lam=0.9, max_seconds=60).fit(rows)
     assert net.method_ == "best-choice"
-    spec = gw.MarkovNetwork(lam=0.2).spec()
-    assert [spec.recipe_for(n).name for n in (2501, 11_586)] == ["working-set", "best-choice"]
+    for settings, most in ({}, MOST_VARIABLES), (KNOWN, MOST_LISTED), (GAPS, MOST_LISTED):
+        spec = gw.MarkovNetwork(lam=0.2, **settings).spec()
+        names = [spec.recipe_for(n).name for n in (most, most + 1)]
+        assert names == ["working-set", "best-choice"]
 
 
 def test_a_path_is_read(tmp_path):

@@ -15,6 +15,7 @@ from graftwork.cli import (
     compare_chains,
     compare_groups,
     convert,
+    count,
     crf,
     explain,
     explore,
@@ -37,11 +38,13 @@ _INTRO = (
 _EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2
+graftwork learn 'sales/*.parquet' --memory 2GB
 graftwork path data.csv --goal prediction
 graftwork bootstrap data.csv --n 500
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
 graftwork compare-groups data.csv --by language
+graftwork count north.csv south.csv --out both.gwc
 graftwork show run/model.gw --plot network.pdf
 graftwork explore run --open
 graftwork query run/model.gw odor --given class=p
@@ -71,6 +74,7 @@ app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
 app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
+app.command("count", epilog=count.EXAMPLES)(count.count)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("predict", epilog=rows.PREDICT_EXAMPLES)(rows.predict)
@@ -110,8 +114,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 1 for
-        anything unexpected.
+        0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 143 when
+        terminated; 1 for anything unexpected.
 
     Examples
     --------

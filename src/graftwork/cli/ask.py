@@ -13,11 +13,11 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli import render
 from graftwork.cli.failures import say
+from graftwork.cli.interrupts import Interrupts
 from graftwork.cli.matching import (
     find_variable,
     match_text,
     read_evidence,
-    read_for,
     read_pair,
 )
 from graftwork.cli.render_chain import chain_text
@@ -31,7 +31,8 @@ graftwork score out/model.gw new.csv
 graftwork score out/model.gw new.csv --log-likelihood --per-row rows.csv
 graftwork score out/model.gw gaps.csv --missing available-case
 graftwork score out/model.gw new.csv --predictability predictability.csv
-graftwork score out/model.gw new.csv --all --truth true-edges.csv --out scores.json"""
+graftwork score out/model.gw new.csv --all --truth true-edges.csv --out scores.json
+graftwork score out/model.gw 'new/*.parquet' --memory 2GB"""
 
 QUERY_EXAMPLES = """Examples:
 graftwork query out/model.gw odor habitat
@@ -66,7 +67,7 @@ AskInference = Annotated[
 
 def score(
     model: opt.Model,
-    data: opt.Rows,
+    data: opt.ScoreData,
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -107,40 +108,41 @@ def score(
     missing_values: opt.MissingValues = None,
     sheet: opt.Sheet = None,
     missing: opt.ScoredMissingOption = None,
+    memory: opt.Memory = None,
+    workdir: opt.Workdir = None,
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
 
     Missing cells, and what texts mean them, are as in learning unless told otherwise. Columns that
-    are no variables of the model are not read.
+    are no variables of the model are not read. Rows that do not fit into memory are read in parts.
     """
-    import numpy as np
-
+    from graftwork.cli.scoring import rows_to_score, write_each
     from graftwork.cli.truth import read_truth
-    from graftwork.estimators.predictability import predict_each
+    from graftwork.estimators.predictability import predict_tables
     from graftwork.exchange import load_network, read_info
     from graftwork.report.edges import compare_edges
     from graftwork.report.predictability import write_predictability
-    from graftwork.report.scores import score_rows, summarise
-    from graftwork.report.trace import plain, write_rows, write_text
+    from graftwork.report.scores_parts import score_tables
+    from graftwork.report.trace import plain, write_text
 
     network = load_network(model)
     edges = None if truth is None else compare_edges(network, read_truth(network.names, truth))
     texts = missing_values or read_info(model).get("missing_values")
+    reading = opt.Reading(sep, header, weights, sheet=sheet)
+    how = opt.InParts(memory, workdir)
     gaps = network.scoring(missing) != "error"
-    table = read_for(
-        network,
-        data,
-        gaps=gaps,
-        missing_values=texts,
-        sheet=sheet,
-        sep=sep,
-        header=header,
-        weights=weights,
-    )
-    given = network.rows_to_score(table, missing)
-    groups = 4 if cmll or every else None
-    rows = score_rows(network, given, likelihood=log_likelihood or every, groups=groups)
-    scores = summarise(rows, network, given, edges)
+    with Interrupts(), rows_to_score(network, data, reading, how, texts, gaps=gaps) as tables:
+        with write_each(per_row) as each:
+            scores = score_tables(
+                network,
+                tables(),
+                missing,
+                likelihood=log_likelihood or every,
+                groups=4 if cmll or every else None,
+                edges=edges,
+                each=each,
+            )
+        told = None if predictability is None else predict_tables(network, tables, missing)
     if scores.why_no_likelihood:
         say(f"note: no log-likelihood: {scores.why_no_likelihood}")
     if scores.why_no_cmll:
@@ -149,14 +151,8 @@ def score(
     typer.echo(written if as_json else render.scores_text(scores))
     if out is not None:
         write_text(out, written + "\n")
-    if predictability is not None:
-        write_predictability(predictability, predict_each(network, given))
-    if per_row is not None:
-        columns = rows.columns()
-        values = zip(*(column.tolist() for column in columns.values()), strict=True)
-        places = np.flatnonzero(given.kept).tolist()  # rows that are left out have no line
-        numbered = ([row + 1, *found] for row, found in zip(places, values, strict=True))
-        write_rows(per_row, ["row", *columns], numbered)
+    if predictability is not None and told is not None:
+        write_predictability(predictability, told)
 
 
 def query(

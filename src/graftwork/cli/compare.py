@@ -105,8 +105,10 @@ def read_task(
     """Return what is to be compared, and why no rows are held out where none are."""
     from graftwork.cli.truth import read_truth
     from graftwork.comparing.networks import make_task
+    from graftwork.data import Table
 
     table = read_source(data, reading).table
+    assert isinstance(table, Table)
     true = None if truth is None else read_truth(table.names, truth)
     train, test, why_not = hold_out(table, holdout, int(settings["random_state"]))
     return make_task(train, methods, truth=true, test=test, **settings), why_not

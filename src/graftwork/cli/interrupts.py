@@ -1,9 +1,12 @@
-"""Ctrl-C: once to stop and keep what there is, twice to give up."""
+"""Ctrl-C: once to stop and keep what there is, twice to give up; SIGTERM: to give up."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,13 +20,19 @@ class Aborted(BaseException):
     """The second Ctrl-C. Nothing that waits for the first one catches it."""
 
 
+class Terminated(Aborted):
+    """SIGTERM: files that are there for a while are removed on the way out."""
+
+
 #: Code that must not be left half-way: locks of thread pools, imports, compilation.
-_DELICATE = ("threading.py", "concurrent/futures", "importlib", "numba", "llvmlite")
+_DELICATE = (
+    "threading.py", "concurrent/futures", "importlib", "numba", "llvmlite", "/distributed/"
+)  # fmt: skip
 _RETRY_SECONDS = 0.02
 
 
 class Interrupts:
-    """While open, the first Ctrl-C raises KeyboardInterrupt and the second Aborted.
+    """While open, Ctrl-C raises KeyboardInterrupt, a second one Aborted, and SIGTERM Terminated.
 
     The first waits for a moment when the program is not inside delicate code: a lock left behind by
     an exception would never be released.
@@ -39,11 +48,15 @@ class Interrupts:
     def __init__(self) -> None:
         self.seen = False
         self.finishing = False
+        self._waiting = self._held = False
         self._before: Any = None
         self._alarm_before: Any = None
+        self._term_before: Any = None
 
     def __enter__(self) -> Self:
         ours = threading.current_thread() is threading.main_thread()
+        if ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._term_before = signal.signal(signal.SIGTERM, _terminate)
         # Somebody who ignores interrupts (nohup, a background job) goes on ignoring them.
         if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._handle)
@@ -57,6 +70,8 @@ class Interrupts:
             signal.signal(signal.SIGALRM, self._alarm_before)
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+        if self._term_before is not None:
+            signal.signal(signal.SIGTERM, self._term_before)
 
     def insist(self) -> None:
         """Raise an interrupt already seen; if it was still waiting, it waits no more.
@@ -64,9 +79,29 @@ class Interrupts:
         Raised once more a moment later, it would hit whoever saves what the first one left.
         """
         if self.seen:
-            if self._alarm_before is not None:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            raise KeyboardInterrupt
+            self._raise()
+
+    def deliver(self) -> None:
+        """Raise an interrupt that is still waiting for its moment: this is one."""
+        here = threading.current_thread() is threading.main_thread()
+        if self._waiting and here and not (self._held or self.finishing):
+            self._raise()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let an interrupt wait until the end of the block."""
+        outer, self._held = self._held, True
+        try:
+            yield
+        finally:
+            self._held = outer
+        self.deliver()
+
+    def _raise(self) -> None:
+        if self._alarm_before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        self._waiting = False
+        raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.seen:
@@ -77,10 +112,20 @@ class Interrupts:
     def _raise_when_safe(self, number: int, frame: FrameType | None) -> None:
         if self.finishing:
             return
+        if self._held:
+            self._waiting = True
+            return
         if self._alarm_before is not None and _is_delicate(frame):
+            self._waiting = True
             signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
             return
+        self._waiting = False
         raise KeyboardInterrupt
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    raise Terminated
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
@@ -127,3 +172,18 @@ class Stoppable:
 
     def _insist(self) -> None:
         self._interrupts.insist()
+
+
+@contextmanager
+def unseen_by_children() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are started in the block: this one says when they end."""
+    block: Any = getattr(signal, "pthread_sigmask", None)
+    if block is None:
+        yield
+        return
+    resource_tracker.ensure_running()  # to start it later would end the block of the signal
+    before = block(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        block(signal.SIG_SETMASK, before)

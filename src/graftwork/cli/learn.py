@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,20 +15,33 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, as_options, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
-from graftwork.cli.learner import as_learned, learner_settings, split_names, with_files
+from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
-from graftwork.cli.measure import measure
+from graftwork.cli.measure import MOST_ROWS, NO_PARTS, measure
+from graftwork.cli.parts import (
+    asks_for_parts,
+    check_criterion,
+    is_pattern,
+    name_of,
+    rows_in_parts,
+    source_words,
+    too_large,
+)
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
-    from graftwork.data import Table
+    from graftwork.contingency import PairTables
+    from graftwork.data.placed import AnyTable
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.predictability import Predictability
     from graftwork.report import HeldOut
 
     Measured = tuple[HeldOut | None, str]
 
+#: Share of the rows that are held out, unless they are read in parts.
+HELD_OUT = 0.1
+_FEW = 3
 TOO_EARLY = "interrupted before there was a model to save."
 
 EXAMPLES = """Examples:
@@ -39,6 +53,10 @@ graftwork learn survey.csv --bins 7
 graftwork learn survey.csv --columns age,sex,mood --columns 'height, cm'
 graftwork learn counts.csv --weights n --strings
 graftwork learn big.csv --lam 0.01 --max-edges 500 --max-seconds 600
+graftwork learn 'sales/*.parquet' --memory 2GB
+graftwork learn sales/ --memory 2GB --workdir packed --drop id
+graftwork learn april.csv may.csv june.csv --holdout 0.1
+graftwork learn 'sales/*.parquet' --scheduler tcp://10.0.0.1:8786
 graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.02
 graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning:exchange=5:delete=greedy --edges 40
@@ -48,53 +66,81 @@ graftwork learn data.csv --tie 10
 graftwork learn survey.csv --communities
 graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
+graftwork learn counts.gwc --loss likelihood --lam 0.01
 
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Rows, where they come from, and words for their states."""
+    """Rows, where they come from, and words for their states; files are of rows in parts."""
 
-    table: Table
+    table: AnyTable
     name: str
     embedded: bool
     meanings: dict[str, dict[str, str]] | None
+    files: int = 0
+
+    @property
+    def words(self) -> str:
+        """A sentence about rows that were read in parts, else an empty text."""
+        return source_words(self.files, self.name) if self.files else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Counts in place of rows, and where they come from."""
+
+    table: PairTables
+    name: str
+    embedded: bool = False
+    meanings: None = None
+    files: int = 0
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do around the learning itself."""
 
-    data: str
+    data: Sequence[str]
     out: Path
     reading: opt.Reading
-    holdout: float
+    parts: opt.InParts
+    holdout: float | None
     seed: int
     plot: bool
     quiet: bool
     communities: bool = False
 
+    def share(self, table: AnyTable) -> float:
+        """Return the share of the rows to hold out: none of those in parts, unless asked for."""
+        usual = HELD_OUT if _in_memory(table) else 0.0
+        return usual if self.holdout is None else self.holdout
+
 
 @opt.takes(
-    opt.learning_options() | opt.reading_options(),
+    opt.learning_options() | opt.reading_options() | opt.parts_options(),
     settings=learner_settings,
     reading=opt.Reading.of,
+    parts=opt.InParts.of,
 )
 def learn(
-    data: opt.Data,
+    data: opt.LearnData,
     settings: dict[str, Any],
     reading: opt.Reading,
+    parts: opt.InParts,
     out: opt.Out = Path("out"),
     holdout: Annotated[
-        float,
+        float | None,
         typer.Option(
             help="Share of the rows to measure predictions on, by a second network learned from "
-            "the others; 0 for none.",
+            "the others; 0 for none. Of rows read in parts none unless given, and at most 100,000.",
             min=0,
             max=0.9,
+            show_default=str(HELD_OUT),
         ),
-    ] = 0.1,
+    ] = None,
     seed: opt.Seed = 0,
     communities: opt.Communities = False,
     no_plot: opt.NoPlot = False,
@@ -106,8 +152,11 @@ def learn(
     Then a second one is learned without a tenth of the rows, to measure how well such networks
     predict rows they have not seen. Limits are for each of the two. Further files:
     predictability.csv (how well each variable is told from all others), centrality.csv.
+
+    Of a file of counts (graftwork count) nothing is measured: there are no rows.
+    Rows that do not fit into memory are read in parts, and give the same network.
     """
-    plan = Plan(data, out, reading, holdout, seed, not no_plot, quiet, communities)
+    plan = Plan(data, out, reading, parts, holdout, seed, not no_plot, quiet, communities)
     try:
         code = say_cost(plan, settings) if dry_run else run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -119,19 +168,22 @@ def learn(
 def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Learn, say what was found, write the files, and return the exit code."""
     began = time.monotonic()
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ExitStack() as rows:
         with progress_for(quiet=plan.quiet) as progress:
-            progress.note(f"reading {plan.data}")
             prepare(plan.out)
-            source = read_source(plan.data, plan.reading)
+            source = rows.enter_context(opened(plan, settings, progress, interrupts))
             progress.note(f"learning from {size_of(source.table)}")
             known = with_files(settings, source.table.names)
             net = fit(source.table, known, progress, interrupts)
             interrupts.finishing = True
             stopped = interrupts.seen
             measured: Measured = (None, "How well it predicts new rows was not measured.")
-            if not stopped:
+            if not stopped and isinstance(source, Source):
                 measured = measure_safely(source.table, plan, known, progress, interrupts)
+            if isinstance(source, Source):
+                progress.on_stage("looking at how well each variable is told from the others", 0, 1)
+                rows_told = some_rows(source.table, plan.seed) if stopped else source.table
+                net.predictability(as_learned(net.missing, rows_told))
         text, written = conclude(plan, source, net, settings, measured, stopped)
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
@@ -145,12 +197,23 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     return 0
 
 
+def some_rows(table: AnyTable, seed: int) -> AnyTable:
+    """Return rows to look at after an interrupt, when nobody wants to wait: some, if in parts."""
+    from graftwork.data import Table
+
+    if isinstance(table, Table) or table.n_rows <= MOST_ROWS:
+        return table
+    return table.sample_rows(MOST_ROWS / table.n_rows, seed)
+
+
 def measure_safely(
-    table: Table, plan: Plan, known: dict[str, Any], progress: Progress, interrupts: Interrupts
+    table: AnyTable, plan: Plan, known: dict[str, Any], progress: Progress, interrupts: Interrupts
 ) -> Measured:
     """Return how well such a network predicts other rows; an interrupt never loses the network."""
+    if plan.holdout is None and not plan.share(table):
+        return None, NO_PARTS
     try:
-        return measure(table, plan.holdout, known, progress, interrupts)
+        return measure(table, plan.share(table), known, progress, interrupts)
     except KeyboardInterrupt:  # in the last moment
         return None, UNMEASURED
 
@@ -165,9 +228,18 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     from graftwork.report.describe import advice_text
     from graftwork.text import section
 
-    with progress_for(quiet=plan.quiet) as progress:
-        progress.note(f"reading {plan.data}")
-        table = read_source(plan.data, plan.reading, gaps=True).table
+    with (
+        Interrupts() as interrupts,
+        ExitStack() as rows,
+        progress_for(quiet=plan.quiet) as progress,
+    ):
+        source = rows.enter_context(opened(plan, settings, progress, interrupts, gaps=True))
+        if isinstance(source, Counted):
+            raise DataError(
+                f"{source.name} holds counts, and what learning costs is estimated from rows; "
+                "leave out --dry-run."
+            )
+        table = source.table
         advice = (
             recommended(table, settings.get("loss", "pseudolikelihood"))
             if settings.get("missing", "error") == "error"
@@ -177,13 +249,13 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
             settings = settings | {"missing": advice.policy}
         progress.note(f"timing a piece of the work on {size_of(table)}")
         cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
+        notes = [*data_notes(table), *(() if "ordinal" in settings else order_remarks(table))]
     sections = cost_sections(cost)
-    notes = [*data_notes(table), *(() if "ordinal" in settings else order_remarks(table))]
     if notes:
         sections.append(("Look at", " ".join(notes)))
     if advice is not None:
         sections.insert(0, ("Missing cells", advice_text(advice)))
-    if plan.holdout:
+    if plan.share(table):
         again = "Measuring predictions on held-out rows takes about as long again (not with "
         sections.append(("Measuring", f"{again}--holdout 0)."))
     typer.echo("\n\n".join(section(title, as_options(text)) for title, text in sections))
@@ -192,7 +264,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
 
 def conclude(
     plan: Plan,
-    source: Source,
+    source: Source | Counted,
     net: Any,
     settings: dict[str, Any],
     measured: Measured,
@@ -202,7 +274,6 @@ def conclude(
     from graftwork.report import summary
 
     score, why_not = measured
-    net.predictability(as_learned(net.missing, source.table))
     parts = net.communities() if plan.communities else None
     text = summary(
         net,
@@ -211,6 +282,7 @@ def conclude(
         meanings=source.meanings,
         remarks=[as_options(remark) for remark in net.data_.remarks],
         communities=parts,
+        source=source.words,
     )
     if stopped:
         text = f"Interrupted: this is the best network so far.\n\n{text}"
@@ -229,9 +301,9 @@ def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> N
     typer.echo(f"  {', '.join(written)}")
 
 
-def size_of(table: Table) -> str:
+def size_of(table: AnyTable | PairTables) -> str:
     """Return how large a table is, in words."""
-    rows, columns = table.shape
+    rows, columns = table.n_rows, table.n_variables
     row_word, column_word = f"row{'s'[: rows != 1]}", f"variable{'s'[: columns != 1]}"
     hint = " (one column only: is --sep right?)" if columns == 1 else ""
     return f"{rows:,} {row_word} of {columns:,} {column_word}{hint}"
@@ -250,18 +322,80 @@ def prepare(out: Path) -> None:
         ) from error
 
 
+@contextmanager
+def opened(
+    plan: Plan,
+    settings: dict[str, Any],
+    progress: Progress,
+    interrupts: Interrupts,
+    *,
+    gaps: bool = False,
+) -> Iterator[Source | Counted]:
+    """Yield the rows of a table in memory or, where that is asked for or needed, in parts.
+
+    With ``gaps`` cells may be missing, whatever is said about that.
+    """
+    from graftwork.datasets import EMBEDDED
+
+    name = name_of(plan.data)
+    progress.note(f"reading {' '.join(plan.data) if len(plan.data) <= _FEW else name}")
+    counts = read_counts(plan.data[0], plan.reading) if len(plan.data) == 1 else None
+    if counts is not None:
+        yield counts
+        return
+    known = [each for each in plan.data if each in EMBEDDED and not Path(each).is_file()]
+    in_parts = asks_for_parts(plan.data, plan.parts)
+    if known and plan.data != known[:1]:
+        raise DataError(f"{known[0]} comes with graftwork; it is learned from by itself.")
+    if known and plan.parts != opt.InParts():
+        raise DataError(
+            f"{known[0]} comes with graftwork and is in memory; leave out --memory, --workdir, "
+            "--engine and --scheduler."
+        )
+    if not known and not in_parts:
+        why = too_large(Path(plan.data[0]), plan.reading)
+        in_parts = why is not None
+        if why is not None:
+            progress.note(why)
+    if known or not in_parts:
+        yield read_source(plan.data[0], plan.reading, gaps=gaps)
+        return
+    if plan.holdout and plan.reading.weights is not None:
+        raise DataError(
+            "rows with weights are not held out where they are read in parts; leave out --holdout."
+        )
+    check_criterion(settings)
+    jobs, gaps = settings.get("n_jobs"), gaps or plan.reading.keeps_gaps
+    with rows_in_parts(
+        plan.data, plan.reading, plan.parts, jobs, progress, interrupts, gaps=gaps
+    ) as (table, files):
+        yield Source(table, name, False, None, files)
+
+
 def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Source:
     """Return the table of a file, or of an embedded data set if there is no file of that name.
 
     With ``gaps`` cells may be missing, whatever is said about that.
     """
+    from graftwork.contingency.files import is_counts_file
     from graftwork.data import read_table
     from graftwork.data.files import choose_columns
     from graftwork.datasets import EMBEDDED
 
     path = opt.file_or_stdin(Path(data))
+    if is_counts_file(path):
+        raise DataError(
+            f"{path.name} holds counts or a model, and rows are needed here; counts are for "
+            "graftwork learn and graftwork count."
+        )
     columns, drop = chosen(reading.columns), chosen(reading.drop)
-    if data in EMBEDDED and not path.is_file():
+    embedded = data in EMBEDDED and not path.is_file()
+    if not embedded and is_pattern(data):
+        raise DataError(
+            f"{data!r} stands for several files, and this command needs all rows in memory: name "
+            "one file. graftwork learn and score read rows in parts."
+        )
+    if embedded:
         if replace(reading, columns=None, drop=None, bins=None) != opt.Reading():
             raise DataError(
                 f"{data} comes with graftwork and is read as it is; leave out --sep, --header, "
@@ -293,29 +427,21 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     return Source(table, path.name, False, None)
 
 
-def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] | None:
-    """Return the function that finds the columns that options name, None if there are none.
+def read_counts(data: str, reading: opt.Reading) -> Counted | None:
+    """Return the counts in a file; None if it is no such file."""
+    from graftwork.contingency import PairTables
+    from graftwork.contingency.files import is_counts_file
 
-    Each text is a name, or names with commas between them; one that has commas is quoted there.
-
-    Examples
-    --------
-    >>> chosen(["a, c", 'height, cm', '"x,y",z'])(["a", "height, cm"])
-    ['a', 'c', 'height, cm', 'x,y', 'z']
-    """
-    if texts is None:
+    if not is_counts_file(data):
         return None
-
-    def find(names: Sequence[Any]) -> list[Any]:
-        found: list[Any] = []
-        for text in texts:
-            if text in names:
-                found.append(text)
-                continue
-            found += [name for name in split_names(text) if name]
-        return found
-
-    return find
+    counts = PairTables.load(data)
+    if reading != opt.Reading(keeps_gaps=reading.keeps_gaps):
+        raise DataError(
+            f"{Path(data).name} holds counts, which are read as they are; leave out --sep, "
+            "--header, --sheet, --weights, --missing-values, --keep-missing, --strings, --bins, "
+            "--columns and --drop."
+        )
+    return Counted(counts, Path(data).name)
 
 
 def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
@@ -327,7 +453,10 @@ def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
 
 
 def fit(
-    train: Table, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+    train: AnyTable | PairTables,
+    settings: dict[str, Any],
+    progress: Progress,
+    interrupts: Interrupts,
 ) -> MarkovNetwork:
     """Return the fitted estimator; after an interrupt, with the best network so far."""
     from graftwork.estimators import MarkovNetwork
@@ -347,8 +476,14 @@ def fit_or_leave(estimator: Any, *data: Any) -> None:
             raise typer.Exit(INTERRUPTED) from None
 
 
+def _in_memory(table: AnyTable) -> bool:
+    from graftwork.data import Table
+
+    return isinstance(table, Table)
+
+
 def facts(
-    source: Source,
+    source: Source | Counted,
     net: Any,
     settings: dict[str, Any],
     score: HeldOut | None,
@@ -370,6 +505,7 @@ def facts(
         **net.info(),
         "data": source.name,
         "embedded": source.embedded,
+        **({"files": source.files} if source.files else {}),
         "rows": net.data_.n_rows,
         "settings": settings,
         "missing_values": None if missing_values is None else list(missing_values),
@@ -411,9 +547,10 @@ def write_files(
     from graftwork.report.predictability import preferred, write_predictability
     from graftwork.report.trace import write_text
 
-    out, inside = plan.out, net.predictability_
+    out, inside = plan.out, getattr(net, "predictability_", None)
     for earlier in (
         "path.csv",
+        "predictability.csv",
         "communities.csv",
         "network.png",
     ):  # of another run: it would not fit this model
@@ -422,10 +559,12 @@ def write_files(
     write_text(out / "summary.txt", text)
     write_edges(out / "edges.csv", edges_of(net))
     write_trace(out / "trace.jsonl", net.trace_)
-    write_predictability(out / "predictability.csv", inside, held)
-    write_centrality(out / "centrality.csv", net.model_)
     written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
-    written += ["predictability.csv", "centrality.csv"]
+    if inside is not None:
+        write_predictability(out / "predictability.csv", inside, held)
+        written.append("predictability.csv")
+    write_centrality(out / "centrality.csv", net.model_)
+    written.append("centrality.csv")
     if communities is not None:
         write_communities(out / "communities.csv", communities)
         written.append("communities.csv")
@@ -434,7 +573,7 @@ def write_files(
         written.append("path.csv")
     if plan.plot:
         try:
-            shown = preferred(inside, held)
+            shown = None if inside is None else preferred(inside, held)
             picture = out / "network.png"
             plot_network(net, picture, predictability=shown, communities=plan.communities)
             written.append("network.png")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -17,7 +17,9 @@ from graftwork.parameters import joined, options_of
 
 if TYPE_CHECKING:
     from graftwork.data import Table
+    from graftwork.data.placed import PlacedTable
 
+AnyRows = TypeVar("AnyRows", "Table", "PlacedTable", "Table | PlacedTable")
 PAIRS = ("required", "forbidden", "candidates")
 MARK = "~"
 WEIGHTS = "penalty_weights"
@@ -65,6 +67,7 @@ def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
         "ordinal": parse_ordinal(given.get("ordinal") or ()),
         "random_state": given["seed"],
         "n_jobs": given.get("n_jobs"),
+        "device": given.get("device"),
         "method_options": run,
     }
     return {name: value for name, value in found.items() if value not in (None, {})}
@@ -108,6 +111,31 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
 
 
+def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """Return the function that finds the columns that options name, None if there are none.
+
+    Each text is a name, or names with commas between them; one that has commas is quoted there.
+
+    Examples
+    --------
+    >>> chosen(["a, c", 'height, cm', '"x,y",z'])(["a", "height, cm"])
+    ['a', 'c', 'height, cm', 'x,y', 'z']
+    """
+    if texts is None:
+        return None
+
+    def find(names: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for text in texts:
+            if text in names:
+                found.append(text)
+                continue
+            found += [name for name in split_names(text) if name]
+        return found
+
+    return find
+
+
 def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, Any]:
     """Return the arguments with the start and the pairs that their files name.
 
@@ -125,11 +153,17 @@ def with_files(settings: Mapping[str, Any], names: Sequence[Any]) -> dict[str, A
     return found
 
 
-def as_learned(policy: str, table: Table) -> Table:
-    """Return the rows that are learned from: without those that are left out for missing cells."""
+def as_learned(policy: str, table: AnyRows) -> AnyRows:
+    """Return the rows that are learned from: without those that are left out for missing cells.
+
+    Of rows in parts these are left out later.
+    """
+    from graftwork.data import Table
     from graftwork.data.missing import complete_rows
 
-    return complete_rows(table) if policy == "drop-rows" else table
+    if policy != "drop-rows" or not isinstance(table, Table):
+        return table
+    return complete_rows(table)
 
 
 def _criterion(text: str | None) -> tuple[str | None, dict[str, Any]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from graftwork.errors import DataError, DataWarning
 if TYPE_CHECKING:
     from graftwork.data import Table
     from graftwork.data.columns import Raw
+    from graftwork.data.scanning import StoredTable
     from graftwork.models import PairwiseMRF
 
 Meanings = Mapping[Any, Mapping[Any, str]]
@@ -208,10 +210,6 @@ def read_for(
     from graftwork.data import Table, read_table
     from graftwork.models.gaps import with_missing
 
-    def wanted(names: Sequence[Any]) -> list[Any]:
-        found = [match_text(str(name), names) for name in model.names]
-        return [names[place] for place in found if place is not None] or list(names)
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # about columns: learning has told of them
         table = read_table(
@@ -223,14 +221,63 @@ def read_for(
             weights=weights,
             sheet=sheet,
             missing="state",
-            columns=wanted,
+            columns=columns_of(model),
         )
     codes = []
     for name in model.names:
-        place = _place(name, table.names, path)
+        place = _place(name, table.names, path.name)
         codes.append(_column(model, name, table.states[place], table.codes[place], path, gaps))
     listed = tuple(with_missing(list(model.states.values())))
     return Table(model.names, listed, _stack(codes), table.weights)
+
+
+def columns_of(model: PairwiseMRF) -> Callable[[Sequence[Any]], list[Any]]:
+    """Return what finds a model's variables among the columns of a file."""
+
+    def wanted(names: Sequence[Any]) -> list[Any]:
+        found = [match_text(str(name), names) for name in model.names]
+        return [names[place] for place in found if place is not None] or list(names)
+
+    return wanted
+
+
+def parts_for(
+    model: PairwiseMRF, stored: StoredTable, source: str, *, gaps: bool
+) -> Callable[[], Iterator[Table]]:
+    """Return what yields the parts of stored rows as `read_for` returns the rows of a file."""
+    import numpy as np
+
+    from graftwork.data import Table
+    from graftwork.data.encode import small
+    from graftwork.models.gaps import with_missing
+
+    def where(place: int, k: int) -> str:
+        before = 0
+        for number in range(stored.n_parts):
+            found = np.flatnonzero(stored.part(number).codes[place] == k)
+            if len(found):
+                before += int(found[0]) + 1
+                break
+            before += stored.part_rows[number]
+        return f"{source}: row {before}"
+
+    places, lookups = [], []
+    for name in model.names:
+        place = _place(name, stored.names, source)
+        seen = stored.row_counts[place] > 0
+        states = stored.states[place]
+        codes = _codes(model, name, states, seen, partial(where, place), gaps)
+        lookups.append(small(codes, len(model.states[name]) + 1))
+        places.append(place)
+    listed = tuple(with_missing(list(model.states.values())))
+
+    def tables() -> Iterator[Table]:
+        for number in range(stored.n_parts):
+            part = stored.part(number)
+            codes = [own[part.codes[place]] for place, own in zip(places, lookups, strict=True)]
+            yield Table(model.names, listed, _stack(codes), part.weights)
+
+    return tables
 
 
 def rows_for(
@@ -258,18 +305,18 @@ def rows_for(
         if name == absent and match_text(str(name), raw.names) is None:
             codes.append(np.full(raw.n_rows, states.index(MISSING_STATE)))
             continue
-        place = _place(name, raw.names, path)
+        place = _place(name, raw.names, path.name)
         column = settle(encode(raw.column(place), name, raw.place), name, "state", raw.place)
         codes.append(_column(model, name, column.states, column.codes, path, True, ignore))
     return Table(model.names, tuple(listed), _stack(codes))
 
 
-def _place(name: Any, names: Sequence[Any], path: Path) -> int:
+def _place(name: Any, names: Sequence[Any], source: str) -> int:
     """Return where a file has a variable of the model, or refuse the file."""
     place = match_text(str(name), names)
     if place is None:
         raise DataError(
-            f"{path.name}: there is no column {str(name)!r}, a variable of the model"
+            f"{source}: there is no column {str(name)!r}, a variable of the model"
             f"{near(str(name), names, 'columns')}"
         )
     return int(place)
@@ -287,8 +334,26 @@ def _column(
     """Return one variable's codes in the model's states; one more is a missing cell."""
     import numpy as np
 
-    listed = model.states[name]
+    def where(k: int) -> str:
+        return f"{path.name}: row {int(np.argmax(given == k)) + 1}"
+
     seen = np.bincount(given, minlength=len(states)) > 0
+    return _codes(model, name, states, seen, where, gaps, ignore)[given]
+
+
+def _codes(
+    model: PairwiseMRF,
+    name: Any,
+    states: Sequence[Any],
+    seen: Any,
+    where: Callable[[int], str],
+    gaps: bool,
+    ignore: bool = False,
+) -> Any:
+    """Return the model's code of each state that is seen; one more than the last is missing."""
+    import numpy as np
+
+    listed = model.states[name]
     codes = np.zeros(len(seen), dtype=np.int64)
     for k in np.flatnonzero(seen).tolist():
         text = str(states[k])
@@ -296,21 +361,20 @@ def _column(
         if found is None and ignore and text != MISSING_STATE:
             found = gap_code(listed)
         elif found is None:
-            row = int(np.argmax(given == k)) + 1
             if text != MISSING_STATE:
                 raise DataError(
-                    f"{path.name}: row {row} has {name!s} = {text!r}, a state the model does not "
+                    f"{where(k)} has {name!s} = {text!r}, a state the model does not "
                     f"have{near(text, listed, 'states')}"
                 )
             if not gaps:
                 raise DataError(
-                    f"{path.name}: row {row} has no {name!s}, and a missing cell is no state of "
+                    f"{where(k)} has no {name!s}, and a missing cell is no state of "
                     "that variable in the model: --missing available-case lets the observed cells "
                     "of such rows count, --missing drop-rows leaves them out."
                 )
             found = len(listed)
         codes[k] = found
-    return codes[given]
+    return codes
 
 
 def gap_code(states: Sequence[Any]) -> int:

@@ -13,14 +13,22 @@ from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
 
 if TYPE_CHECKING:
     from graftwork.data import Table
+    from graftwork.data.placed import AnyTable, PlacedTable
     from graftwork.report import HeldOut
 
     Parts = tuple[Table, Table | None, str]
+    AnyParts = tuple[AnyTable, Table | None, str]
     Measured = tuple[HeldOut | None, str]
 
 #: With fewer rows held out than this, the comparison would say nothing.
 _LEAST_HELD_OUT = 5
+#: Of rows in parts at most so many are held out: these are in memory.
+MOST_ROWS = 100_000
 
+NO_PARTS = (
+    "No rows were held out: of rows that are read in parts, that is done when asked for "
+    "(--holdout 0.1)."
+)
 INTERRUPTED = "How well it predicts new rows was not measured: that was interrupted."
 
 
@@ -43,6 +51,17 @@ def hold_out(table: Table, share: float, seed: int) -> Parts:
     return *_split_weights(table, rows, seed), ""
 
 
+def hold_out_parts(table: PlacedTable, share: float, seed: int) -> AnyParts:
+    """Return the same of rows in parts: the rest stays in parts, those held out are in memory."""
+    if share == 0:
+        return table, None, "No rows were held out."
+    share = min(share, MOST_ROWS / table.n_rows)
+    test = table.sample_rows(share, seed) if share * table.n_rows >= _LEAST_HELD_OUT else None
+    if test is None or not _LEAST_HELD_OUT <= test.n_rows <= table.n_rows - _LEAST_HELD_OUT:
+        return table, None, f"No rows were held out: {table.n_rows:,} are too few to spare some."
+    return table.without_sample(share, seed), test, ""
+
+
 def _split_weights(table: Table, rows: int, seed: int) -> tuple[Table, Table]:
     """Return the rest of a weighted table, and so many rows of it."""
     import numpy as np
@@ -58,7 +77,7 @@ def _split_weights(table: Table, rows: int, seed: int) -> tuple[Table, Table]:
 
 
 def measure(
-    table: Table,
+    table: AnyTable,
     share: float,
     settings: dict[str, Any],
     progress: Progress,
@@ -69,12 +88,15 @@ def measure(
     A network is learned once more, from the rows that are not held out, with the same settings
     and limits. Whatever goes wrong, or an interrupt, is only told.
     """
-    train, test, why_not = hold_out(table, share, int(settings["random_state"]))
-    if test is None:
-        return None, why_not
+    from graftwork.data import Table
+
     try:
         interrupts.finishing = False
         interrupts.insist()
+        divide: Any = hold_out if isinstance(table, Table) else hold_out_parts
+        train, test, why_not = divide(table, share, int(settings["random_state"]))
+        if test is None:
+            return None, why_not
         return _measure(train, test, settings, progress, interrupts), ""
     except KeyboardInterrupt:
         return None, INTERRUPTED
@@ -88,15 +110,22 @@ def measure(
 
 
 def _measure(
-    train: Table, test: Table, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+    train: AnyTable,
+    test: Table,
+    settings: dict[str, Any],
+    progress: Progress,
+    interrupts: Interrupts,
 ) -> HeldOut:
+    from graftwork.data import Table
     from graftwork.estimators.fit import fit
     from graftwork.estimators.spec import FitSpec
     from graftwork.report import held_out
     from graftwork.report.scores import count_rows
 
-    train, test = (as_learned(settings.get("missing", "error"), part) for part in (train, test))
-    rows, others = (count_rows(part.weights, part.n_rows) for part in (train, test))
+    policy = settings.get("missing", "error")
+    train, test = as_learned(policy, train), as_learned(policy, test)
+    rows = count_rows(train.weights, train.n_rows) if isinstance(train, Table) else train.n_rows
+    others = count_rows(test.weights, test.n_rows)
     progress.note(f"measuring: learning once more from {rows:,} rows, to predict {others:,} others")
     spec = FitSpec.of(settings | {"verbose": Stoppable(progress, interrupts)})
     with warnings.catch_warnings():
@@ -106,4 +135,5 @@ def _measure(
         found = fit(spec, train)  # without a look at how far its edges depend on single rows
     if found.interrupted:
         raise KeyboardInterrupt
-    return held_out(found.model, train, test, apart=True)
+    learned = train if isinstance(train, Table) else found.data
+    return held_out(found.model, learned, test, apart=True)

@@ -25,13 +25,14 @@ _SHARED_BY_CHAINS = (
     "select", "penalty", "l2", "order", "candidates", "min-count", "tol", "max-features",
     "max-seconds", "max-iter",
 )  # fmt: skip
-#: What an option takes, by the kind of its default.
-_KINDS = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    NoneType: "a whole number, or none",
-    str: "a word",
+#: What an option takes, by what its parameter is said to be: types, and words for them.
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "bool": ((bool,), "true or false"),
+    "int": ((int,), "a whole number"),
+    "float": ((float, int), "a number"),
+    "int | None": ((int, NoneType), "a whole number, or none"),
+    "float | None": ((float, int, NoneType), "a number, or none"),
+    "str": ((str,), "a word"),
 }
 
 
@@ -103,7 +104,7 @@ def parse_method(text: str, language: Language = NETWORKS) -> dict[str, Any]:
     for key, written in options.items():
         value, known = parse_value(written), key.replace("-", "_")
         if known in own:
-            special[known] = _checked(name, key, value, own[known].default)
+            special[known] = _checked(name, key, value, own[known])
         elif known.replace("_", "-") in language.shared:
             settings[known] = written if known == "penalty" else value  # none is a penalty
         else:
@@ -160,12 +161,14 @@ def _listed(words: Sequence[str], language: Language) -> list[str | Entry]:
     return [text if text == "all" else Entry(text, parse_method(text, language)) for text in texts]
 
 
-def _checked(method: str, option: str, value: Any, default: Any) -> Any:
+def _checked(method: str, option: str, value: Any, parameter: inspect.Parameter) -> Any:
     """Return the value of a method's own option if it is of the right kind."""
     from graftwork.errors import ParameterError
 
-    kind = type(default)
-    taken = {float: (float, int), NoneType: (int, NoneType)}.get(kind, (kind,))
+    kind, default = parameter.annotation, parameter.default
+    if kind not in _KINDS:
+        kind = "int | None" if default is None else type(default).__name__
+    taken, words = _KINDS.get(kind, _KINDS["str"])
     if type(value) not in taken:
-        raise ParameterError(f"{option} of {method} is {value!r}; it takes {_KINDS[kind]}.")
+        raise ParameterError(f"{option} of {method} is {value!r}; it takes {words}.")
     return value

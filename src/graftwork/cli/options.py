@@ -36,6 +36,7 @@ NAMES = {
 }
 
 Options = dict[str, tuple[Any, Any]]
+PARTS = "Rows in parts"
 
 
 if TYPE_CHECKING:
@@ -56,11 +57,26 @@ class ScoredMissing(StrEnum):
     DROP_ROWS = "drop-rows"
 
 
+class CountedMissing(StrEnum):
+    """What missing cells of rows to count are."""
+
+    ERROR = "error"
+    STATE = "state"
+    DROP_ROWS = "drop-rows"
+
+
 class UnseenStates(StrEnum):
     """What cells are whose state a model does not have."""
 
     ERROR = "error"
     IGNORE = "ignore"
+
+
+class RowEngine(StrEnum):
+    """Where parts of the rows are looked at."""
+
+    PROCESSES = "processes"
+    DASK = "dask"
 
 
 class Header(StrEnum):
@@ -208,6 +224,16 @@ def reading_options(*, without: tuple[str, ...] = ()) -> Options:
     return {name: option for name, option in known.items() if name not in without}
 
 
+def parts_options() -> Options:
+    """Return the options of rows that are read in parts, with their defaults."""
+    return {
+        "memory": (Memory, None),
+        "workdir": (Workdir, None),
+        "engine": (EngineOption, None),
+        "scheduler": (Scheduler, None),
+    }
+
+
 def takes(options: Options, **packed: Callable[[Mapping[str, Any]], Any]) -> Any:
     """Return what gives a command more options than its own.
 
@@ -281,6 +307,48 @@ class Reading:
         return missing_texts(self.missing, only=self.only_given)
 
 
+def amount(text: str | None) -> str | None:
+    """Return an amount of memory as it was written, or refuse it.
+
+    Examples
+    --------
+    >>> amount("2GB")
+    '2GB'
+    """
+    from graftwork.data.scanning.options import memory_bytes
+    from graftwork.errors import ParameterError
+
+    try:
+        if text is not None:
+            memory_bytes(text)
+    except ParameterError:
+        sentence = f"{text!r} is no amount of 1MB or more, such as 2GB or 500MB."
+        raise typer.BadParameter(sentence, param_hint="'--memory'") from None
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class InParts:
+    """How rows that are read in parts are kept and looked at."""
+
+    memory: str | None = None
+    workdir: Path | None = None
+    engine: str | None = None
+    scheduler: str | None = None
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> InParts:
+        """Return what the options of a command say."""
+        engine = None if given["engine"] is None else str(given["engine"])
+        scheduler = given["scheduler"]
+        if scheduler is not None and engine not in (None, "dask"):
+            sentence = f"it is the address of a Dask cluster, and --engine is {engine}."
+            raise typer.BadParameter(sentence, param_hint="'--scheduler'")
+        return InParts(
+            given["memory"], given["workdir"], "dask" if scheduler else engine, scheduler
+        )
+
+
 def missing_texts(
     texts: Sequence[str] | None, *, only: bool = False, states: Mapping[Any, Any] | None = None
 ) -> GapTexts:
@@ -320,6 +388,21 @@ Data = Annotated[
     typer.Argument(
         help="A CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file (- for standard input), or "
         "the name of a data set: adhd, boredom, mushroom."
+    ),
+]
+LearnData = Annotated[
+    list[str],
+    typer.Argument(
+        help="A CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file (- for standard input), or "
+        "the name of a data set: adhd, boredom, mushroom. Rows of several files, of a folder or of "
+        "a quoted glob such as 'sales/*.parquet' are read in parts (Parquet, Arrow, CSV, TSV)."
+    ),
+]
+ScoreData = Annotated[
+    list[str],
+    typer.Argument(
+        help="A CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file. Rows of several files, of a "
+        "folder or of a quoted glob are read in parts."
     ),
 ]
 Rows = Annotated[
@@ -410,6 +493,46 @@ Drop = Annotated[
         metavar="NAME,NAME",
         help="Leave out these columns: ids, names, comments. They are not read.",
         rich_help_panel=READING,
+    ),
+]
+
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help="Read the rows in parts, even those of one file, and use about this much memory: "
+        "2GB, 500MB.",
+        callback=amount,
+        rich_help_panel=PARTS,
+    ),
+]
+Workdir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Keep packed rows here; the next run with the same files and options reads no file. "
+        "Without it they are in a temporary folder.",
+        file_okay=False,
+        rich_help_panel=PARTS,
+    ),
+]
+EngineOption = Annotated[
+    RowEngine | None,
+    typer.Option(
+        "--engine",
+        help="Where parts are looked at: from the disk, one after the other, if not given; kept "
+        "in the memory of processes, as many as --jobs; or of the workers of a Dask cluster, one "
+        "on this machine unless --scheduler says which.",
+        rich_help_panel=PARTS,
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786; its workers read the "
+        "files.",
+        rich_help_panel=PARTS,
     ),
 ]
 

@@ -63,6 +63,14 @@ class Progress(Protocol):
         """Take note that so many of equal pieces of work are done."""
         ...
 
+    def on_rows(self, rows: int, total: int | None) -> None:
+        """Take note of how many rows are read, of how many if that is known."""
+        ...
+
+    def on_part(self, part: int, parts: int) -> None:
+        """Take note of which part of the rows is looked at, from 1 on."""
+        ...
+
 
 def progress_for(*, quiet: bool, noun: str = "edge") -> Progress:
     """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere.
@@ -111,6 +119,12 @@ class Quiet:
     def on_count(self, text: str, done: int, total: int) -> None:
         """Do nothing."""
 
+    def on_rows(self, rows: int, total: int | None) -> None:
+        """Do nothing."""
+
+    def on_part(self, part: int, parts: int) -> None:
+        """Do nothing."""
+
 
 class Lines(Quiet):
     """Plain lines, few of them: notes at once, the state of things now and then."""
@@ -143,6 +157,17 @@ class Lines(Quiet):
         """Print a line if the last was long ago."""
         self._stage = f"{done:,} of {total:,} done"
         self._say_now_and_then(text)
+
+    def on_rows(self, rows: int, total: int | None) -> None:
+        """Print a line if the last was long ago."""
+        self._stage = "reading"
+        self._say_now_and_then(row_words(rows, total))
+
+    def on_part(self, part: int, parts: int) -> None:
+        """Print a line if the last was long ago."""
+        if parts > 1:
+            where = f"part {part:,} of {parts:,} of the rows"
+            self._say_now_and_then(f"{self._numbers}, {where}" if self._numbers else where)
 
     def _say_now_and_then(self, text: str) -> None:
         now = time.monotonic()
@@ -211,6 +236,31 @@ class Bar:
         """Move the bar to what is done."""
         told = f"{done:,} of {total:,} done"
         self._bar.update(self._task, description=told, completed=done, total=total, numbers=text)
+
+    def on_rows(self, rows: int, total: int | None) -> None:
+        """Move the bar to the rows read."""
+        told = row_words(rows, total)
+        self._bar.update(
+            self._task, description="reading", completed=rows, total=total, numbers=told
+        )
+
+    def on_part(self, part: int, parts: int) -> None:
+        """Show which part of the rows is looked at."""
+        if parts > 1:
+            where = f"part {part:,} of {parts:,}"
+            text = f"{self._numbers}, {where}" if self._numbers else where
+            self._bar.update(self._task, numbers=text)
+
+
+def row_words(rows: int, total: int | None) -> str:
+    """Return how many rows are read.
+
+    Examples
+    --------
+    >>> row_words(2000, 10_000), row_words(2000, None)
+    ('2,000 of 10,000 rows', '2,000 rows')
+    """
+    return f"{rows:,} rows" if total is None else f"{rows:,} of {total:,} rows"
 
 
 def numbers(record: Round, noun: str = "edge") -> str:

@@ -144,7 +144,7 @@ def _history(info: dict[str, Any]) -> list[str]:
     from graftwork.report.summary import saved_certificate_text, saved_choice_text
 
     known = {
-        "learned from": f"{info.get('data')}, {info.get('rows')} rows" if "data" in info else None,
+        "learned from": _source(info),
         "missing": _missing(info.get("missing")),
         "method": method_words(info),
         "start": info.get("start"),
@@ -160,6 +160,15 @@ def _history(info: dict[str, Any]) -> list[str]:
     return history_lines(
         {name: value for name, value in known.items() if value is not None} or info
     )
+
+
+def _source(info: dict[str, Any]) -> str | None:
+    """Return which rows a network was learned from, where that is known."""
+    if "data" not in info:
+        return None
+    files = info.get("files")
+    read = f" (read in parts, {files} file{'s'[: files != 1]})" if files else ""
+    return f"{info.get('data')}{read}, {info.get('rows')} rows"
 
 
 def history_lines(told: Mapping[str, Any]) -> list[str]:

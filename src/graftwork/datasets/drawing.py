@@ -12,12 +12,13 @@ from graftwork.data import Table
 from graftwork.datasets.checks import generator, whole
 from graftwork.datasets.mixing import Codes, Diagnosis, Mixing, diagnose
 from graftwork.errors import ApproximationWarning, DataError
+from graftwork.inference.device.drawing import MOST_CHAINS
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Ints
-from graftwork.inference.sampling import gibbs_sample, log_weights
+from graftwork.inference.sampling import CHAINS
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
-from graftwork.models.engines import no_draw
+from graftwork.models.engines import check_device, draw_chains, impossible, no_draw
 
 #: The check looks at this many draws of each chain at least, though fewer rows may be wanted.
 LEAST_DRAWS = 50
@@ -62,12 +63,13 @@ def draw(
     *,
     n_test: int = 0,
     method: Literal["auto", "exact", "gibbs"] = "auto",
-    n_chains: int = 64,
+    n_chains: int | None = None,
     burn_in: int = 1_000,
     thin: int = 10,
     max_burn_in: int = 16_000,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
+    device: str | None = None,
 ) -> Drawn:
     """Return rows drawn from a network, with a report of how well the draws mixed.
 
@@ -83,8 +85,9 @@ def draw(
         Rows to learn from, and rows to test on.
     method : {"auto", "exact", "gibbs"}
         Independent exact draws, Markov chains, or exact where a junction tree fits.
-    n_chains : int
-        Independent chains, at least 2.
+    n_chains : int, optional
+        Independent chains, at least 2; by default 64, on a graphics card as many as give 50 draws
+        each (at most 65,536).
     burn_in, thin : int
         Sweeps thrown away at first, and sweeps from one draw to the next.
     max_burn_in : int
@@ -93,6 +96,9 @@ def draw(
         The same seed gives the same rows, whatever `n_jobs`.
     n_jobs : int, optional
         Threads of the chains; None or -1 for every core.
+    device : {None, "cpu", "cuda"}
+        "cuda" runs the chains on a graphics card, with ``method="gibbs"``; other rows then than
+        those of the processor, from the same distribution.
 
     Returns
     -------
@@ -122,6 +128,10 @@ def draw(
     if method not in ("auto", "exact", "gibbs"):
         raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
     n_rows, n_test = whole("n_rows", n_rows, 1), whole("n_test", n_test, 0)
+    on_device = check_device(device, method)
+    if n_chains is None:
+        most = min((n_rows + n_test) // LEAST_DRAWS, MOST_CHAINS) if on_device else 0
+        n_chains = max(CHAINS, most)
     plan = _plan(n_rows, n_test, n_chains, burn_in, thin, max_burn_in)
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
@@ -130,7 +140,7 @@ def draw(
         report = Mixing("exact", n_rows + n_test, ess=float(n_rows + n_test))
         test = table.take_rows(np.arange(n_rows, n_rows + n_test)) if n_test else None
         return Drawn(model, table.take_rows(np.arange(n_rows)), test, report)
-    codes, report = _run(model, plan, n_rows + n_test, rng, threads)
+    codes, report = _run(model, plan, n_rows + n_test, rng, threads, device)
     kept, tested = _share_out(plan, n_rows, n_test, rng)
     test = _table(model, codes[:, tested]) if n_test else None
     return Drawn(model, _table(model, codes[:, kept]), test, report)
@@ -187,13 +197,18 @@ def _share_out(
 
 
 def _run(
-    model: PairwiseMRF, plan: Chains, n_rows: int, rng: np.random.Generator, threads: int
+    model: PairwiseMRF,
+    plan: Chains,
+    n_rows: int,
+    rng: np.random.Generator,
+    threads: int,
+    device: str | None,
 ) -> tuple[Codes, Mixing]:
     """Return the draws of all chains, run until they pass the check or the limit is reached."""
     burn_in, thin, attempts = plan.burn_in, plan.thin, 0
     while True:
         attempts += 1
-        codes, found = _attempt(model, plan, burn_in, thin, rng, threads)
+        codes, found = _attempt(model, plan, burn_in, thin, rng, threads, device)
         report = Mixing(
             "gibbs", n_rows, plan.n_chains, plan.n_draws, burn_in, thin, attempts, *found
         )
@@ -219,9 +234,10 @@ def _attempt(
     thin: int,
     rng: np.random.Generator,
     threads: int,
+    device: str | None,
 ) -> tuple[Codes, Diagnosis]:
     """Return the draws of chains started afresh, and what the check says of them."""
-    codes = gibbs_sample(
+    codes = draw_chains(
         model.potentials,
         plan.n_chains * plan.n_draws,
         rng,
@@ -230,8 +246,9 @@ def _attempt(
         plan.n_chains,
         threads,
         start=_far_apart(model.potentials.layout.cards, plan.n_chains, rng),
+        device=device,
     )
-    if np.isneginf(log_weights(model.potentials, codes)).any():
+    if impossible(model.potentials, codes):
         raise no_draw(model.potentials)
     return codes, diagnose(model, codes, plan.n_chains)
 

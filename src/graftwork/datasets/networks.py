@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import networkx as nx
 import numpy as np
@@ -76,6 +77,8 @@ def make_scale_free(
     n_test: int = 1_000,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
+    method: Literal["auto", "exact", "gibbs"] = "auto",
+    device: str | None = None,
 ) -> Drawn:
     """Return a scale-free network and rows drawn from it, in the sizes of the paper.
 
@@ -83,7 +86,7 @@ def make_scale_free(
     ----------
     n_variables, n_states, attach, unary_sd, edge_sd
         As in `scale_free_network`, which gives the same network for the same seed.
-    n_rows, n_test, n_jobs
+    n_rows, n_test, n_jobs, method, device
         As in `draw`.
     random_state : int, Generator or None
         The same seed gives the same network and rows, whatever `n_jobs`.
@@ -110,7 +113,15 @@ def make_scale_free(
         edge_sd=edge_sd,
         random_state=rng,
     )
-    return draw(model, n_rows, n_test=n_test, random_state=rng, n_jobs=n_jobs)
+    return draw(
+        model,
+        n_rows,
+        n_test=n_test,
+        method=method,
+        random_state=rng,
+        n_jobs=n_jobs,
+        device=device,
+    )
 
 
 def bernoulli_network(
@@ -172,6 +183,8 @@ def make_bernoulli(
     n_test: int = 1_000,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
+    method: Literal["auto", "exact", "gibbs"] = "auto",
+    device: str | None = None,
 ) -> Drawn:
     """Return a Bernoulli random network and rows drawn from it.
 
@@ -179,7 +192,7 @@ def make_bernoulli(
     ----------
     n_variables, n_states, mean_degree, unary_sd, edge_sd
         As in `bernoulli_network`, which gives the same network for the same seed.
-    n_rows, n_test, n_jobs
+    n_rows, n_test, n_jobs, method, device
         As in `draw`; the paper learns from 50 to 1,000 rows.
     random_state : int, Generator or None
         The same seed gives the same network and rows, whatever `n_jobs`.
@@ -204,7 +217,15 @@ def make_bernoulli(
         edge_sd=edge_sd,
         random_state=rng,
     )
-    return draw(model, n_rows, n_test=n_test, random_state=rng, n_jobs=n_jobs)
+    return draw(
+        model,
+        n_rows,
+        n_test=n_test,
+        method=method,
+        random_state=rng,
+        n_jobs=n_jobs,
+        device=device,
+    )
 
 
 def planted_chain(
@@ -293,6 +314,8 @@ def make_planted_chain(
     n_test: int = 1_000,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = 1,
+    method: Literal["auto", "exact", "gibbs"] = "auto",
+    device: str | None = None,
 ) -> Drawn:
     """Return a chain hidden among independent variables, and rows drawn from it.
 
@@ -302,7 +325,7 @@ def make_planted_chain(
     ----------
     n_chain, n_noise, n_states, coupling, unary_sd, shuffle
         As in `planted_chain`, which gives the same network for the same seed.
-    n_rows, n_test, n_jobs
+    n_rows, n_test, n_jobs, method, device
         As in `draw`.
     random_state : int, Generator or None
         The same seed gives the same network and rows, whatever `n_jobs`.
@@ -329,7 +352,15 @@ def make_planted_chain(
         shuffle=shuffle,
         random_state=rng,
     )
-    return draw(model, n_rows, n_test=n_test, random_state=rng, n_jobs=n_jobs)
+    return draw(
+        model,
+        n_rows,
+        n_test=n_test,
+        method=method,
+        random_state=rng,
+        n_jobs=n_jobs,
+        device=device,
+    )
 
 
 def normal_network(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graftwork.data import Table
+from graftwork.contingency.encoding import has_rows
 from graftwork.data.encoded import EncodedRows
-from graftwork.inference.layout import Ints, Layout, Potentials
+from graftwork.data.placed import AnyTable
+from graftwork.grafting.chow_liu import pair_information
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import Gaps
 from graftwork.objectives import PseudoLikelihood
@@ -35,7 +37,7 @@ def in_order(layout: Layout) -> Ints:
 
 
 def to_model(
-    table: Table, sample: EncodedRows, potentials: Potentials, gaps: Gaps | None = None
+    table: AnyTable, sample: EncodedRows, potentials: Potentials, gaps: Gaps | None = None
 ) -> PairwiseMRF:
     """Return the learned network over the table's names and all its declared states.
 
@@ -49,8 +51,7 @@ def to_model(
     large = Layout.of(sample.declared, small.edges[order])
     weights = large.zeros()
     if (sample.cards < sample.declared).any():
-        normalisers = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
-        rare = normalisers + np.log(0.5 / sample.observed_weight)
+        rare = _mean_log_normalisers(sample, potentials) + np.log(0.5 / sample.observed_weight)
         weights[: large.n_unary] = np.repeat(rare, large.cards)
     for i, kept in enumerate(sample.kept):
         large.unary(weights, i)[kept] = small.unary(potentials.weights, i)
@@ -68,3 +69,27 @@ def to_model(
             known = dict(zip(used, own, strict=True))
             scores[name] = [known.get(state, float("nan")) for state in listed]
     return PairwiseMRF.from_flat(table.names, states, Potentials(large, weights), gaps, scores)
+
+
+def _mean_log_normalisers(sample: EncodedRows, potentials: Potentials) -> Floats:
+    """Return the mean log normaliser of each variable's conditional, shape (n,).
+
+    That is the mean of the weights that speak for the state of a row, plus the mean of -log
+    p(x_i | rest). Counts without rows tell the first, and of the second about the entropy that the
+    neighbours leave, each taken by itself.
+    """
+    if has_rows(sample):
+        found: Floats = PseudoLikelihood(sample).at(potentials).mean_log_normalisers
+        return found
+    layout, f = potentials.layout, sample.frequencies
+    tables, starts = sample.counts.tables(layout.edges)
+    data = np.concatenate([f, tables / sample.total_weight])
+    spoken = data * potentials.weights
+    left = np.add.reduceat(-f * np.log(np.maximum(f, 1e-300)), layout.unary_offsets[:-1])
+    mean: Floats = np.add.reduceat(spoken[: layout.n_unary], layout.unary_offsets[:-1])
+    information = pair_information(sample, layout.edges)
+    for e, pair in enumerate(layout.edges.tolist()):
+        first, last = layout.n_unary + starts[e : e + 2]
+        mean[pair] += spoken[first:last].sum()
+        left[pair] -= information[e]
+    return mean + np.maximum(left, 0.0)

@@ -10,20 +10,14 @@ import numpy as np
 
 from graftwork.models import PairwiseMRF
 from graftwork.models.graphs import EDGE_NUMBERS, TESTS, sizes_of
-from graftwork.notebooks import repr_html
+from graftwork.records import Record
+from graftwork.records import Records as Records
+from graftwork.records import as_frame as as_frame
 from graftwork.testing import Evidence
 from graftwork.testing.resampled import equivalent
 
 COLUMNS = ("first", "second", *EDGE_NUMBERS)
 NEAR_COLUMNS = ("first", "second", *TESTS)
-
-Record = dict[str, Any]
-
-
-class Records(list[Record]):
-    """Records as a list, which notebooks show as a table."""
-
-    _repr_html_ = repr_html
 
 
 def edge_records(
@@ -142,16 +136,3 @@ def _by_name(names: Sequence[Any], evidence: Evidence) -> dict[tuple[Any, Any], 
         }
         for k, (i, j) in enumerate(edges.pairs.tolist())
     }
-
-
-def as_frame(records: list[dict[str, Any]], columns: Sequence[str], numbers: Sequence[str]) -> Any:
-    """Return records as a DataFrame where pandas is installed, else as a list.
-
-    Names and states stay the values they are; only the columns named in ``numbers`` become floats.
-    """
-    try:
-        import pandas as pd
-    except ImportError:
-        return Records(records)
-    frame = pd.DataFrame(records, columns=list(columns), dtype=object)
-    return frame.astype(dict.fromkeys(numbers, float))

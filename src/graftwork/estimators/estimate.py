@@ -10,10 +10,13 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows, prepare
+from graftwork.data.placed import PlacedTable
+from graftwork.data.placing import comes_in_parts
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
+from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.estimators.timing import Timing, free_in, time_loss
@@ -39,6 +42,8 @@ KEPT_CELLS = 2**25
 # In data of more cells, equal rows are looked for among a few first.
 MANY_CODES = 2**24
 LOOKED_AT = 1000
+# Of rows in parts this many are looked at.
+SOME_ROWS = 200_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,6 +140,9 @@ class CostEstimate:
 
 def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstimate:
     """Return what ``fit(spec, X, sample_weight)`` would cost; data are refused alike."""
+    if comes_in_parts(X):
+        with in_parts(replace(spec, missing="state"), X, sample_weight) as placed:
+            return _estimate_parts(spec, placed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # fit warns
         spec, table, found = _read(spec, X, sample_weight)
@@ -171,6 +179,29 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         fits=fits,
         seconds=_seconds(timing, networks, fits, spec.budget.max_seconds),
         threads=count_threads(spec.n_jobs),
+    )
+
+
+def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
+    """Return what rows in parts would cost, from some of them."""
+    share = min(1.0, SOME_ROWS / placed.n_rows)
+    some = placed.sample_rows(share, 0)
+    advice = recommended(placed, spec.loss) if spec.missing == "error" else None
+    policy = spec.missing if advice is None else advice.policy
+    found = estimate_cost(replace(spec, missing=policy, states=None, bins=None), some)
+    more = placed.n_rows / some.n_rows
+    cells, rows = placed.count_missing()
+    timing = replace(found.timing, scoring=found.timing.scoring * more)
+    return replace(
+        found,
+        rows=placed.n_rows,
+        merged_rows=placed.n_rows,
+        total_weight=placed.total_weight,
+        missing_cells=cells,
+        incomplete_rows=rows,
+        memory={"parts of the rows": placed.memory},
+        timing=timing,
+        seconds=_seconds(timing, found.networks, found.fits, spec.budget.max_seconds),
     )
 
 
@@ -238,7 +269,9 @@ def _read(spec: FitSpec, X: Any, weights: Any) -> tuple[FitSpec, Table, MissingC
         advice = recommended(X, spec.loss)
         policy = spec.missing if advice is None else advice.policy
         spec, weights = replace(spec, missing=policy, states=None), None  # the table has them
-    return spec, *read_rows(spec, X, weights)
+    table, found = read_rows(spec, X, weights)
+    assert isinstance(table, Table)
+    return spec, table, found
 
 
 def _completed(spec: FitSpec, table: Table) -> tuple[Table, EncodedRows, int]:

@@ -10,16 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.contingency import PairTables
+from graftwork.contingency.encoding import has_rows
 from graftwork.data import Table
 from graftwork.data.columns import level_of_caller
-from graftwork.data.encoded import EncodedRows, prepare
+from graftwork.data.encoded import EncodedRows
+from graftwork.data.encoded_parts import prepare_rows
 from graftwork.data.oddities import warn_of_columns
+from graftwork.data.placed import AnyTable, PlacedTable
+from graftwork.data.placing import comes_in_parts
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import explained_by_edges, to_model
+from graftwork.estimators.devices import on_device
+from graftwork.estimators.from_counts import read_counts
 from graftwork.estimators.imputing import completed, draw_missing
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
 from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
+from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import Budget
@@ -62,7 +70,8 @@ class Fit:
     missing : MissingCells
     data : LearnedFrom
     explained : tuple of float
-        What each edge of the model explains (see `explained_by_edges`); empty of a resample.
+        What each edge of the model explains (see `explained_by_edges`); empty of a resample, and
+        of counts.
     interrupted : bool
         Whether Ctrl-C ended it: this is the best so far.
     given : PairwiseMRF or None
@@ -119,7 +128,7 @@ def fit(
     Parameters
     ----------
     X, sample_weight
-        The rows, as `MarkovNetwork.fit` takes them.
+        The rows, or counts of them, as `MarkovNetwork.fit` takes them.
     drawn_from : DrawnFrom, optional
         The sample that the rows were drawn from with replacement.
     check : bool
@@ -133,14 +142,23 @@ def fit(
     >>> fit(FitSpec.of({"lam": 0.1}), rows).certificate.converged
     True
     """
+    if comes_in_parts(X) and not isinstance(X, PlacedTable):
+        with in_parts(spec, X, sample_weight) as rows:
+            return fit(spec, rows, check=check)
+    if isinstance(X, PairTables):
+        counted = fit_rows(spec, *read_counts(spec, X, sample_weight), spec.budget, spec.rng())
+        if not counted.interrupted:
+            counted.warn()
+        return counted
     table, found = read_rows(spec, X, sample_weight)
     data = LearnedFrom.of(table, found, order=spec.ordinal is None and spec.ordered)
-    if not isinstance(X, Table | str | PathLike):  # reading a file has warned
+    if not isinstance(X, Table | PlacedTable | str | PathLike):  # reading a file has warned
         warn_of_columns(table)
+    table = on_device(table, spec.device, spec.n_jobs)
     rng = spec.rng()
     keep, jobs = bool(spec.unary), spec.n_jobs
     draws = spec.missing in ("available-case", "impute")
-    sample = prepare(table, keep_all_states=keep, missing=draws, n_jobs=jobs)
+    sample = prepare_rows(table, keep_all_states=keep, missing=draws, n_jobs=jobs)
     budget = spec.budget
     if draws:
         begun = time.monotonic()
@@ -148,7 +166,7 @@ def fit(
 
         def learn(
             own: FitSpec,
-            rows: Table,
+            rows: AnyTable,
             part: EncodedRows,
             cells: MissingCells,
             begin: PairwiseMRF | None,
@@ -168,7 +186,7 @@ def fit(
         sample, near = drawn.sample, drawn.near
         if spec.missing == "impute":
             table = completed(table, sample)
-            sample = prepare(table, keep_all_states=keep, n_jobs=jobs)
+            sample = prepare_rows(table, keep_all_states=keep, n_jobs=jobs)
         budget = budget.after(time.monotonic() - begun)
     learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check, near)
     if not learned.interrupted:
@@ -178,7 +196,7 @@ def fit(
 
 def fit_rows(
     spec: FitSpec,
-    table: Table,
+    table: AnyTable,
     sample: EncodedRows,
     missing: MissingCells,
     data: LearnedFrom,
@@ -217,7 +235,7 @@ def fit_rows(
     potentials, tying, interrupted = _tied(spec, sample, learned)
     given = None if learned.given is None else to_model(table, sample, learned.given)
     explained: tuple[float, ...] = ()
-    if drawn_from is None and rounds is None:
+    if drawn_from is None and rounds is None and has_rows(sample):
         explained = explained_by_edges(sample, potentials, spec.n_jobs)
     return Fit(
         model=to_model(table, sample, potentials, missing.gaps()),

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.encoded_parts import completed_parts, decoded, with_drawn_parts
 from graftwork.data.missing import missing_cells
+from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
-from graftwork.inference.incomplete import impute
+from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
 
     FitRows = Callable[
-        [FitSpec, Table, EncodedRows, MissingCells, PairwiseMRF | None, int | None], Fit
+        [FitSpec, AnyTable, EncodedRows, MissingCells, PairwiseMRF | None, int | None], Fit
     ]
 
 # How often edges are learned before the final network, and how often cells are drawn with each
@@ -60,7 +62,7 @@ class Drawn:
 
 def draw_missing(
     spec: FitSpec,
-    table: Table,
+    table: AnyTable,
     sample: EncodedRows,
     found: MissingCells,
     rng: np.random.Generator,
@@ -113,7 +115,7 @@ class _Drawing:
     def __init__(
         self,
         spec: FitSpec,
-        table: Table,
+        table: AnyTable,
         sample: EncodedRows,
         found: MissingCells,
         rng: np.random.Generator,
@@ -144,8 +146,7 @@ class _Drawing:
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
-            states = impute(potentials, self._sample.counts.codes, self._rng)
-            self.drawn = self._sample.with_drawn(states)
+            self.drawn = _drawn(self._sample, potentials, self._rng)
             if self._left(stage) == 0:
                 break
 
@@ -171,7 +172,10 @@ class _Drawing:
         return potentials
 
 
-def completed(table: Table, sample: EncodedRows) -> Table:
+Rows = TypeVar("Rows", Table, PlacedTable, AnyTable)
+
+
+def completed(table: Rows, sample: EncodedRows) -> Rows:
     """Return the rows of a sample with the states that were drawn, as if they had been observed.
 
     Examples
@@ -182,15 +186,22 @@ def completed(table: Table, sample: EncodedRows) -> Table:
     >>> completed(table, sample).codes
     array([[0, 1, 1]], dtype=uint8)
     """
-    codes = [
-        kept[np.where(row < s, row, row - s)]
-        for row, s, kept in zip(
-            sample.counts.codes.astype(np.int64), sample.cards, sample.kept, strict=True
-        )
-    ]
+    if isinstance(table, PlacedTable):
+        return completed_parts(table, sample)
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
-    weights = sample.counts.weights
-    return Table(table.names, tuple(states), np.stack(codes), weights, table.ordered)
+    return Table(table.names, tuple(states), decoded(sample), sample.counts.weights, table.ordered)
+
+
+def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:
+    """Return the sample with its missing cells drawn from a network."""
+    seed = seed_of(rng)
+    if sample.parts is None:
+        return sample.with_drawn(impute(potentials, sample.counts.codes, seed))
+    return with_drawn_parts(sample, _draw, potentials, seed)
+
+
+def _draw(codes: Any, start: int, potentials: Potentials, seed: int) -> Any:
+    return impute(potentials, codes, seed, first_row=start)
 
 
 def copies_of_rows(table: Table) -> Table:
@@ -210,4 +221,5 @@ def copies_of_rows(table: Table) -> Table:
     times = np.where(missing_cells(table).any(axis=0), whole, 1)
     places = np.repeat(np.arange(table.n_rows), times)
     weights = (table.weights / times)[places]
-    return Table(table.names, table.states, table.codes[:, places], weights, table.ordered)
+    codes = np.ascontiguousarray(table.codes[:, places])
+    return Table.trusted(table.names, table.states, codes, weights, table.ordered)

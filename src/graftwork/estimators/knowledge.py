@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.data import Table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.placed import AnyTable
 from graftwork.errors import DataError, DataWarning, ParameterError
 from graftwork.estimators.named_pairs import ask_pairs, find_pairs, pairs_where
 from graftwork.grafting import ChowLiu, GivenEdges, NetworkFamily, PairFactors, Recipe
@@ -72,7 +72,7 @@ class PriorKnowledge:
         return all(getattr(self, each.name) is None for each in fields(self))
 
     def family(
-        self, table: Table, sample: EncodedRows, recipe: Recipe, max_edges: int | None = None
+        self, table: AnyTable, sample: EncodedRows, recipe: Recipe, max_edges: int | None = None
     ) -> NetworkFamily:
         """Return the pairs that may become edges, with what is known about them."""
         if self.empty:

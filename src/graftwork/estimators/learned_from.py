@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import column_remarks, order_remarks
+from graftwork.data.placed import AnyTable
 from graftwork.estimators.missing import MissingCells
 from graftwork.inference.layout import Floats
 
@@ -41,7 +41,7 @@ class LearnedFrom:
 
     @staticmethod
     def of(
-        table: Table, missing: MissingCells | None = None, *, order: bool = False
+        table: AnyTable, missing: MissingCells | None = None, *, order: bool = False
     ) -> LearnedFrom:
         """Return what is kept of a table, and of what was missing in it.
 
@@ -49,6 +49,7 @@ class LearnedFrom:
 
         Examples
         --------
+        >>> from graftwork.data import Table
         >>> found = LearnedFrom.of(Table(("a",), ((0, 1, 2),), [[0, 2, 2]]))
         >>> found.n_rows, found.counts[0], found.unseen()
         (3, array([1., 0., 2.]), {'a': [1]})
@@ -65,7 +66,7 @@ class LearnedFrom:
             states,
             tuple(counts),
             n_rows,
-            table.weights is not None,
+            table.weighted,
             table.total_weight,
             (*table.notes, *column_remarks(table), *(order_remarks(table) if order else ())),
         )

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.encoded import EncodedRows, prepare
+from graftwork.data.encoded import EncodedRows
+from graftwork.data.encoded_parts import prepare_rows
+from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.errors import ParameterError
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.devices import on_device
 from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
@@ -32,7 +35,7 @@ from graftwork.selection import (
 )
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.criteria.adaptive import Adaptive
-from graftwork.selection.folds import Fold
+from graftwork.selection.folds import Fold, Folder
 from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 
@@ -43,6 +46,8 @@ DROPPED = 0.01
 FEW = 0.02
 MOST_PAIRS = 30_000
 MOST_PRODUCTS = 10**9
+# Bytes for each cell of rows in parts some of which are looked at first.
+BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +118,7 @@ class Learning:
 
     spec: FitSpec
     recipe: Recipe
-    table: Table
+    table: AnyTable
     sample: EncodedRows
     family: NetworkFamily
     budget: Budget
@@ -186,9 +191,15 @@ class Learning:
             given=given,
         )
 
-    def _some_rows(self, share: float) -> Fold:
-        """Return about a share of the rows, always the same."""
+    def _some_rows(self, share: float) -> Fold | None:
+        """Return about a share of the rows, always the same; None if they would not fit."""
         problem_of = self._problem_of(self.family.prior)
+        if isinstance(self.table, PlacedTable):
+            cells = share * self.table.n_rows * self.table.n_variables
+            if BYTES * cells > 0.5 * self.table.memory:
+                return None
+            parts = PartsFolder(self.table, self.sample, self._prepared, problem_of)
+            return parts.share(share)
         folder = TableFolder(self.table, self.sample, self._prepared, problem_of, self.spec.n_jobs)
         chosen = np.random.default_rng(0).random(self.table.n_rows) < share
         return folder.fold(folder.weights * chosen)
@@ -207,11 +218,11 @@ class Learning:
             tests = replace(tests, rivals=tuple((names[i], names[j]) for i, j in evidence.rivals))
             choice = replace(choice, tests=tests)
         whole = self.sample.complete and self.budget == Budget()
-        if not self.check or not whole:
+        if not self.check or not whole or self.sample.parts is not None:
             return evidence, choice
         edges = found.refitted.point.potentials.layout.edges
         large = evidence.n_tests > MOST_PAIRS
-        large = large or evidence.n_tests * self.sample.n_rows > MOST_PRODUCTS
+        large = large or evidence.n_tests * self.sample.n_given > MOST_PRODUCTS
         if large or found.unsettled <= max(1.0, FEW * len(edges)):
             return evidence, choice
         self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
@@ -226,6 +237,7 @@ class Learning:
     def _without_some(self, learned: Potentials) -> Ints | None:
         """Return the edges that are learned without one row in a hundred; None if interrupted."""
         spec = self.spec
+        assert isinstance(self.table, Table)
         rows = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
         sample = self._prepared(rows)
         near = to_model(self.table, self.sample, learned)
@@ -253,12 +265,18 @@ class Learning:
                 return Learned(weighed, weighed.potentials, choice, [])
             prior = weighed if prior is None else prior.times(weighed)
         problem_of = self._problem_of(prior)
-        units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
-        counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
-        folder = TableFolder(counted, self.sample, self._prepared, problem_of, self.spec.n_jobs)
+        folder = self._folder(problem_of)
         chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
         path, refitted = list(chosen.path), chosen.refitted is not None
         return Learned(chosen.outcome, chosen.potentials, chosen.choice, path, refitted=refitted)
+
+    def _folder(self, problem_of: Callable[[EncodedRows], Callable[[float], Problem]]) -> Folder:
+        """Return what makes folds of the rows."""
+        if isinstance(self.table, PlacedTable):
+            return PartsFolder(self.table, self.sample, self._prepared, problem_of)
+        units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
+        counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
+        return TableFolder(counted, self.sample, self._prepared, problem_of, self.spec.n_jobs)
 
     def _problem_of(
         self, prior: PairFactors | None
@@ -273,8 +291,11 @@ class Learning:
 
     def _prepared(self, rows: Table) -> EncodedRows:
         """Return some of the rows, prepared as all of them are."""
-        return prepare(
-            rows,
+        table: AnyTable = rows
+        if isinstance(self.table, PlacedTable):
+            table = on_device(rows, self.spec.device, self.spec.n_jobs, self.table.engine)
+        return prepare_rows(
+            table,
             keep_all_states=bool(self.spec.unary),
             missing=not self.sample.complete,
             n_jobs=self.spec.n_jobs,
@@ -397,3 +418,43 @@ class TableFolder:
             return -float(np.average(rows, weights=weights))
 
         return Fold(problem_at, lift, score, float(weights.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartsFolder:
+    """Makes folds of rows that are in parts: of some of them, in memory.
+
+    Attributes
+    ----------
+    table, sample, prepared, problem_of
+        As of `TableFolder`.
+    """
+
+    table: PlacedTable
+    sample: EncodedRows
+    prepared: Callable[[Table], EncodedRows]
+    problem_of: Callable[[EncodedRows], Callable[[float], Problem]]
+
+    @property
+    def weights(self) -> Floats:
+        """Refused: a criterion that deals rows out needs all of them in memory."""
+        raise ParameterError(
+            "this way to choose lambda deals rows out, so it needs all of them in memory, and "
+            "these are read in parts, or on a GPU: use goal='structure', criterion='ebic' or a "
+            "lambda, or device='cpu', or "
+            "learn from some of the rows, gw.scan(...).store().sample_rows(0.1, seed=0)."
+        )
+
+    def fold(self, learned: Floats, judged: Floats | None = None) -> Fold:
+        """Refused, as `weights` are."""
+        return self.fold(self.weights, judged)
+
+    def share(self, share: float) -> Fold:
+        """Return about a share of the rows to learn from, always the same."""
+        part = self.table.sample_rows(share, 0)
+        sample = self.prepared(part)
+
+        def lift(potentials: Potentials) -> Potentials:
+            return carry_over(to_model(part, sample, potentials), self.table, self.sample)
+
+        return Fold(self.problem_of(sample), lift, lambda _: float("nan"), 0.0)

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from graftwork.data import Table
 from graftwork.data.columns import Unseen
+from graftwork.data.placing import comes_in_parts
 from graftwork.estimators.base import Estimator, check_is_fitted, not_of_arrays
 from graftwork.estimators.bootstrap import Bootstrap
 from graftwork.estimators.centrality import BRIDGE_COLUMNS, centrality_records, communities_of
@@ -48,6 +49,7 @@ from graftwork.inference import Engine
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
 from graftwork.models.graphs import graph_of
+from graftwork.models.scoring_parts import score_parts
 from graftwork.parameters import (
     CriterionName,
     EngineName,
@@ -184,6 +186,7 @@ class MarkovNetwork(Estimator):
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: Literal["cpu", "cuda", "auto"] = "cpu",
         verbose: int | Observer | None = 0,
     ) -> None:
         self.method = method
@@ -209,6 +212,7 @@ class MarkovNetwork(Estimator):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -231,10 +235,12 @@ class MarkovNetwork(Estimator):
 
         Parameters
         ----------
-        X : table
+        X : table, or counts
             pandas, polars, Arrow, NumPy, SciPy sparse (what is not stored is 0), lists of rows,
             dicts, a ``graftwork.Table``, or the path of a file that ``graftwork.read_table`` reads
-            (which has options for that).
+            (which has options for that). Rows that need not fit in memory: a ``graftwork.scan``, a
+            folder or a glob such as ``"sales/*.parquet"``, Dask and lazy frames, iterators.
+            With ``loss="likelihood"`` also what ``graftwork.count_pairs`` returns.
         sample_weight : (rows,) array, optional
             Row weights; default those of a weighted Table, else 1.
 
@@ -447,6 +453,9 @@ class MarkovNetwork(Estimator):
         `PairwiseMRF.score`, which gives the same number and can be told otherwise.
         """
         check_is_fitted(self)
+        if comes_in_parts(X):
+            owner = type(self).__name__
+            return score_parts(self.model_, X, sample_weight, n_jobs=self.n_jobs, owner=owner)
         rows = self.model_.rows_to_score(X, weights=sample_weight, owner=type(self).__name__)
         return rows.mean(self.model_.log_conditionals(rows, self.n_jobs))
 

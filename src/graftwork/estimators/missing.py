@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,16 @@ from graftwork.data import Table, as_table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.missing import (
+    MISSING_STATE,
     Missing,
+    complete_part,
     complete_rows,
     missing_cells,
     missing_last,
     recommend,
+    rows_of_part,
 )
+from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import copies_of_rows
@@ -85,7 +90,7 @@ class Advice:
     found: MissingCells
 
 
-def recommended(table: Table, loss: str) -> Advice | None:
+def recommended(table: AnyTable, loss: str) -> Advice | None:
     """Return what is recommended about the missing cells of a table; None if there are none.
 
     Examples
@@ -94,60 +99,120 @@ def recommended(table: Table, loss: str) -> Advice | None:
     >>> recommended(table, "pseudolikelihood").policy, recommended(table, "likelihood").policy
     ('available-case', 'impute')
     """
-    gone = missing_cells(table)
-    if not gone.any():
+    each = [
+        int(counts[listed.index(MISSING_STATE)]) if MISSING_STATE in listed else 0
+        for counts, listed in zip(table.row_counts, table.states, strict=True)
+    ]
+    if not any(each):
         return None
-    each = np.count_nonzero(gone, axis=1).tolist()
     policy, why = recommend(dict(zip(table.names, each, strict=True)), table.n_rows)
     if policy == "available-case" and loss == "likelihood":
         policy, why = "impute", "since the likelihood needs complete rows"
-    return Advice(policy, why, _found("error", gone))
+    return Advice(policy, why, _found("error", table))
 
 
-def _found(policy: str, gone: Any) -> MissingCells:
+def _found(policy: str, table: AnyTable) -> MissingCells:
     """Return what is missing."""
+    if isinstance(table, PlacedTable):
+        return MissingCells(policy, *table.count_missing(), table.n_rows)
+    gone = missing_cells(table)
     rows = int(np.count_nonzero(gone.any(axis=0)))
     return MissingCells(policy, int(np.count_nonzero(gone)), rows, gone.shape[1])
 
 
-def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]:
-    """Return the rows to learn from, and what was missing in them."""
+def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCells]:
+    """Return the rows to learn from, and what was missing in them.
+
+    Parameters
+    ----------
+    X, weights
+        As `MarkovNetwork.fit` takes them; rows in parts as a `PlacedTable`.
+    """
     table, found = read_cells(spec, X, weights)
-    if spec.missing == "drop-rows":
-        table = complete_rows(table)
-        if found.rows:
-            warnings.warn(
-                f"{found.rows:,} of {found.of_rows:,} rows were left out: they lack "
-                f"{found.cells:,} cell{'s'[: found.cells != 1]}.",
-                DataWarning,
-                stacklevel=level_of_caller(),
-            )
-    elif spec.missing == "available-case":
-        table = copies_of_rows(missing_last(table))
-    elif spec.missing == "impute":
-        empty = missing_cells(table).all(axis=0)  # nothing is known about what to draw there
-        some = table if empty.all() or not empty.any() else table.take_rows(~empty)
-        table = copies_of_rows(missing_last(some))
+    change = _CHANGES.get(spec.missing)
+    if change is not None and isinstance(table, PlacedTable):
+        table = _changed_parts(table, spec.missing, change, found)
+    elif change is not None:
+        assert isinstance(table, Table)
+        table = change(table)
+    if spec.missing == "drop-rows" and found.rows:
+        warnings.warn(
+            f"{found.rows:,} of {found.of_rows:,} rows were left out: they lack "
+            f"{found.cells:,} cell{'s'[: found.cells != 1]}.",
+            DataWarning,
+            stacklevel=level_of_caller(),
+        )
     return table, found
 
 
-def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[Table, MissingCells]:
+def _copied(table: Table) -> Table:
+    return copies_of_rows(missing_last(table))
+
+
+def _copied_without_empty(table: Table) -> Table:
+    empty = missing_cells(table).all(axis=0)  # nothing is known about what to draw there
+    return _copied(table if empty.all() or not empty.any() else table.take_rows(~empty))
+
+
+#: What becomes of rows before anything is learned from them.
+_CHANGES: dict[str, Callable[[Table], Table]] = {
+    "drop-rows": complete_rows,
+    "available-case": _copied,
+    "impute": _copied_without_empty,
+}
+
+
+def _changed_parts(
+    table: PlacedTable, policy: str, change: Callable[[Table], Table], found: MissingCells
+) -> PlacedTable:
+    """Return rows in parts, changed as those in memory are."""
+    if not found.cells:
+        return table
+    if policy == "drop-rows":
+        left = [tuple(s for s in listed if s != MISSING_STATE) for listed in table.states]
+        changed = table.changed(complete_part, left)
+        if not changed.total_weight > 0:
+            change(table.engine.total(table.handles[:1], _itself))  # refuses in one sentence
+        return changed
+    if policy == "available-case" and not table.weighted:
+        return table
+    return table.changed(_copied_part if policy == "available-case" else _known_part)
+
+
+def _known_part(table: Table) -> Table:
+    """Return the rows of a part that have any cell, those that count for many in copies."""
+    return copies_of_rows(rows_of_part(table, ~missing_cells(table).all(axis=0)))
+
+
+def _copied_part(table: Table) -> Table:
+    return copies_of_rows(table)
+
+
+def _itself(table: Table) -> Table:
+    return table
+
+
+def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCells]:
     """Return all rows, missing cells in a state of their own, and what is missing in them."""
-    how: Missing = "error" if spec.missing == "error" else "state"
-    table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
+    table: AnyTable = X
+    if not isinstance(X, PlacedTable):
+        how: Missing = "error" if spec.missing == "error" else "state"
+        table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
     ordinal = spec.ordinal if spec.ordered else False
     table = ordered_table(table, ordinal, spec.degree, spec.states or ())
-    gone = missing_cells(table)
     if spec.missing == "state":
-        _warn_of_lost_order(table, gone)
-    return table, _found(spec.missing, gone)
+        _warn_of_lost_order(table)
+    return table, _found(spec.missing, table)
 
 
-def _warn_of_lost_order(table: Table, gone: Any) -> None:
+def _warn_of_lost_order(table: AnyTable) -> None:
     """Warn of ordered columns in which missing is a state: it has no place in the order."""
     known = () if table.ordered is None else table.ordered.scores
+    columns = zip(table.names, table.states, table.row_counts, strict=True)
     lost = [
-        name for name, some in zip(table.names, gone, strict=True) if name in known and some.any()
+        name
+        for name, listed, counts in columns
+        if name in known and MISSING_STATE in listed and counts[listed.index(MISSING_STATE)]
     ]
     if lost:
         warnings.warn(
@@ -165,8 +230,11 @@ def read_rows_to_draw(spec: FitSpec, X: Any, weights: Any, *, warn: bool) -> Tab
     Rows to drop are dropped here, so that resamples lack none; with a warning, if asked for.
     """
     if spec.missing == "drop-rows" and warn:
-        return read_rows(spec, X, weights)[0]
+        table, _ = read_rows(spec, X, weights)
+        assert isinstance(table, Table)
+        return table
     table, _ = read_cells(spec, X, weights)
+    assert isinstance(table, Table)
     return complete_rows(table) if spec.missing == "drop-rows" else table
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
+from graftwork.data.placed import AnyTable
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import ParameterError
@@ -19,8 +19,8 @@ _HOW = (
 
 
 def ordered_table(
-    table: Table, ordinal: Any, degree: int, declared: Collection[Hashable] = ()
-) -> Table:
+    table: AnyTable, ordinal: Any, degree: int, declared: Collection[Hashable] = ()
+) -> AnyTable:
     """Return the table with the columns ordered that ``ordinal`` names.
 
     Parameters
@@ -33,6 +33,7 @@ def ordered_table(
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> table = Table(("a", "b"), ((1, 2, 4), ("hi", "lo", "mid")), [[0, 1, 2], [0, 1, 2]])
     >>> ordered_table(table, {"b": ["lo", "mid", "hi"]}, 1).ordered.scores
     {'b': {'hi': 2.0, 'lo': 0.0, 'mid': 1.0}}
@@ -83,7 +84,7 @@ def _check_names(names: Sequence[Any], known: Sequence[Hashable]) -> None:
 
 
 def _own(
-    table: Table,
+    table: AnyTable,
     name: Hashable,
     known: Mapping[Hashable, Mapping[Hashable, float]],
     declared: Collection[Hashable],
@@ -104,7 +105,7 @@ def _own(
     )
 
 
-def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]:
+def _given(table: AnyTable, name: Hashable, value: Any) -> Mapping[Hashable, float]:
     """Return the scores that are given, or those of the order that is."""
     states = _states(table, name)
     texts = {str(state): state for state in states}
@@ -143,6 +144,6 @@ def _given(table: Table, name: Hashable, value: Any) -> Mapping[Hashable, float]
     return {state: scores[state] for state in states}
 
 
-def _states(table: Table, name: Hashable) -> list[Hashable]:
+def _states(table: AnyTable, name: Hashable) -> list[Hashable]:
     """Return the states of a column, missing cells not among them."""
-    return [state for state in table.states[table.index(name)] if state != MISSING_STATE]
+    return [state for state in table.states[table.names.index(name)] if state != MISSING_STATE]

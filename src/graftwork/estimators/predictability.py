@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import logsumexp
 
 from graftwork.data import Table
+from graftwork.data.missing import MISSING_STATE
+from graftwork.data.parts import add_up
+from graftwork.data.placed import PlacedTable
+from graftwork.data.placing import comes_in_parts, placed
 from graftwork.estimators.edges import as_frame
 from graftwork.estimators.fit import fit
 from graftwork.estimators.learned_from import LearnedFrom
@@ -22,9 +26,11 @@ from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
 from graftwork.notebooks import repr_html
-from graftwork.selection.folds import count_observations, deal
+from graftwork.selection.folds import MOST_COUNTS, count_observations, deal
 
 Record = dict[str, Any]
+#: What rows add to a `Predictability`, see `_part_sums`.
+Sums = tuple[Floats, list[Floats], Floats]
 #: Rows that the network was learned from, rows that it was not, or rows of which nothing is known.
 Sample = Literal["in-sample", "held-out", "given"]
 
@@ -173,7 +179,8 @@ def predict_each(
         sums[:, i] = (seen.sum(), 0.0, seen[np.argmax(learned)], 0.0, _cross_entropy(seen, given))
     for i, at, logits in model.conditional_logits(rows):
         own = rows.codes[i, at].astype(np.int64)
-        logs = logits[own, np.arange(len(at))] - logsumexp(logits, axis=0)
+        logits -= logits.max(axis=0)
+        logs = logits[own, np.arange(len(at))] - np.log(np.exp(logits).sum(axis=0))
         sums[1, i] += weights[at] @ (np.argmax(logits, axis=0) == own)
         sums[3, i] -= weights[at] @ logs
     n, correct, marginal_correct, loss, marginal_loss = sums
@@ -201,6 +208,9 @@ def predict_rows(
 
     Rows as many as those, with every state as often as there, are taken for the same.
     """
+    if comes_in_parts(X):
+        with placed(X, weights=sample_weight, missing="state") as table:
+            return predict_parts(model, data, table, owner)
     rows = model.rows_to_score(X, weights=sample_weight, owner=owner)
     found = predict_each(model, rows, data.counts)
     same = rows.n_given == data.n_rows and all(
@@ -208,6 +218,112 @@ def predict_rows(
         for codes, each in zip(rows.codes, data.counts, strict=True)
     )
     return replace(found, sample="in-sample" if same else "given")
+
+
+def predict_parts(
+    model: PairwiseMRF, data: LearnedFrom, table: PlacedTable, owner: str = "model"
+) -> Predictability:
+    """Return how well a network predicts rows that are in parts, as `predict_rows` does."""
+    sums: Sums = table.over_tables(_part_sums, model, model.scoring(None), data.counts, owner)
+    same = sums[2][0] == data.n_rows and all(
+        np.allclose(seen, each[: len(seen)])
+        for seen, each in zip(sums[1], data.counts, strict=True)
+    )
+    return replace(_of_sums(model, sums, data.counts), sample="in-sample" if same else "given")
+
+
+def predict_tables(
+    model: PairwiseMRF, tables: Callable[[], Iterable[Table]], missing: str | None = None
+) -> Predictability:
+    """Return how well a network predicts the rows of several tables; marginals are of all of them.
+
+    Parameters
+    ----------
+    tables : function
+        Returns them; called twice.
+    missing : str, optional
+        What missing cells are, as in `PairwiseMRF.score`.
+
+    Examples
+    --------
+    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
+    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
+    >>> rows = Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1, 1, 1], [0, 1, 0, 1]])
+    >>> parts = [rows.take_rows([0, 1]), rows.take_rows([2, 3])]
+    >>> predict_tables(model, lambda: parts).normalised_accuracy.tolist()
+    [0.0, 0.5]
+    """
+    how, cards = model.scoring(missing), model.potentials.layout.cards.tolist()
+    counts = [np.zeros(s) for s in cards]
+    for table in tables():
+        rows = _rows_of(table, model, how)
+        if rows is not None:
+            counts = add_up(counts, _counted(rows, cards))
+    found = (_part_sums(table, model, how, counts) for table in tables())
+    return _of_sums(model, reduce(add_up, found), counts)
+
+
+def _of_sums(model: PairwiseMRF, sums: Sums, counts: Sequence[Floats]) -> Predictability:
+    """Return what sums over parts say."""
+    (n, correct, marginal_correct, loss), here, (_, weight, some, broken) = sums
+    marginal_loss = np.zeros(len(n))
+    for i, (seen, known) in enumerate(zip(here, counts, strict=True)):
+        learned = known[: len(seen)]
+        given = np.where((learned == 0) & (seen > 0), _UNSEEN, learned)
+        marginal_loss[i] = _cross_entropy(seen, given)
+    rows = int(weight) if not broken and weight < MOST_COUNTS else int(some)
+    return Predictability(model.names, n, correct, marginal_correct, loss, marginal_loss, rows)
+
+
+def _rows_of(table: Table, model: PairwiseMRF, how: str, owner: str = "model") -> ScoredRows | None:
+    """Return the rows of a part to predict; None if there are none of any weight."""
+    if how == "drop-rows":
+        table = _complete_part(table, model)
+    if not table.n_rows or (table.weights is not None and not table.weights.any()):
+        return None
+    return model.rows_to_score(table, how, owner=owner)
+
+
+def _counted(rows: ScoredRows, cards: Sequence[int]) -> list[Floats]:
+    """Return the weight of rows in each state."""
+    return [
+        np.bincount(codes, rows.weights, minlength=s)[:s].astype(np.float64)
+        for codes, s in zip(rows.codes, cards, strict=True)
+    ]
+
+
+def _part_sums(
+    table: Table, model: PairwiseMRF, how: str, counts: Sequence[Floats], owner: str = "model"
+) -> Sums:
+    """Return what the rows of a part add to a `Predictability`.
+
+    Of each variable the weight of the cells, of those predicted right, of those in the most
+    frequent state, and the losses; the weight in each state; how many rows there are, their
+    weight, how many have some, and how many one that is no whole number.
+    """
+    cards = model.potentials.layout.cards.tolist()
+    rows = _rows_of(table, model, how, owner)
+    if rows is None:
+        return np.zeros((4, len(cards))), [np.zeros(s) for s in cards], np.zeros(4)
+    found = predict_each(model, rows, counts)
+    weights = np.ones(rows.n_given) if rows.weights is None else rows.weights
+    numbers = np.array([
+        rows.n_given, weights.sum(), np.count_nonzero(weights),
+        np.count_nonzero(weights != np.floor(weights)),
+    ])  # fmt: skip
+    sums = np.stack([found.n, found.correct, found.marginal_correct, found.loss])
+    return sums, _counted(rows, cards), numbers
+
+
+def _complete_part(table: Table, model: PairwiseMRF) -> Table:
+    """Return the rows of a part that lack no cell, perhaps none."""
+    kept = np.ones(table.n_rows, dtype=np.bool_)
+    for name, codes, listed in zip(table.names, table.codes, table.states, strict=True):
+        if MISSING_STATE in listed and MISSING_STATE not in model.states.get(name, ()):
+            kept &= codes != listed.index(MISSING_STATE)
+    codes = np.ascontiguousarray(table.codes[:, kept])
+    weights = None if table.weights is None else table.weights[kept]
+    return Table.trusted(table.names, table.states, codes, weights, table.ordered)
 
 
 def cross_validate(

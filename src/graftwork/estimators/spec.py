@@ -37,10 +37,10 @@ from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.criteria import CRITERIA, Criterion
 
-# Up to this many variables method="auto" looks at all pairs in every round: what bounds of all
-# pairs can be kept for (``grafting.screen``; see benchmarks/growth.py). With prior knowledge or
-# missing cells pairs must be listed: there fewer.
-MOST_VARIABLES, MOST_LISTED = 11_585, 2500
+# Up to this many variables method="auto" looks at all pairs in every round; beyond, best-choice is
+# quicker (benchmarks/growth.py). With prior knowledge or missing cells pairs must be listed: there
+# it is quicker later.
+MOST_VARIABLES, MOST_LISTED = 1000, 2500
 # What parameters are where nobody gives them, as they are used.
 DEFAULT_VALUES = {
     name: value
@@ -80,6 +80,8 @@ class FitSpec:
     seed
         What numpy's generators take, or scikit-learn's RandomState.
     n_jobs : int or None
+    device : str
+        "cpu", "cuda" or "auto".
     observer : Observer
     """
 
@@ -108,6 +110,7 @@ class FitSpec:
     missing: MissingPolicy
     seed: Any
     n_jobs: int | None
+    device: str
     observer: Observer
 
     @staticmethod
@@ -152,6 +155,7 @@ class FitSpec:
             missing=given["missing"],
             seed=_seed(given["random_state"]),
             n_jobs=given["n_jobs"],
+            device=given["device"],
             observer=watcher(given["verbose"], Lines()),
         )
         spec._check()
@@ -183,8 +187,8 @@ class FitSpec:
         """Return the method for this many variables: what method="auto" stands for.
 
         Where every way ends at the same network (a convex loss, no limit but one on time), the
-        quickest: working set, which looks at all pairs. Otherwise best-choice, whose network is a
-        good one at any time and which needs no pass over all pairs.
+        quickest: working set of up to a thousand variables, best-choice of more. Otherwise
+        best-choice, whose network is a good one at any time and which needs no pass over all pairs.
         """
         unlimited = replace(self.budget, max_seconds=None) == Budget()
         free = unlimited and self.arrivals is None and self.loss == "pseudolikelihood"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.placed import AnyTable
 from graftwork.data.values import key
 from graftwork.errors import ParameterError
 from graftwork.estimators.named_pairs import find_pairs
@@ -32,7 +32,7 @@ _KINDS = (
 )
 
 
-def make_start(start: Any, table: Table, sample: EncodedRows) -> Start:
+def make_start(start: Any, table: AnyTable, sample: EncodedRows) -> Start:
     """Return the start that a user means, in the variables and states of the data.
 
     Parameters
@@ -91,13 +91,14 @@ def words_of_start(start: Any) -> str | None:
     return f"{count} {kind if count == 1 else kind.replace('edge', 'edges')}"
 
 
-def edges_among(pairs: Collection[Any], table: Table, sample: EncodedRows) -> Ints:
+def edges_among(pairs: Collection[Any], table: AnyTable, sample: EncodedRows) -> Ints:
     """Return pairs of names as edges of the sample, each once, shape (k, 2), ``i < j``.
 
     An edge at a column that never changes says nothing and is left out.
 
     Examples
     --------
+    >>> from graftwork.data import Table
     >>> from graftwork.data.encoded import prepare
     >>> table = Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [1, 0]])
     >>> edges_among([("b", "a"), ("a", "b")], table, prepare(table))
@@ -109,7 +110,7 @@ def edges_among(pairs: Collection[Any], table: Table, sample: EncodedRows) -> In
     return np.array(list(edges), dtype=np.int64).reshape(-1, 2)
 
 
-def carry_over(model: PairwiseMRF, table: Table, sample: EncodedRows) -> Potentials:
+def carry_over(model: PairwiseMRF, table: AnyTable, sample: EncodedRows) -> Potentials:
     """Return a model's weights for the states of the sample, all of them finite.
 
     States are found by their value, in whatever order. A state that the model does not know gets
@@ -139,7 +140,7 @@ def carry_over(model: PairwiseMRF, table: Table, sample: EncodedRows) -> Potenti
     return Potentials(large, np.concatenate([start.weights, *tables]))
 
 
-def _places(model: PairwiseMRF, table: Table, sample: EncodedRows) -> list[tuple[int, Ints]]:
+def _places(model: PairwiseMRF, table: AnyTable, sample: EncodedRows) -> list[tuple[int, Ints]]:
     """Return for each column the model's variable, and its code of each kept state; -1 for none."""
     index, listed = number(model.names), list(model.states.values())
     places = []

@@ -134,6 +134,7 @@ def fit_edges(
         Of pairs of ordered variables, only these get whole tables.
     """
     table, _ = read_rows(spec, rows, None)
+    assert isinstance(table, Table)
     drawn = spec.missing in ("available-case", "impute")
     sample = prepare(table, missing=drawn, n_jobs=spec.n_jobs)
     start = _start(carry_over(near, table, sample), sample, pairs)
@@ -258,10 +259,8 @@ class Estimates:
             inverses = {e: np.linalg.inv(each.precision) for e, each in tests.profiles.items()}
             slopes: dict[int, Floats] = {}
             if robust and len(edges):
-                some = rows.some(MOST_ROWS)
-                found = variations(some, tests.parameters, tests.profiles, tests.edges)
-                shares = (each / some.share for each in found)
-                slopes = dict(zip(tests.edges.tolist(), shares, strict=True))
+                found = variations(rows, tests.parameters, tests.profiles, tests.edges, MOST_ROWS)
+                slopes = dict(zip(tests.edges.tolist(), found, strict=True))
         spreads, robusts = [], []
         factors = small_sample_factors(fit)
         for e, pair in zip(edges.tolist(), pairs.tolist(), strict=True):

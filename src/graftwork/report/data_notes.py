@@ -11,6 +11,8 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import column_remarks, lone_columns, number_columns
+from graftwork.data.parts import join
+from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.inference.layout import Floats
 from graftwork.text import count
 
@@ -18,7 +20,7 @@ RARE = 10
 SHOWN = 5
 
 
-def data_notes(table: Table) -> tuple[str, ...]:
+def data_notes(table: AnyTable) -> tuple[str, ...]:
     """Return sentences about columns that learning will not profit from.
 
     Examples
@@ -51,17 +53,17 @@ def data_notes(table: Table) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _counts(table: Table) -> list[Floats]:
+def _counts(table: AnyTable) -> list[Floats]:
     """Return how often each state of each variable occurs; missing cells are in none."""
     found = []
-    for column, states in zip(table.codes, table.states, strict=True):
-        each = np.bincount(column, table.weights, len(states)).astype(np.float64)
+    for counts, states in zip(table.observed(), table.states, strict=True):
+        each = np.array(counts, dtype=np.float64)
         each[[state == MISSING_STATE for state in states]] = 0.0
         found.append(each)
     return found
 
 
-def _rare(table: Table, counts: Sequence[Floats], told: set[Any]) -> list[str]:
+def _rare(table: AnyTable, counts: Sequence[Floats], told: set[Any]) -> list[str]:
     """Return ``name = state`` of rare states of columns not told of yet, the rarest first."""
     found = [
         (float(each[k]), f"{name} = {states[k]}")
@@ -72,19 +74,28 @@ def _rare(table: Table, counts: Sequence[Floats], told: set[Any]) -> list[str]:
     return [text for _, text in sorted(found, key=lambda one: one[0])]
 
 
-def _copies(table: Table, constant: set[int]) -> list[tuple[int, int]]:
+def _copies(table: AnyTable, constant: set[int]) -> list[tuple[int, int]]:
     """Return pairs of columns with equal codes, each with the first such column."""
-    codes = table.codes if table.weights is None else table.codes[:, table.weights > 0]
-    alike: dict[int, list[int]] = defaultdict(list)
-    for i in range(table.n_variables):
+    parts = table.over_tables(_alike, add=join) if isinstance(table, PlacedTable) else _alike(table)
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for i, firsts in enumerate(zip(*parts, strict=True)):
         if i not in constant:
-            alike[hash(codes[i].tobytes())].append(i)
-    return [
-        (group[0], j)
-        for group in alike.values()
-        for j in group[1:]
-        if np.array_equal(codes[group[0]], codes[j])
-    ]
+            groups[firsts].append(i)
+    return [(group[0], j) for group in groups.values() for j in group[1:]]
+
+
+def _alike(table: Table) -> list[list[int]]:
+    """Return, in a list of one, the first column that each column has the same codes as."""
+    codes = table.codes if table.weights is None else table.codes[:, table.weights > 0]
+    known: dict[int, list[int]] = defaultdict(list)
+    found = []
+    for i, own in enumerate(codes):
+        others = known[hash(own.tobytes())]
+        first = next((j for j in others if np.array_equal(codes[j], own)), i)
+        if first == i:
+            others.append(i)
+        found.append(first)
+    return [found]
 
 
 def _some(items: Sequence[Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.errors import TooLargeError
 from graftwork.estimators import MarkovNetwork
+from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability, predict_each
 from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
@@ -408,7 +409,11 @@ class HeldOut:
 
 
 def held_out(
-    network: PairwiseMRF | MarkovNetwork, train: Table, test: Table, *, apart: bool = False
+    network: PairwiseMRF | MarkovNetwork,
+    train: Table | LearnedFrom,
+    test: Table,
+    *,
+    apart: bool = False,
 ) -> HeldOut:
     """Return how a network and the independent model do on held-out rows.
 
@@ -420,7 +425,8 @@ def held_out(
     network : PairwiseMRF or MarkovNetwork
         The network.
     train, test : Table
-        The rows it was learned from, and others; both with the model's variables and states.
+        The rows it was learned from, and others; both with the model's variables and states. Of
+        the former what was kept of them (``fit_.data``) is enough, if they had no weights.
     apart : bool
         Whether the network was learned for this comparison alone, another being learned from
         all rows; the text then says so.
@@ -439,7 +445,11 @@ def held_out(
     """
     model = the_model(network)
     rows = model.rows_to_score(test)
-    other, counted = np.zeros(rows.codes.shape[1]), train.observed()
+    other = np.zeros(rows.codes.shape[1])
+    if isinstance(train, LearnedFrom):
+        counted, learned = list(train.counts), train.n_rows
+    else:
+        counted, learned = train.observed(), count_rows(train.weights, train.n_rows)
     cards = model.potentials.layout.cards.tolist()
     for codes, counts, s in zip(rows.codes, counted, cards, strict=True):
         smooth = counts[:s] + _SMOOTHING
@@ -451,7 +461,7 @@ def held_out(
         -rows.mean(other),
         count_rows(rows.weights, len(other)),
         model.n_variables,
-        count_rows(train.weights, train.n_rows) if apart else None,
+        learned if apart else None,
         rows.cells,
         replace(predict_each(model, rows, counted), sample="held-out"),
     )

@@ -46,6 +46,7 @@ def summary(
     top: int = 10,
     remarks: Sequence[str] | None = None,
     communities: Mapping[Any, int | None] | None = None,
+    source: str = "",
 ) -> str:
     """Return what was learned, as plain text for people.
 
@@ -67,6 +68,8 @@ def summary(
         Sentences about columns that should be looked at; default those of the rows.
     communities : mapping of variable to number, optional
         What `MarkovNetwork.communities` returns, to be described.
+    source : str
+        A sentence about where the rows come from.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def summary(
     data = net.data_ if train is None else LearnedFrom.of(train)
     told = summary_sections(
         net, data, held_out=held_out, no_held_out=no_held_out, remarks=remarks,
-        communities=communities,
+        communities=communities, source=source,
     )  # fmt: skip
     parts = [section(title, text) for title, text in told]
     strongest = describe_network(
@@ -97,11 +100,13 @@ def summary_sections(
     no_held_out: str = "",
     remarks: Sequence[str] | None = None,
     communities: Mapping[Any, int | None] | None = None,
+    source: str = "",
 ) -> list[tuple[str, str]]:
     """Return headings and texts of a summary, but for the edges and the certificate."""
     model, evidence = net.model_, net.evidence_
+    told = (_data_text(data, model), source, missing_text(net.missing_))
     sections = [
-        ("Data", f"{_data_text(data, model)} {missing_text(net.missing_)}".rstrip()),
+        ("Data", " ".join(text for text in told if text)),
         ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
         ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
         ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
