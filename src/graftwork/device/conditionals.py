@@ -17,6 +17,12 @@ from graftwork.objectives.pair_sums import LANES
 from graftwork.objectives.pseudo import Sums
 
 
+# Rows summed at once where nothing is kept of a row.
+ROWS = 2**20
+# In a sum of whole numbers 1 is this many.
+UNIT = 2.0**28
+
+
 def sums_of(rows: DeviceRows, potentials: Potentials, _: Ints | None, nodes: Ints) -> list[Floats]:
     """Return the sums of some variables over the rows; of others they are 0.
 
@@ -25,30 +31,57 @@ def sums_of(rows: DeviceRows, potentials: Potentials, _: Ints | None, nodes: Int
     layout = potentials.layout
     network = DeviceNetwork.of(potentials, nodes, rows.device, torch.float64)
     halves, width = network.halves, network.width
-    real = {"dtype": torch.float64, "device": rows.device}
-    logs = torch.zeros(len(nodes), **real)
-    states, squares = (torch.zeros((len(nodes), width), **real) for _ in range(2))
-    pairs = torch.zeros((len(halves.edges), width, width), **real)
+    logs, states, squares, pairs = sum_by_codes(rows, network, halves.starts, halves.others)
+    sums = Sums.empty(layout)
+    for values in sums:
+        values[...] = 0.0
+    sums.logs[nodes] = logs
+    there = np.arange(width) < layout.cards[nodes][:, None]
+    at = (layout.unary_offsets[nodes][:, None] + np.arange(width))[there]
+    sums.states[at], sums.squares[at] = states[there], squares[there]
+    place_tables(layout, halves, pairs, sums.pairs)
+    return list(sums)
+
+
+def sum_by_codes(
+    rows: DeviceRows, network: DeviceNetwork, ends: Ints, targets: Ints
+) -> tuple[Floats, ...]:
+    """Return sums of log-normalisers, of p, of p^2, and of p by the codes of other variables.
+
+    Parameters
+    ----------
+    network : DeviceNetwork
+        In float64.
+    ends, targets : (k + 1,), (h,) int64
+        The other variables, those of each variable of the network one after the other.
+
+    Returns
+    -------
+    tuple of (k,), (k, width), (k, width) and (h, width, width) float64
+    """
+    count, width, device = len(network.variables), network.width, rows.device
+    shapes = (count, width), (count, width), (len(targets), width, width)
+    logs = torch.zeros(count, dtype=torch.float64, device=device)
+    if kernels.usable(device) and not rows.weighted:  # whole numbers have no weights
+        whole = [torch.zeros(shape, dtype=torch.int64, device=device) for shape in shapes]
+        last, listed = (tensor(own, device, torch.int32) for own in (ends, targets))
+        for chunk in rows.chunks(ROWS):
+            logs += kernels.sum_by_codes(network, chunk, last, listed, *whole)
+        return logs.cpu().numpy(), *(own.cpu().numpy() / UNIT for own in whole)
+    states, squares, pairs = (
+        torch.zeros(shape, dtype=torch.float64, device=device) for shape in shapes
+    )
+    owners = np.repeat(np.arange(count), np.diff(ends))
     for chunk in rows.chunks():
         for part in network.batches(chunk.codes.shape[1]):
             p, normalisers = network.conditionals(chunk, part)
             mass = weighted(p, chunk)
-            logs[part] += weighted(normalisers.double(), chunk).sum(dim=1)
-            states[part] += mass.sum(dim=2, dtype=torch.float64)
-            squares[part] += (mass * p).sum(dim=2, dtype=torch.float64)
-            first, last = halves.starts[[part.start, part.stop]]
-            own = halves.owners[first:last] - part.start
-            add_by_codes(mass, chunk, own, halves.others[first:last], pairs[first:last])
-    sums = Sums.empty(layout)
-    for values in sums:
-        values[...] = 0.0
-    sums.logs[nodes] = logs.cpu().numpy()
-    there = np.arange(width) < layout.cards[nodes][:, None]
-    at = (layout.unary_offsets[nodes][:, None] + np.arange(width))[there]
-    sums.states[at] = states.cpu().numpy()[there]
-    sums.squares[at] = squares.cpu().numpy()[there]
-    place_tables(layout, halves, pairs.cpu().numpy(), sums.pairs)
-    return list(sums)
+            logs[part] += weighted(normalisers, chunk).sum(dim=1)
+            states[part] += mass.sum(dim=2)
+            squares[part] += (mass * p).sum(dim=2)
+            some = slice(*ends[[part.start, part.stop]].tolist())
+            add_by_codes(mass, chunk, owners[some] - part.start, targets[some], pairs[some])
+    return tuple(own.cpu().numpy() for own in (logs, states, squares, pairs))
 
 
 def place_tables(layout: Any, halves: Halves, tables: Floats, out: Floats) -> None:
@@ -74,9 +107,6 @@ def add_by_codes(p: Any, chunk: Chunk, owners: Ints, others: Ints, out: Any) -> 
         Places among the variables of ``p``, and variables.
     out : (k, width, width) float64 tensor
     """
-    if kernels.usable(out.device) and chunk.weights is None:  # float16 has no room for weights
-        kernels.add_by_codes(p.float(), chunk.codes, owners, others, out)
-        return
     width, count = p.shape[1:]
     step = max(1, int(0.02 * free_bytes(out.device)) // (8 * 3 * width * max(1, count)))
     codes = torch.arange(width, device=out.device)
@@ -98,18 +128,9 @@ def sum_one_by_one(
     listed = listed[np.argsort(owner[listed], kind="stable")]
     nodes, first = np.unique(owner[listed], return_index=True)
     bounds = np.append(first, len(listed))
-    network = DeviceNetwork.of(potentials, nodes, rows.device)
-    width = network.width
-    place = np.searchsorted(nodes, owner[listed])
-    found = torch.zeros((len(listed), width, width), dtype=torch.float64, device=rows.device)
-    for chunk in rows.chunks():
-        for part in network.batches(chunk.codes.shape[1]):
-            p = weighted(network.conditionals(chunk, part)[0], chunk)
-            low, high = bounds[part.start], bounds[part.stop]
-            own = place[low:high] - part.start
-            add_by_codes(p, chunk, own, other[listed[low:high]], found[low:high])
-    tables = np.zeros((2 * len(pairs), width, width))
-    tables[listed] = found.cpu().numpy()
+    network = DeviceNetwork.of(potentials, nodes, rows.device, torch.float64)
+    tables = np.zeros((2 * len(pairs), network.width, network.width))
+    tables[listed] = sum_by_codes(rows, network, bounds, other[listed])[-1]
     forth, back = tables[: len(pairs)], tables[len(pairs) :].transpose(0, 2, 1)
     return np.stack([flat_tables(own, layout.cards, pairs) for own in (forth, back)])
 
@@ -134,7 +155,7 @@ def _multiply_one(rows: DeviceRows, potentials: Potentials, owners: Ints, others
             p = weighted(network.conditionals(chunk, part)[0], chunk)
             low, high = lines.starts[[part.start, part.stop]]
             own, state = lines.owner[low:high] - part.start, lines.state[low:high]
-            total[low:high] += p[own, state] @ ones.T
+            total[low:high] += p[own, state] @ ones[: columns.count, : p.shape[2]].T
     whole = total.cpu().numpy().reshape(blocks, lanes, columns.count)
     return np.ascontiguousarray(whole.transpose(0, 2, 1))
 
@@ -151,9 +172,7 @@ def edge_sums(
     layout = potentials.layout
     network = DeviceNetwork.of(potentials, nodes, rows.device)
     halves, width = network.halves, network.width
-    tables = tensor(
-        tables_of(layout, changes, halves, width), dtype=torch.float32, device=rows.device
-    )
+    tables = tables_of(layout, tensor(changes, rows.device, torch.float32), halves, width)
     if removed:
         tables = torch.exp(-tables)
     sums = torch.zeros(len(halves.edges), dtype=torch.float64, device=rows.device)

@@ -96,12 +96,13 @@ def _count_all(rows: DeviceRows, cards: Ints, pairs: Ints, variables: Ints) -> A
     lines = Lines.of(cards[variables], variables, rows.device)
     place = np.full(len(cards), -1)
     place[variables] = np.arange(len(variables))
-    total = torch.zeros((lines.count, lines.count), dtype=torch.float64, device=rows.device)
+    total = torch.zeros((lines.room, lines.room), dtype=torch.float64, device=rows.device)
     for chunk in rows.chunks():
-        ones = lines.indicators(chunk.codes, _half(rows))
+        ones = lines.indicators(chunk.codes, torch.float64 if rows.weighted else torch.int8)
         left = ones
         if chunk.weights is not None:
-            left = ones * chunk.weights.to(ones.dtype)
+            left = ones.clone()
+            left[:, : len(chunk.weights)] *= chunk.weights
         total += product(left, ones)
     starts = lines.starts
     whole = total.cpu().numpy()
@@ -116,19 +117,12 @@ def _count_all(rows: DeviceRows, cards: Ints, pairs: Ints, variables: Ints) -> A
     return found if rows.weighted else np.rint(found).astype(np.int64)
 
 
-def _half(rows: DeviceRows) -> Any:
-    """Return the kind of number that 0 and 1 are multiplied as."""
-    exact = rows.weighted or rows.device.type != "cuda"
-    return (torch.float64 if rows.weighted else torch.float32) if exact else torch.float16
-
-
 def product(left: Any, right: Any) -> Any:
-    """Return left times right transposed, summed in float32 at least."""
-    if left.dtype == torch.float16 and left.device.type == "cuda":
-        return torch.mm(left, right.T, out_dtype=torch.float32)
-    if left.dtype == torch.float16:
-        left, right = left.float(), right.float()
-    return left @ right.T
+    """Return left times right transposed; of bytes exactly, in int32.
+
+    What such products ask of the sizes of bytes, `Lines.empty` gives.
+    """
+    return torch._int_mm(left, right.T) if left.dtype == torch.int8 else left @ right.T
 
 
 class Lines:
@@ -136,7 +130,8 @@ class Lines:
 
     Attributes
     ----------
-    count : int
+    count, room : int
+        Lines, and those that arrays have: some more.
     starts : (k + 1,) int64
         Where each variable's lines start.
     owner, state : (count,) tensors
@@ -145,6 +140,7 @@ class Lines:
 
     def __init__(self, starts: Ints, variables: Ints, device: Any) -> None:
         self.starts, self.count = starts, int(starts[-1])
+        self.room = max(32, -(-self.count // 16) * 16)
         sizes = np.diff(starts)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         self.owner = tensor(owner, device=device)
@@ -157,11 +153,19 @@ class Lines:
         """Return lines of variables that have so many each."""
         return Lines(np.concatenate([[0], np.cumsum(sizes)]), variables, device)
 
+    def empty(self, rows: int, dtype: Any) -> Any:
+        """Return room for values of all lines in some rows, with zeros where there are none."""
+        width = -(-rows // 16) * 16
+        return torch.zeros((self.room, width), dtype=dtype, device=self.state.device)
+
     def indicators(self, codes: Any, dtype: Any) -> Any:
-        """Return 1 where a variable is in a line's state, shape (lines, rows)."""
-        if kernels.usable(codes.device) and dtype == torch.float16:
+        """Return 1 where a variable is in a line's state, as large as `empty`."""
+        if kernels.usable(codes.device) and dtype == torch.int8:
             return kernels.indicators(codes, self)
-        return (codes[self.variable] == self.state[:, None]).to(dtype)
+        rows = codes.shape[1]
+        out = self.empty(rows, dtype)
+        out[: self.count, :rows] = codes[self.variable] == self.state[:, None]
+        return out
 
 
 def count_configurations(

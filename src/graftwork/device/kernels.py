@@ -17,8 +17,9 @@ from graftwork.device.memory import tensor
 from graftwork.device.rows import Chunk
 from graftwork.inference.layout import Ints
 
-# Rows of a program.
+# Rows of a program; states times rows of one that sums in float64, and its warps.
 BLOCK = 512
+SUMMED, WARPS = 2048, 4
 
 
 @cache
@@ -59,48 +60,60 @@ def conditionals(network: Any, chunk: Chunk, part: slice) -> tuple[Any, Any]:
     return p, logs
 
 
-def residuals(network: Any, lines: Any, chunk: Chunk) -> list[Any]:
-    """Return residuals in float16, and what that leaves, times 2^11, shape (lines, rows)."""
+def residuals(network: Any, lines: Any, chunk: Chunk, begin: int) -> Any:
+    """Return residuals times 127 as whole numbers, rounded at random (see `tiles`)."""
     from graftwork.device.programs import residuals as program
 
     codes, rows = chunk.codes, chunk.codes.shape[1]
-    like = {"dtype": torch.float16, "device": codes.device}
-    high, low = (torch.empty((lines.count, rows), **like) for _ in range(2))
+    out = lines.empty(rows, torch.int8)
     starts = tensor(lines.starts, device=codes.device)
     block = _block(network.width)
     program[(len(network.variables), _cut(rows, block))](
         codes, network.nodes, network.starts, network.others, network.tables, network.unary,
-        starts, high, low, codes.stride(0), rows, W=network.width, B=block,
+        starts, out, codes.stride(0), out.stride(0), rows, begin, W=network.width, B=block,
     )  # fmt: skip
-    return [high, low]
+    return out
 
 
 def indicators(codes: Any, lines: Any) -> Any:
-    """Return what `Lines.indicators` does, in float16."""
+    """Return what `Lines.indicators` does, as bytes."""
     from graftwork.device.programs import indicators as program
 
     rows = codes.shape[1]
-    out = torch.empty((lines.count, rows), dtype=torch.float16, device=codes.device)
+    out = lines.empty(rows, torch.int8)
     program[(lines.count, _cut(rows, 1024))](
-        codes, lines.variable, lines.state, out, codes.stride(0), rows, B=1024
+        codes, lines.variable, lines.state, out, codes.stride(0), out.stride(0), rows, B=1024
     )
     return out
 
 
-def add_by_codes(p: Any, codes: Any, owners: Ints, others: Ints, out: Any) -> None:
-    """Add to ``out[k]`` the sum over rows of p of an owner by the code of another variable.
+def sum_by_codes(
+    network: Any, chunk: Chunk, ends: Any, targets: Any, states: Any, squares: Any, pairs: Any
+) -> Any:
+    """Add sums of p, p^2 and p by codes, in units of 2^-28; return those of the log-normalisers.
 
-    The p are multiplied as three float16 numbers each, with float32 sums: exact to float32.
+    Parameters
+    ----------
+    network : DeviceNetwork
+        In float64.
+    ends, targets : (k + 1,), (h,) int32 tensors
+        The variables by whose codes p is summed, those of each variable one after the other.
+    states, squares : (k, width) int64 tensors
+    pairs : (h, width, width) int64 tensor
     """
-    from graftwork.device.programs import add_by_codes as program
+    from graftwork.device.programs import sum_by_codes as program
 
-    if not len(owners):
-        return
-    width, rows = p.shape[1:]
-    own, other = (tensor(some, device=codes.device) for some in (owners, others))
-    program[(len(owners),)](
-        p, codes, own, other, out, codes.stride(0), rows, W=width, S=max(16, width), B=128
-    )
+    codes, rows = chunk.codes, chunk.codes.shape[1]
+    count, width = len(network.variables), network.width
+    block = max(64, SUMMED // width)
+    blocks = _cut(rows, block)
+    logs = torch.empty((blocks, count), dtype=torch.float64, device=codes.device)
+    program[(count, blocks)](
+        codes, network.starts, network.others, network.tables, network.unary, ends, targets, logs,
+        states, squares, pairs, codes.stride(0), rows, count, W=width, S=max(16, width), B=block,
+        num_warps=WARPS,
+    )  # fmt: skip
+    return logs.sum(dim=0)
 
 
 def count_pairs(codes: Any, pairs: Any, width: int, out: Any) -> None:

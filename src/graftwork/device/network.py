@@ -54,32 +54,36 @@ class Halves:
         return Halves(np.concatenate([[0], np.cumsum(counts)]), owners, others, edges, sides)
 
 
-def tables_of(layout: Layout, values: Floats, halves: Halves, width: int) -> Floats:
+def tables_of(layout: Layout, values: Any, halves: Halves, width: int) -> Any:
     """Return edge tables as owners see them, shape (h, width, width): own state, other's code.
 
     Parameters
     ----------
-    values : (2, entries) float64
+    values : (2, entries) tensor
         Laid out as the edge tables: for owners that are an edge's first variable, and its second.
     """
-    first, second = layout.cards[layout.edges[halves.edges]].T[:, :, None, None]
-    side = halves.sides[:, None, None]
-    own, other = np.arange(width)[None, :, None], np.arange(width)[None, None, :]
-    a, b = np.where(side == 0, own, other), np.where(side == 0, other, own)
+    device = values.device
+    cards = layout.cards[layout.edges[halves.edges]]
+    starts = layout.edge_offsets[halves.edges] - layout.n_unary
+    columns = np.stack([halves.sides, cards[:, 0], cards[:, 1], starts])
+    side, first, second, start = tensor(columns, device)[:, :, None, None]
+    states = torch.arange(width, device=device)
+    own, other = states[None, :, None], states[None, None, :]
+    a, b = torch.where(side == 0, own, other), torch.where(side == 0, other, own)
     there = (a < first) & (b < second)
-    start = layout.edge_offsets[halves.edges][:, None, None] - layout.n_unary
-    return np.where(there, values[side, np.where(there, start + a * second + b, 0)], 0.0)
+    at = torch.where(there, start + a * second + b, 0)
+    return torch.where(there, values[side, at], 0.0) if values.shape[1] else at.to(values.dtype)
 
 
 def width_of(cards: Ints) -> int:
-    """Return a power of 2 that no number of states exceeds.
+    """Return a power of 2, from 4 on, that no number of states exceeds.
 
     Examples
     --------
-    >>> width_of(np.array([2, 5]))
-    8
+    >>> width_of(np.array([2, 5])), width_of(np.array([2, 2]))
+    (8, 4)
     """
-    return max(2, 1 << int(np.max(cards, initial=2) - 1).bit_length())
+    return max(4, 1 << int(np.max(cards, initial=2) - 1).bit_length())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,14 +124,13 @@ class DeviceNetwork:
         states = layout.unary_offsets[variables][:, None] + np.arange(width)
         there = np.arange(width) < layout.cards[variables][:, None]
         unary = np.where(there, weights[np.where(there, states, 0)], NOTHING)
-        flat = weights[layout.n_unary :]
-        both = np.stack([flat, flat]) if len(flat) else np.zeros((2, 1))
-        tables = tables_of(layout, both, halves, width)
         whole, real = {"dtype": torch.int32, "device": device}, {"dtype": dtype, "device": device}
+        flat = tensor(weights[layout.n_unary :], **real)
+        tables = tables_of(layout, flat.expand(2, -1), halves, width)
         return DeviceNetwork(
             layout, variables, halves, width, tensor(variables, **whole),
             tensor(halves.starts, **whole), tensor(halves.others, **whole),
-            tensor(unary, **real), tensor(tables, **real).contiguous(),
+            tensor(unary, **real), tables.contiguous(),
         )  # fmt: skip
 
     def batches(self, rows: int, copies: int = 4) -> Iterator[slice]:

@@ -1,8 +1,8 @@
 """Gradient tables of all pairs on the device: products of residuals with indicators.
 
-A residual is the sum of two float16 numbers, 22 bits together; indicators are exact in float16. So
-products of tensor cores, summed in float32 over `CHUNK` rows and in float64 beyond, are about as
-good as float32 ones. `DeviceTile.slack` bounds what is lost.
+A residual times 127 is rounded to a whole number, up or down at random such that it is right on
+average. Products of bytes are exact, so a sum over N rows is wrong by about sqrt(N) / 254 at most,
+in the mean: little beside what sampling the rows does. `DeviceTile.slack` bounds it.
 
 Only states but the last of either variable are multiplied: residuals of a variable add up to 0, and
 the sums of a residual over all codes of another variable are those of the loss's gradient.
@@ -28,14 +28,16 @@ from graftwork.objectives.conditionals import Conditionals
 from graftwork.objectives.pair_sums import compare_pairs
 from graftwork.objectives.protocol import Expectations
 
-# Share of the free memory that a tile takes.
-SHARE = 0.6
-# A residual of two float16 numbers differs by this share of itself at most, and float32 sums of a
-# chunk by this share of theirs: CHUNK / 16 additions, each cut off after 24 bits.
-ROUNDED, CUT_OFF = 2.0**-21, CHUNK / 16 * 2.0**-24
-# Of each variable, the norm of its states' mean absolute residuals, the last one's error being the
-# sum of the others'.
-MOST_RESIDUAL = 2.0
+# Shares of the free memory that the sums of a tile and a chunk of rows take.
+SHARE, OF_ROWS = 0.5, 0.1
+# Rows multiplied at once, at most, and variables of a side of a tile.
+ROWS, MOST_VARIABLES = 2**16, 2**14
+# A residual of 1 is this whole number.
+UNIT = 127
+# Standard deviations by which rounding may be off: one of 10^15 sums is.
+DEVIATIONS = 8.0
+# With weights residuals are float32, and so are sums of a chunk; these are cut off after 24 bits.
+CUT_OFF = CHUNK / 16 * 2.0**-24
 # Numbers of pairs' tables that are looked at together.
 BLOCK = 2**30
 
@@ -72,14 +74,52 @@ class DeviceTile:
 
     def slack(self, roots: Floats, largest: bool, limit: float) -> float:
         """Return by how much a score near a limit may be wrong."""
+        sample = self.at.sample
         scale = 1.0
         if not largest:
             scale = float(roots[self.first].min() * roots[self.second].min())
-        return 2 * MOST_RESIDUAL * ROUNDED / scale + CUT_OFF * limit
+        if sample.weights is not None:
+            return 4 * CUT_OFF / scale + CUT_OFF * limit
+        own, other = (float(sample.cards[some].max()) for some in (self.first, self.second))
+        # Of a cell before the last states are filled in; then of the largest cell, or the norm.
+        deviation = 0.5 / UNIT / float(sample.total_weight) ** 0.5
+        if largest:
+            return DEVIATIONS * deviation * (own + other) ** 0.5
+        mean = 2.0 * deviation * (own + other - 2.0) ** 0.5
+        return (mean + DEVIATIONS * deviation * (own * other) ** 0.5) / scale
 
     def scores(self, roots: Floats, largest: bool) -> Floats:
         """Return norms of the gradient tables over both variables' roots, or largest entries."""
-        out = np.zeros((len(self.first), len(self.second)))
+        return self._dense(self._scores(roots, largest))
+
+    def scored_above(
+        self, roots: Floats, largest: bool, limit: float
+    ) -> tuple[Ints, Ints, Floats]:
+        """Return the pairs that score above a limit (see `Tile.scored_above`)."""
+        return self._chosen(
+            (some, found, found > limit) for some, found in self._scores(roots, largest)
+        )
+
+    def statistics(self, axes: list[Floats], curvatures: list[Floats]) -> Floats:
+        """Return statistics in coordinates of each variable's own (see `Tile.statistics`)."""
+        return self._dense(self._statistics(axes, curvatures))
+
+    def striking(
+        self, axes: list[Floats], curvatures: list[Floats], least: Floats
+    ) -> tuple[Ints, Ints, Floats]:
+        """Return the pairs whose statistic is large (see `Tile.striking`)."""
+        device = self.forth.device
+        needed = tensor(least, device)
+        first, second = (
+            tensor(np.array([len(curvatures[i]) for i in some.tolist()]), device)
+            for some in (self.first, self.second)
+        )
+        return self._chosen(
+            (some, found, found >= needed[first[some, None] * second])
+            for some, found in self._statistics(axes, curvatures)
+        )
+
+    def _scores(self, roots: Floats, largest: bool) -> Iterator[tuple[slice, Any]]:
         total = float(self.at.sample.total_weight)
         scales = tensor(roots[self.second], device=self.forth.device)
         for some, tables in self._tables():
@@ -88,12 +128,11 @@ class DeviceTile:
             else:
                 found = torch.linalg.vector_norm(tables, dim=(1, 3)) / scales
                 found /= tensor(roots[self.first[some]], device=found.device)[:, None]
-            out[some] = (found / total).cpu().numpy()
-        return np.triu(out, 1) if self.triangle else out
+            yield some, found / total
 
-    def statistics(self, axes: list[Floats], curvatures: list[Floats]) -> Floats:
-        """Return statistics in coordinates of each variable's own (see `Tile.statistics`)."""
-        out = np.zeros((len(self.first), len(self.second)))
+    def _statistics(
+        self, axes: list[Floats], curvatures: list[Floats]
+    ) -> Iterator[tuple[slice, Any]]:
         right, across = self._axes(self.second, self._height(self.second), axes, curvatures)
         for some, tables in self._tables():
             left, along = self._axes(self.first[some], tables.shape[1] - 1, axes, curvatures)
@@ -102,8 +141,25 @@ class DeviceTile:
             half = half.view(p, -1, q, width).permute(2, 0, 1, 3).reshape(q, -1, width)
             slopes = torch.bmm(half, right).view(q, p, left.shape[2], right.shape[2])
             slopes = slopes**2 / (along[None, :, :, None] + across[:, None, None, :])
-            out[some] = slopes.sum(dim=(2, 3)).T.cpu().numpy()
+            yield some, slopes.sum(dim=(2, 3)).T
+
+    def _dense(self, found: Iterator[tuple[slice, Any]]) -> Floats:
+        out = np.zeros((len(self.first), len(self.second)))
+        for some, values in found:
+            out[some] = values.cpu().numpy()
         return np.triu(out, 1) if self.triangle else out
+
+    def _chosen(self, found: Iterator[tuple[slice, Any, Any]]) -> tuple[Ints, Ints, Floats]:
+        """Return the places of chosen values in the first list and the second, and the values."""
+        lines, columns, values = [], [], []
+        for some, own, chosen in found:
+            if self.triangle:
+                chosen = torch.triu(chosen, some.start + 1)
+            places = torch.nonzero(chosen)
+            lines.append(some.start + places[:, 0].cpu().numpy())
+            columns.append(places[:, 1].cpu().numpy())
+            values.append(own[places[:, 0], places[:, 1]].cpu().numpy())
+        return np.concatenate(lines), np.concatenate(columns), np.concatenate(values)
 
     def expectations(self, lines: Ints, columns: Ints) -> Expectations:
         """Return what the loss compares at some pairs, summed anew."""
@@ -201,7 +257,8 @@ def tiles(
     device, leading = parts[0].device, len(variables) if leading is None else leading
     most = _most_lines(device) if most is None else most
     sizes = at.sample.cards[variables] - 1
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // most)) + 1
+    numbers = np.cumsum(sizes) // most, np.arange(len(variables)) // MOST_VARIABLES
+    cuts = np.flatnonzero(np.diff(numbers).any(axis=0)) + 1
     if leading < len(variables):
         cuts = np.union1d(cuts, [leading])
     lists = [own for own in np.split(variables, cuts) if len(own)]
@@ -221,25 +278,31 @@ def tiles(
 
 
 def _most_lines(device: Any) -> int:
-    """Return how many lines each side of a tile may have: 24 bytes a pair of them."""
-    return max(1024, int((SHARE * free_bytes(device) / 24) ** 0.5))
+    """Return how many lines each side of a tile may have: 20 bytes a pair of them."""
+    return max(1024, int((SHARE * free_bytes(device) / 20) ** 0.5))
 
 
 def _sums(parts: list[DeviceRows], at: Conditionals, mine: Ints, theirs: Ints | None) -> list[Any]:
     """Return the sums of residuals by states: forth and back, or once for the same variables."""
-    device = parts[0].device
+    device, size = parts[0].device, ROWS
     sides = [_Side(at, own, device) for own in (mine, theirs) if own is not None]
     jobs = [(sides[0], sides[-1]), (sides[-1], sides[0])][: len(sides)]
     real = {"dtype": torch.float64, "device": device}
-    found = [torch.zeros((a.lines.count, b.lines.count), **real) for a, b in jobs]
+    found = [torch.zeros((a.lines.room, b.lines.room), **real) for a, b in jobs]
+    bytes_ = 2 * sum(side.lines.room for side in sides)
+    while size > CHUNK and size * bytes_ > OF_ROWS * free_bytes(device):
+        size //= 2
     for rows in parts:
-        for chunk in rows.chunks():
+        begin = 0
+        for chunk in rows.chunks(CHUNK if rows.weighted else size):
             ones = [side.indicators(chunk) for side in sides]
-            left = [side.residuals(chunk) for side in sides]
+            left = [side.residuals(chunk, begin) for side in sides]
             for number, out in enumerate(found):
-                own, other = left[number], ones[-1 - number]
-                for k, term in enumerate(own):
-                    out.add_(product(term, other), alpha=2.0 ** (-11 * k))
+                out += product(left[number], ones[-1 - number])
+            begin += chunk.codes.shape[1]
+    if not parts[0].weighted:
+        for out in found:
+            out /= UNIT
     return found
 
 
@@ -252,32 +315,42 @@ class _Side:
 
     def indicators(self, chunk: Chunk) -> Any:
         """Return 1 where variables are in a line's state."""
-        half = in_half(chunk)
-        return self.lines.indicators(chunk.codes, torch.float16 if half else torch.float32)
+        kind = torch.int8 if chunk.weights is None else torch.float32
+        return self.lines.indicators(chunk.codes, kind)
 
-    def residuals(self, chunk: Chunk) -> list[Any]:
-        """Return residuals in float32, or in float16 and what that leaves, times 2^11."""
+    def residuals(self, chunk: Chunk, begin: int) -> Any:
+        """Return residuals, as whole numbers where rows have no weights.
+
+        Parameters
+        ----------
+        begin : int
+            The number of the chunk's first row: what is rounded up depends on it.
+        """
         network, lines = self._network, self.lines
-        half = in_half(chunk)
-        if half and kernels.usable(chunk.codes.device):
-            return kernels.residuals(network, lines, chunk)
+        if chunk.weights is None and kernels.usable(chunk.codes.device):
+            return kernels.residuals(network, lines, chunk, begin)
         count = chunk.codes.shape[1]
-        out = torch.empty((lines.count, count), device=chunk.codes.device)
+        out = lines.empty(count, torch.float32)
         for part in network.batches(count):
             p, _ = network.conditionals(chunk, part)
             low, high = lines.starts[[part.start, part.stop]]
             own, state = lines.owner[low:high] - part.start, lines.state[low:high]
             there = chunk.codes[lines.variable[low:high]] == state[:, None]
-            out[low:high] = there.float() - p[own, state]
-        return in_halves(out) if half else [weighted(out, chunk)]
+            out[low:high, :count] = weighted(there.float() - p[own, state], chunk)
+        return out if chunk.weights is not None else _rounded(out, lines, begin)
 
 
-def in_half(chunk: Chunk) -> bool:
-    """Return whether products are those of float16 numbers: weights need more room."""
-    return chunk.codes.device.type == "cuda" and chunk.weights is None
+def _rounded(values: Any, lines: Lines, begin: int) -> Any:
+    """Return values times `UNIT` as bytes, rounded up or down at random."""
+    key = torch.zeros(len(values), dtype=torch.int64, device=values.device)
+    key[: lines.count] = lines.variable * 64 + lines.state
+    rows = begin + torch.arange(values.shape[1], device=values.device)
+    chance = _mixed(_mixed(key)[:, None] + rows * 0x9E3779B9 & 0xFFFFFFFF) >> 8
+    return torch.floor(UNIT * values + chance.float() * 2.0**-24).clamp_(max=UNIT).to(torch.int8)
 
 
-def in_halves(values: Any) -> list[Any]:
-    """Return numbers in float16, and what that leaves, times 2^11."""
-    high = values.half()
-    return [high, ((values - high.float()) * 2.0**11).half()]
+def _mixed(x: Any) -> Any:
+    """Return 32 bits that all bits of x decide, as `programs` does."""
+    x = (x ^ (x >> 16)) * 0x85EBCA6B & 0xFFFFFFFF
+    x = (x ^ (x >> 13)) * 0xC2B2AE35 & 0xFFFFFFFF
+    return x ^ (x >> 16)

@@ -96,17 +96,28 @@ class TileScores:
         slack = tile.slack(self.roots, self.separable, limit)
         lines, columns = np.nonzero(found > limit - slack)
         if slack:
-            self._score_again(point, tile, found, lines, columns)
-            chosen = found[lines, columns] > limit
+            exact = self._score_again(point, tile, lines, columns, found[lines, columns])
             found += slack
-            found[lines, columns] -= slack
-            lines, columns = lines[chosen], columns[chosen]
+            found[lines, columns] = exact
+            lines, columns = lines[exact > limit], columns[exact > limit]
         return found, lines, columns
 
+    def largest(self, point: Any, tile: Any) -> float:
+        """Return the largest score of a tile's pairs."""
+        found = tile.scores(self.roots, self.separable)
+        top = float(found.max(initial=0.0))
+        slack = tile.slack(self.roots, self.separable, top)
+        if not slack:
+            return top
+        lines, columns = np.nonzero(found > top - 2.0 * slack)
+        exact = self._score_again(point, tile, lines, columns, found[lines, columns])
+        return float(exact.max(initial=0.0))
+
     def _score_again(
-        self, point: Any, tile: Any, found: Floats, lines: Ints, columns: Ints
-    ) -> None:
-        """Fill in exact scores; pairs that are edges do not matter."""
+        self, point: Any, tile: Any, lines: Ints, columns: Ints, scores: Floats
+    ) -> Floats:
+        """Return exact scores; pairs that are edges do not matter."""
+        out = scores.copy()
         pairs = np.sort(np.stack([tile.first[lines], tile.second[columns]], axis=1), axis=1)
         absent = np.flatnonzero(find_edges(point.potentials.layout, pairs) < 0)
         for some in np.split(absent, range(AGAIN, len(absent), AGAIN)):
@@ -114,11 +125,11 @@ class TileScores:
                 continue
             gradients, offsets, _ = point.pair_gradients(pairs[some])
             if self.separable:
-                scores = np.maximum.reduceat(np.abs(gradients), offsets[:-1])
+                out[some] = np.maximum.reduceat(np.abs(gradients), offsets[:-1])
             else:
-                scores = np.sqrt(np.add.reduceat(gradients**2, offsets[:-1]))
-                scores /= self.roots[pairs[some]].prod(axis=1)
-            found[lines[some], columns[some]] = scores
+                norms = np.sqrt(np.add.reduceat(gradients**2, offsets[:-1]))
+                out[some] = norms / self.roots[pairs[some]].prod(axis=1)
+        return out
 
     def above(
         self, point: Any, variables: Ints, leading: int, limit: float, halted: Callable[[], bool]
@@ -136,9 +147,14 @@ class TileScores:
         for tile in here.tiles(variables, leading):
             if halted():
                 return None
-            found, lines, columns = self.judged(here, tile, limit)
-            pairs.append(np.stack([tile.first[lines], tile.second[columns]], axis=1))
-            scores.append(found[lines, columns])
+            slack = tile.slack(self.roots, self.separable, limit)
+            lines, columns, found = tile.scored_above(self.roots, self.separable, limit - slack)
+            if slack:
+                found = self._score_again(here, tile, lines, columns, found)
+            chosen = found > limit
+            both = np.stack([tile.first[lines], tile.second[columns]], axis=1)
+            pairs.append(both[chosen])
+            scores.append(found[chosen])
         return np.concatenate(pairs), np.concatenate(scores)
 
 

@@ -81,6 +81,36 @@ class Tile:
         starts = offsets(np.array([own.size for own in axes], dtype=np.int64)), offsets(sizes)
         return self._fill(pair_tiles.quick_statistics, joined, starts[0], sizes, along, starts[1])
 
+    def scored_above(
+        self, roots: Floats, largest: bool, limit: float
+    ) -> tuple[Ints, Ints, Floats]:
+        """Return the pairs that score above a limit.
+
+        Their places in the first list and in the second, and their scores.
+        """
+        found = self.scores(roots, largest)
+        lines, columns = np.nonzero(found > limit)
+        return lines, columns, found[lines, columns]
+
+    def striking(
+        self, axes: list[Floats], curvatures: list[Floats], least: Floats
+    ) -> tuple[Ints, Ints, Floats]:
+        """Return the pairs whose statistic is large, as `scored_above` does.
+
+        Parameters
+        ----------
+        least : float64
+            How large, by the number of coordinates of both variables, multiplied.
+        """
+        found = self.statistics(axes, curvatures)
+        first, second = (
+            np.array([len(curvatures[i]) for i in some.tolist()], dtype=np.int64)
+            for some in (self.first, self.second)
+        )
+        chosen = found >= least[first[:, None] * second]
+        lines, columns = np.nonzero(np.triu(chosen, 1) if self.triangle else chosen)
+        return lines, columns, found[lines, columns]
+
     def expectations(self, lines: Ints, columns: Ints) -> Expectations:
         """Return what the loss compares at some pairs: both sides of the model as one.
 

@@ -13,6 +13,7 @@ from scipy.special import gammaincc
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.scores import Scores
 from graftwork.grafting import NetworkFamily, Problem
+from graftwork.grafting.screen import TileScores
 from graftwork.grafting.spaces import BATCH
 from graftwork.grafting.starts import with_pairs
 from graftwork.grafting.stream import RandomOrder
@@ -71,10 +72,8 @@ def largest_score(problem: Problem) -> float:
         tiles = here.tiles(problem.space.variables)
         if tiles is not None:
             roots = np.sqrt(problem.objective.sample.declared.astype(np.float64))
-            scores = (
-                tile.scores(roots, problem.penalty.separable).max(initial=0.0) for tile in tiles
-            )
-            return float(max(scores, default=0.0))
+            scorer = TileScores(roots, problem.penalty.separable)
+            return max((scorer.largest(here, tile) for tile in tiles), default=0.0)
     for pairs in _batches(problem):
         gradients, offsets, _ = point.pair_gradients(pairs)
         largest = max(largest, _largest(problem, pairs, gradients, offsets))

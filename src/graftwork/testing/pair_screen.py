@@ -198,16 +198,11 @@ class View:
         Their places in the first list and in the second, the statistics, and those as shares of
         what is needed.
         """
-        statistics = tile.statistics(self.axes, self.curvatures)
         first, second = (self.rows.contrasts.linear[some] for some in (tile.first, tile.second))
         degrees = np.arange(int(first.max(initial=0) * second.max(initial=0)) + 1)
-        least = _needed(degrees, level)[first[:, None] * second]
-        found = statistics >= share * least
-        if tile.triangle:
-            found = np.triu(found, 1)
-        lines, columns = np.nonzero(found)
-        statistics = statistics[lines, columns]
-        return lines, columns, statistics, statistics / least[lines, columns]
+        needed = _needed(degrees, level)
+        lines, columns, statistics = tile.striking(self.axes, self.curvatures, share * needed)
+        return lines, columns, statistics, statistics / needed[first[lines] * second[columns]]
 
     def needed(self, pairs: Ints, p_value: float) -> Floats:
         """Return the statistic each pair needs for a p-value; infinite where there is no test."""
