@@ -2,9 +2,9 @@
 
     python benchmarks/device.py --same 20              the same networks as the processor's?
     python benchmarks/device.py --size 1000 262144     times of a planted five-state network
-    python benchmarks/device.py --size 10000 1048576 --steps draw,evaluate,score,fit
+    python benchmarks/device.py --size 10000 1048576 --steps kernels,evaluate,score,fit
 
-Steps are draw, upload, evaluate, score, fit and structure. Every step prints when it is done and is
+Steps are kernels (beside the least they can take), upload, evaluate, score, fit and structure. Every step prints when it is done and is
 written to the file of results, so that a run that is cut off still tells.
 """
 
@@ -28,18 +28,24 @@ from graftwork.data.encoded_parts import prepare_rows
 from graftwork.estimators import devices
 from graftwork.estimators.devices import on_device
 from graftwork.inference import Layout, Potentials
+from graftwork.inference.device.drawing import gibbs_sample_on
 from graftwork.objectives import PseudoLikelihood
 
 try:  # so that --help works without it
     import torch
 
+    from graftwork.device import counting, kernels
+    from graftwork.device.counting import Lines, product
+    from graftwork.device.memory import tensor
     from graftwork.device.network import DeviceNetwork
-    from graftwork.device.rows import Chunk
+    from graftwork.device.rows import Chunk, DeviceRows
 except ImportError:
     torch = None  # type: ignore[assignment]
 
 STATES = 5
-STEPS = ("draw", "upload", "evaluate", "score", "fit", "structure")
+# What one H200 moves and multiplies in a second.
+BYTES_S, FLOPS = 4.3e12, 790e12
+STEPS = ("kernels", "upload", "evaluate", "score", "fit", "structure")
 
 
 class Notes:
@@ -85,7 +91,7 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def planted(n: int, strength: float = 0.7, seed: int = 0) -> tuple[nx.Graph, Potentials]:
+def planted(n: int, strength: float = 0.7, seed: int = 0) -> Potentials:
     """Return a scale-free network of five-state variables; tables of hubs are weaker."""
     rng = np.random.default_rng(seed)
     graph = nx.barabasi_albert_graph(n, 2, seed=seed + 1)
@@ -98,37 +104,14 @@ def planted(n: int, strength: float = 0.7, seed: int = 0) -> tuple[nx.Graph, Pot
     most = degree[edges].max(axis=1)
     tables /= np.sqrt(np.maximum(most / 10, 1))[:, None, None]
     unary = rng.normal(0, 0.3, n * STATES)
-    return graph, Potentials(layout, np.concatenate([unary, tables.ravel()]))
+    return Potentials(layout, np.concatenate([unary, tables.ravel()]))
 
 
-def draw(graph: nx.Graph, potentials: Potentials, rows: int, sweeps: int, device: Any) -> Any:
-    """Return codes (n, rows) by Gibbs sampling, colour by colour."""
-    generator = torch.Generator(device=device).manual_seed(1)
-    n = potentials.layout.n_variables
-    colour = nx.greedy_color(graph, "smallest_last")
-    classes = [
-        np.array(sorted(v for v in colour if colour[v] == c))
-        for c in range(max(colour.values()) + 1)
-    ]
-    networks = [DeviceNetwork.of(potentials, own, device) for own in classes]
-    codes = torch.randint(
-        0, STATES, (n, rows), dtype=torch.uint8, device=device, generator=generator
-    )
-    for start in range(0, rows, 2**16):
-        part = codes[:, start : start + 2**16]
-        for _ in range(sweeps):
-            for network in networks:
-                for some in network.batches(part.shape[1]):
-                    p, _logs = network.conditionals(Chunk(part, None), some)
-                    levels = p.cumsum_(dim=1)
-                    u = torch.rand((len(p), part.shape[1]), device=device, generator=generator)
-                    drawn = (levels < u[:, None]).sum(dim=1).clamp_(max=STATES - 1)
-                    part[network.nodes[some].long()] = drawn.to(torch.uint8)
-    return codes
-
-
-def table_of(codes: Any) -> Table:
-    array = codes.cpu().numpy()
+def drawn(potentials: Potentials, rows: int, sweeps: int, device: Any) -> Table:
+    """Return rows by Gibbs sampling, a chain each."""
+    rng = np.random.default_rng(1)
+    given = {"burn_in": sweeps - 1, "thin": 1, "n_chains": rows}
+    array = gibbs_sample_on(device.type, potentials, rows, rng, **given)
     names = tuple(f"v{i}" for i in range(len(array)))
     return Table.trusted(names, (tuple(range(STATES)),) * len(array), array, None, None)
 
@@ -141,8 +124,8 @@ def same(count: int, device: Any, notes: Notes) -> None:
     """Fit small problems on both, and compare."""
     for k in range(count):
         n, rows = 20 + 5 * (k % 4), 3000 * (1 + k % 3)
-        graph, potentials = planted(n, seed=k)
-        table = table_of(draw(graph, potentials, rows, 60, device))
+        potentials = planted(n, seed=k)
+        table = drawn(potentials, rows, 60, device)
         for options in ({"lam": 0.01}, {}):
             fits, seconds = [], []
             for where in ("cpu", "cuda"):
@@ -182,14 +165,13 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
     steps = given.steps.split(",")
     about = {"n": n, "rows": rows}
     with Clock() as clock:
-        graph, potentials = planted(n)
-        codes = draw(graph, potentials, rows, given.sweeps, device)
-    updates = n * rows * given.sweeps / clock.seconds / 1e9
-    notes.add(step="draw", **about, seconds=clock.seconds, billion_updates_s=updates)
-    with Clock() as clock:
-        table = table_of(codes)
-    del codes
-    notes.add(step="to host", **about, seconds=clock.seconds)
+        potentials = planted(n)
+        table = drawn(potentials, rows, given.sweeps, device)
+    notes.add(step="draw", **about, seconds=clock.seconds)
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
+    if "kernels" in steps:
+        floors(potentials, table, device, notes)
     truth = {tuple(f"v{i}" for i in pair) for pair in potentials.layout.edges.tolist()}
     truth = {tuple(sorted(edge)) for edge in truth}
     if {"upload", "evaluate", "score"} & set(steps):
@@ -213,9 +195,9 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
             with Clock(given.profile) as clock:
                 largest, count = 0.0, 0
                 for tile in point.tiles(np.arange(n)):
-                    found = tile.scores(roots, False)
-                    largest, count = max(largest, float(found.max())), count + 1
-            rate = 2 * (n * (STATES - 1)) ** 2 * rows * 2 / clock.seconds / 1e12
+                    found = tile.scored_above(roots, False, given.lam)[2]
+                    largest, count = max(largest, float(found.max(initial=0.0))), count + 1
+            rate = 2 * (n * (STATES - 1)) ** 2 * rows / clock.seconds / 1e12
             notes.add(step=name, **about, seconds=clock.seconds, tiles=count, tflops=rate)
         listed = np.random.default_rng(0).integers(0, n, (20000, 2))
         listed = np.unique(np.sort(listed[listed[:, 0] != listed[:, 1]], axis=1), axis=0)
@@ -226,7 +208,9 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
         if step not in steps:
             continue
         with Clock(given.profile) as clock:
-            network = gw.MarkovNetwork(device="cuda", verbose=1, **options).fit(table)
+            network = gw.MarkovNetwork(
+                device="cuda", verbose=1, max_seconds=given.most, **options
+            ).fit(table)
         edges = edges_of(network)
         hits = len(edges & truth)
         peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
@@ -235,6 +219,73 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
             precision=hits / max(1, len(edges)), recall=hits / len(truth), peak_gib=peak,
             converged=network.certificate_.converged,
         )  # fmt: skip
+
+
+def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> None:
+    """Time the kernels beside what their bytes and their products take at least."""
+    layout, n, rows = potentials.layout, table.n_variables, table.n_rows
+    there = tensor(table.codes, device)
+    held = DeviceRows(table.codes, None, device, there)
+    degrees = np.bincount(layout.edges.ravel(), minlength=n)
+    hubs = np.argsort(-degrees, kind="stable")[: max(1, n // 10)]
+    network = DeviceNetwork.of(potentials, hubs, device, torch.float64)
+    halves, width = network.halves, network.width
+    whole = [
+        torch.zeros(shape, dtype=torch.int64, device=device)
+        for shape in ((len(hubs), width), (len(hubs), width), (len(halves.others), width, width))
+    ]
+    nothing = kernels.Targets(
+        np.zeros(len(hubs) + 1, dtype=np.int64), halves.others[:0], width, device
+    )
+    listed = kernels.Targets(halves.starts, halves.others, width, device)
+    chunk, everyone = Chunk(there[:, : 2**16], None), slice(0, len(hubs))
+    few = np.flatnonzero((degrees > 0) & (degrees <= 5))
+    both = [
+        [b if a == i else a for a, b in layout.edges.tolist() if i in (a, b)] for i in few[:200]
+    ]
+    wanted = [(int(i), np.array(own)) for i, own in zip(few, both, strict=False)]
+    cards, some = layout.cards, chunk.codes.shape[1]
+    lines = Lines.of(cards - 1, np.arange(n), device)
+    plain = DeviceNetwork.of(potentials, np.arange(n), device)
+    ones = lines.indicators(chunk.codes, torch.int8)
+    left = kernels.residuals(plain, lines, chunk, 0)
+    own_reads = some * len(halves.others)
+    written = some * len(hubs) * 4 * width
+    groups = sum(-(-int(d) // listed.together) for d in degrees[hubs])
+    jobs = {
+        "states of all variables": (lambda: counting.count_states(held, table), n * rows, 0),
+        "configurations of 200": (
+            lambda: counting.count_configurations(held, cards, wanted, 2**14),
+            rows * sum(map(len, both)), 0,
+        ),
+        "conditionals as whole numbers": (
+            lambda: kernels.sum_by_codes(network, chunk, everyone, nothing, whole),
+            own_reads + written, 0,
+        ),
+        "and their sums by codes": (
+            lambda: kernels.sum_by_codes(network, chunk, everyone, listed, whole),
+            2 * own_reads + written + some * groups * 4 * width,
+            2 * some * groups * 4 * width * listed.together * width,
+        ),
+        "residuals": (
+            lambda: kernels.residuals(plain, lines, chunk, 0),
+            some * (2 * layout.n_edges + n + lines.count), 0,
+        ),
+        "indicators": (
+            lambda: lines.indicators(chunk.codes, torch.int8), some * (n + lines.count), 0,
+        ),
+        "all pairs (bytes)": (
+            lambda: product(left, ones), some * 2 * lines.count + 4 * lines.count**2,
+            some * lines.count**2,  # bytes are multiplied twice as fast as 16 bits
+        ),
+    }  # fmt: skip
+    for name, (run, n_bytes, products) in jobs.items():
+        run()
+        with Clock() as clock:
+            for _ in range(3):
+                run()
+        seconds, least = clock.seconds / 3, max(n_bytes / BYTES_S, products / FLOPS)
+        notes.add(kernel=name, n=n, rows=rows, seconds=seconds, floor=least, ratio=seconds / least)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -246,6 +297,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--lam", type=float, default=0.006)
+    parser.add_argument("--most", type=float, metavar="SECONDS", help="limit of each fit")
     parser.add_argument("--sweeps", type=int, default=30)
     parser.add_argument("--profile", action="store_true", help="where the time goes")
     parser.add_argument(

@@ -13,6 +13,7 @@ pytest.importorskip("triton", reason="Triton is not installed: make test-gpu has
 
 CHECK = """
 import numpy as np, torch
+from graftwork.data import Table
 from graftwork.device import conditionals, counting, kernels, tiles
 from graftwork.device.counting import Lines
 from graftwork.device.network import DeviceNetwork
@@ -44,6 +45,9 @@ for dtype in (torch.float32, torch.float64):
     close(both(lambda: network.conditionals(chunk, slice(1, 4))), 1e-6)
 for own in (None, weights):
     rows = DeviceRows(codes, own, device, torch.as_tensor(codes))
+    table = Table(tuple("abcd"), tuple(tuple(range(s)) for s in cards.tolist()), codes, own)
+    for one, other in zip(*both(lambda: counting.count_states(rows, table))):
+        close((one, other), 1e-9)
     wanted = [(0, np.array([1, 3])), (1, np.array([0, 2])), (2, np.array([1]))]
     for one, other in zip(*both(lambda: counting.count_configurations(rows, cards, wanted, 99))):
         close((one, other), 1e-9)

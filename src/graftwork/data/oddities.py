@@ -50,9 +50,13 @@ def lone_columns(table: AnyTable) -> tuple[Hashable, ...]:
     >>> lone_columns(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
     ('id',)
     """
+    return _lone_columns(table, _counts(table))
+
+
+def _lone_columns(table: AnyTable, counts: Iterable[Any]) -> tuple[Hashable, ...]:
     if table.total_weight > HEAVY * table.n_rows:
         return ()
-    return lone_by_counts(table.names, table.states, _counts(table))
+    return lone_by_counts(table.names, table.states, counts)
 
 
 def lone_by_counts(
@@ -87,8 +91,12 @@ def number_columns(table: AnyTable) -> dict[Hashable, int]:
     >>> number_columns(Table(("age",), (ages,), [list(range(62)) * 10]))
     {'age': 62}
     """
+    return _number_columns(table, _counts(table))
+
+
+def _number_columns(table: AnyTable, rows: Iterable[Any]) -> dict[Hashable, int]:
     found = {}
-    for name, states, counts in zip(table.names, table.states, _counts(table), strict=True):
+    for name, states, counts in zip(table.names, table.states, rows, strict=True):
         if len(states) > MANY_STATES and all(map(_is_number, states)):
             seen = int(np.count_nonzero(counts))
             if seen > MANY_STATES:
@@ -156,9 +164,13 @@ def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
     >>> missing_codes(Table(("mood", "sleep", "grade"), states, rows))
     {'mood': (99,), 'sleep': ("don't know",)}
     """
+    return _missing_codes(table, _counts(table))
+
+
+def _missing_codes(table: AnyTable, rows: Iterable[Any]) -> dict[Hashable, tuple[Hashable, ...]]:
     ordered = {} if table.ordered is None else table.ordered.scores
     found: dict[Hashable, tuple[Hashable, ...]] = {}
-    for name, states, counts in zip(table.names, table.states, _counts(table), strict=True):
+    for name, states, counts in zip(table.names, table.states, rows, strict=True):
         seen = [state for state, times in zip(states, counts, strict=True) if times]
         texts = [state for state in seen if isinstance(state, str) and not is_number(state)]
         told = [text for text in texts if NO_ANSWER.fullmatch(_spoken(text))]
@@ -194,9 +206,10 @@ def column_remarks(table: AnyTable) -> tuple[str, ...]:
     >>> column_remarks(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
     ("Column 'id' has a value of its own in many rows, as identifiers and free text do...",)
     """
-    lone = lone_columns(table)
-    numbers = {name: n for name, n in number_columns(table).items() if name not in lone}
-    gone = {name: own for name, own in missing_codes(table).items() if name not in lone}
+    counts = list(_counts(table))
+    lone = _lone_columns(table, counts)
+    numbers = {name: n for name, n in _number_columns(table, counts).items() if name not in lone}
+    gone = {name: own for name, own in _missing_codes(table, counts).items() if name not in lone}
     texts = {n: own for n, own in text_number_columns(table).items() if n not in gone}
     found = [_lone_words(lone), _number_words(numbers), _text_number_words(texts)]
     return tuple(filter(None, [*found, *_code_words(table, gone)]))

@@ -16,9 +16,10 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.objectives.pair_sums import LANES
 from graftwork.objectives.pseudo import Sums
 
-
 # Rows summed at once where nothing is kept of a row.
 ROWS = 2**20
+# Share of the free memory that conditionals as whole numbers take.
+TERMS = 0.1
 # In a sum of whole numbers 1 is this many.
 UNIT = 2.0**28
 
@@ -64,9 +65,14 @@ def sum_by_codes(
     logs = torch.zeros(count, dtype=torch.float64, device=device)
     if kernels.usable(device) and not rows.weighted:  # whole numbers have no weights
         whole = [torch.zeros(shape, dtype=torch.int64, device=device) for shape in shapes]
-        last, listed = (tensor(own, device, torch.int32) for own in (ends, targets))
-        for chunk in rows.chunks(ROWS):
-            logs += kernels.sum_by_codes(network, chunk, last, listed, *whole)
+        listed = kernels.Targets(ends, targets, width, device)
+        room = int(TERMS * free_bytes(device)) // (4 * width)  # variables times rows
+        size = min(ROWS, max(kernels.SPAN, room // max(1, count) // kernels.SPAN * kernels.SPAN))
+        step = max(1, room // size)
+        for chunk in rows.chunks(size):
+            for start in range(0, count, step):
+                part = slice(start, min(start + step, count))
+                logs[part] += kernels.sum_by_codes(network, chunk, part, listed, whole)
         return logs.cpu().numpy(), *(own.cpu().numpy() / UNIT for own in whole)
     states, squares, pairs = (
         torch.zeros(shape, dtype=torch.float64, device=device) for shape in shapes

@@ -19,8 +19,9 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.configurations import Counted, Wanted
 from graftwork.objectives.some_rows import Taken, mixed, numbers_of_codes, take_least
 
-# Configurations with up to this many possible keys are counted; others are too many.
-MOST_KEYS = 2**22
+# Configurations with up to this many possible keys are counted; variables that may have more are
+# summed by rows, which a device does faster than the processor walks through configurations.
+MOST_KEYS = 2**14
 # Numbers in the histograms of variables that are counted together, on CPU tensors.
 BATCH = 2**22
 # Rows looked at at once.
@@ -31,10 +32,13 @@ MANY_PAIRS, DENSE = 4096, 0.2
 
 def count_states(rows: DeviceRows, table: Table) -> tuple[list[Ints], list[Floats]]:
     """Return how many rows are in each state, and their weight (`graftwork.data.placed`)."""
-    n, width = rows.n_variables, int(table.cards.max(initial=1))
+    n, width = rows.n_variables, width_of(table.cards)
     counts = torch.zeros((n, width), dtype=torch.int64, device=rows.device)
     masses = torch.zeros((n, width), dtype=torch.float64, device=rows.device)
     for chunk in rows.chunks(ROWS):
+        if kernels.usable(rows.device) and chunk.weights is None:
+            kernels.count_states(chunk.codes, counts)
+            continue
         step = max(1, int(0.02 * free_bytes(rows.device)) // max(1, 9 * chunk.codes.shape[1]))
         for first in range(0, n, step):
             own = chunk.codes[first : first + step]

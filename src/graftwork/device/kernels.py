@@ -7,6 +7,7 @@ in registers; its tables are small and stay in the cache.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -17,9 +18,11 @@ from graftwork.device.memory import tensor
 from graftwork.device.rows import Chunk
 from graftwork.inference.layout import Ints
 
-# Rows of a program; states times rows of one that sums in float64, and its warps.
+# Rows of a program; states times rows of one in float64.
 BLOCK = 512
-SUMMED, WARPS = 2048, 4
+SUMMED = 2048
+# Rows whose sums are exact in float32, and rows multiplied at once.
+SPAN, ROWS_TOGETHER = 2**14, 128
 
 
 @cache
@@ -88,7 +91,7 @@ def indicators(codes: Any, lines: Any) -> Any:
 
 
 def sum_by_codes(
-    network: Any, chunk: Chunk, ends: Any, targets: Any, states: Any, squares: Any, pairs: Any
+    network: Any, chunk: Chunk, part: slice, targets: Targets, sums: Sequence[Any]
 ) -> Any:
     """Add sums of p, p^2 and p by codes, in units of 2^-28; return those of the log-normalisers.
 
@@ -96,24 +99,70 @@ def sum_by_codes(
     ----------
     network : DeviceNetwork
         In float64.
-    ends, targets : (k + 1,), (h,) int32 tensors
-        The variables by whose codes p is summed, those of each variable one after the other.
-    states, squares : (k, width) int64 tensors
-    pairs : (h, width, width) int64 tensor
+    part : slice
+        Of its variables.
+    targets : Targets
+    sums : (k, width), (k, width) and (h, width, width) int64 tensors
     """
-    from graftwork.device.programs import sum_by_codes as program
+    from graftwork.device.programs import add_terms, fill_terms
 
     codes, rows = chunk.codes, chunk.codes.shape[1]
-    count, width = len(network.variables), network.width
+    count, width, (states, squares, pairs) = part.stop - part.start, network.width, sums
     block = max(64, SUMMED // width)
-    blocks = _cut(rows, block)
+    blocks, room = _cut(rows, block), _cut(rows, 16) * 16
     logs = torch.empty((blocks, count), dtype=torch.float64, device=codes.device)
-    program[(count, blocks)](
-        codes, network.starts, network.others, network.tables, network.unary, ends, targets, logs,
-        states, squares, pairs, codes.stride(0), rows, count, W=width, S=max(16, width), B=block,
-        num_warps=WARPS,
+    terms = torch.empty((count, 4 * width, room), dtype=torch.int8, device=codes.device)
+    fill_terms[(count, blocks)](
+        codes, network.starts, network.others, network.tables, network.unary, terms, logs,
+        states[part], squares[part], codes.stride(0), room, rows, part.start, count,
+        W=width, B=block,
     )  # fmt: skip
+    owners, firsts, counts = targets.groups(part)
+    if len(owners):
+        add_terms[(len(owners), _cut(rows, SPAN))](
+            terms, codes, owners, firsts, counts, targets.listed, pairs, codes.stride(0), room,
+            rows, W=width, G=targets.together, K=ROWS_TOGETHER, SPAN=SPAN,
+        )  # fmt: skip
     return logs.sum(dim=0)
+
+
+class Targets:
+    """The variables by whose codes conditionals are summed, cut into groups of a few.
+
+    Parameters
+    ----------
+    ends, listed : (k + 1,), (h,) int64
+        Those of each of k variables, one after the other.
+    width : int
+        States of a variable, filled up.
+    """
+
+    def __init__(self, ends: Ints, listed: Ints, width: int, device: Any) -> None:
+        self.together = max(4, min(16, 128 // width))
+        self.listed = tensor(listed, device, torch.int32)
+        sizes = np.diff(ends)
+        groups = -(-sizes // self.together)
+        self._starts = np.concatenate([[0], np.cumsum(groups)])
+        self._owners = np.repeat(np.arange(len(sizes)), groups)
+        number = np.arange(self._starts[-1]) - self._starts[self._owners]
+        self._firsts = ends[self._owners] + self.together * number
+        self._counts = np.minimum(ends[self._owners + 1] - self._firsts, self.together)
+        self._device = device
+
+    def groups(self, part: slice) -> list[Any]:
+        """Return owners (places in part of the variables), first targets, and how many."""
+        some = slice(*self._starts[[part.start, part.stop]].tolist())
+        found = self._owners[some] - part.start, self._firsts[some], self._counts[some]
+        return [tensor(own, self._device, torch.int32) for own in found]
+
+
+def count_states(codes: Any, out: Any) -> None:
+    """Add how many rows are in each state to ``out``, (variables, width) int64."""
+    from graftwork.device.programs import count_states as program
+
+    (count, rows), width = codes.shape, out.shape[1]
+    block = max(64, 2**15 // width)
+    program[(count, _cut(rows, block))](codes, out, codes.stride(0), rows, W=width, B=block)
 
 
 def count_pairs(codes: Any, pairs: Any, width: int, out: Any) -> None:

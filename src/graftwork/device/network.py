@@ -11,7 +11,7 @@ import torch
 
 from graftwork.device.memory import free_bytes, tensor
 from graftwork.device.rows import Chunk
-from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.inference.layout import Ints, Layout, Potentials
 
 # What states that are not there have for a logit.
 NOTHING = -1e30

@@ -17,7 +17,7 @@ def _logits(
     last = tl.load(starts + v + 1).to(tl.int64)
     for k in range(first, last):
         j = tl.load(others + k).to(tl.int64)
-        x = tl.load(codes + j * stride + r, mask=there, other=0).to(tl.int64)
+        x = tl.load(codes + j * stride + r, mask=there, other=0).to(tl.int32)
         at = tables + k * W * W
         found += tl.load(at + s[:, None] * W + x[None, :])
     return found
@@ -111,61 +111,96 @@ def indicators(codes, variables, states, out, stride, width, rows, B: tl.constex
 
 
 @triton.jit
-def sum_by_codes(
+def fill_terms(
     codes,
     starts,
     others,
     tables,
     unary,
-    ends,
-    targets,
+    terms,
     logs,
     states,
     squares,
-    pairs,
     stride,
+    width,
     rows,
+    first,
     count,
     W: tl.constexpr,
-    S: tl.constexpr,
     B: tl.constexpr,
 ):
-    """Add sums over rows of p, of p^2, and of p by the codes of other variables, as whole numbers.
+    """Fill p of variables from ``first`` on as whole numbers, and add the sums of p and p^2.
 
-    Numbers are in units of 2^-28, of which p has four terms of 7 bits. Products of these with
-    indicators, and their sums over a block, are exact in float16 and float32. ``logs`` has the sum
-    of the log-normalisers of each block.
+    Numbers are in units of 2^-28, of which ``terms`` (variables, 4 W, width) has 7 bits each, the
+    highest first. ``logs`` gets the sum of the log-normalisers of each block.
     """
     k = tl.program_id(0).to(tl.int64)
     block = tl.program_id(1)
     r = block * B + tl.arange(0, B)
     there = r < rows
     s = tl.arange(0, W)
-    logits = _logits(codes, starts, others, tables, unary, k, r, there, stride, W, B)
+    logits = _logits(codes, starts, others, tables, unary, first + k, r, there, stride, W, B)
     top = tl.max(logits, axis=0)
     raised = tl.exp(logits - top[None, :])
     total = tl.sum(raised, axis=0)
-    tl.store(logs + block * count + k, tl.sum(tl.where(there, top + tl.log(total), 0.0), axis=0))
-    p = tl.where(there[None, :], raised / total[None, :], 0.0)
+    sums = tl.sum(tl.where(there, top + tl.log(total), 0.0), axis=0)
+    tl.store(logs + block * count + k, sums)
+    p = raised * tl.where(there, 1.0 / total, 0.0)[None, :]
     q = tl.minimum((p * 268435456.0 + 0.5).to(tl.int32), 268435455)
     tl.atomic_add(states + k * W + s, tl.sum(q.to(tl.int64), axis=1))
     tl.atomic_add(squares + k * W + s, tl.sum((p * p * 268435456.0 + 0.5).to(tl.int64), axis=1))
-    high = tl.join(q >> 21, (q >> 14) & 127)
-    low = tl.join((q >> 7) & 127, q & 127)
-    terms = tl.permute(tl.join(high, low), (3, 2, 0, 1))
-    terms = tl.reshape(terms, (4 * W, B)).to(tl.float16)
-    shift = 21 - 7 * (tl.arange(0, 4 * W) // W)
-    c = tl.arange(0, S)
-    first = tl.load(ends + k).to(tl.int64)
-    last = tl.load(ends + k + 1).to(tl.int64)
-    for h in range(first, last):
-        j = tl.load(targets + h).to(tl.int64)
-        x = tl.load(codes + j * stride + r, mask=there, other=255).to(tl.int32)
-        seen = (x[:, None] == c[None, :]).to(tl.float16)
-        found = tl.dot(terms, seen).to(tl.int64) << shift[:, None]
-        found = tl.sum(tl.reshape(found, (4, W, S)), axis=0)
-        at = pairs + h * W * W + s[:, None] * W + c[None, :]
-        tl.atomic_add(at, found, mask=(c < W)[None, :])
+    at = terms + (k * 4 * W + s)[:, None] * width + r[None, :]
+    mask = there[None, :]
+    tl.store(at, (q >> 21).to(tl.int8), mask=mask)
+    tl.store(at + W * width, ((q >> 14) & 127).to(tl.int8), mask=mask)
+    tl.store(at + 2 * W * width, ((q >> 7) & 127).to(tl.int8), mask=mask)
+    tl.store(at + 3 * W * width, (q & 127).to(tl.int8), mask=mask)
+
+
+@triton.jit
+def add_terms(
+    terms,
+    codes,
+    owners,
+    firsts,
+    counts,
+    targets,
+    pairs,
+    stride,
+    width,
+    rows,
+    W: tl.constexpr,
+    G: tl.constexpr,
+    K: tl.constexpr,
+    SPAN: tl.constexpr,
+):
+    """Add p of an owner by the codes of up to G other variables, over SPAN rows.
+
+    A product of terms with indicators; its sums of up to 127 SPAN are exact in float32.
+    """
+    g = tl.program_id(0)
+    begin = tl.program_id(1) * SPAN
+    own = tl.load(owners + g).to(tl.int64)
+    first = tl.load(firsts + g).to(tl.int64)
+    count = tl.load(counts + g)
+    slot = tl.arange(0, G)
+    j = tl.load(targets + first + slot, mask=slot < count, other=0).to(tl.int64)
+    line = tl.arange(0, 4 * W)
+    c = tl.arange(0, W)
+    found = tl.zeros([4 * W, G * W], tl.float32)
+    for start in range(0, tl.minimum(SPAN, rows - begin), K):
+        r = begin + start + tl.arange(0, K)
+        there = r < rows
+        at = terms + (own * 4 * W + line)[:, None] * width + r[None, :]
+        some = tl.load(at, mask=there[None, :], other=0).to(tl.float16)
+        x = tl.load(codes + j[None, :] * stride + r[:, None], mask=there[:, None], other=255)
+        seen = (x.to(tl.int32)[:, :, None] == c[None, None, :]).to(tl.float16)
+        found = tl.dot(some, tl.reshape(seen, (K, G * W)), found)
+    whole = found.to(tl.int64) << (21 - 7 * (line // W))[:, None]
+    whole = tl.sum(tl.reshape(whole, (4, W, G * W)), axis=0)
+    column = tl.arange(0, G * W)
+    at = pairs + ((first + column // W)[None, :] * W + c[:, None]) * W + (column % W)[None, :]
+    tl.atomic_add(at, whole, mask=(column // W < count)[None, :])
 
 
 @triton.jit
@@ -187,6 +222,17 @@ def count_pairs(codes, pairs, out, stride, rows, W: tl.constexpr, S: tl.constexp
     mask = (s < W)[:, None] & (s < W)[None, :]
     at = out + k * W * W + s[:, None] * W + s[None, :]
     tl.store(at, tl.load(at, mask=mask, other=0) + found.to(tl.int64), mask=mask)
+
+
+@triton.jit
+def count_states(codes, out, stride, rows, W: tl.constexpr, B: tl.constexpr):
+    """Add how many rows are in each state of a variable."""
+    k = tl.program_id(0).to(tl.int64)
+    r = tl.program_id(1) * B + tl.arange(0, B)
+    s = tl.arange(0, W)
+    x = tl.load(codes + k * stride + r, mask=r < rows, other=255).to(tl.int32)
+    there = (x[None, :] == s[:, None]) & (r < rows)[None, :]
+    tl.atomic_add(out + k * W + s, tl.sum(there.to(tl.int32), axis=1).to(tl.int64))
 
 
 @triton.jit

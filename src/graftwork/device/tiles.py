@@ -10,6 +10,7 @@ the sums of a residual over all codes of another variable are those of the loss'
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -77,24 +78,22 @@ class DeviceTile:
         sample = self.at.sample
         scale = 1.0
         if not largest:
-            scale = float(roots[self.first].min() * roots[self.second].min())
+            scale = float(roots[self.first].min()) * float(roots[self.second].min())
         if sample.weights is not None:
             return 4 * CUT_OFF / scale + CUT_OFF * limit
         own, other = (float(sample.cards[some].max()) for some in (self.first, self.second))
         # Of a cell before the last states are filled in; then of the largest cell, or the norm.
-        deviation = 0.5 / UNIT / float(sample.total_weight) ** 0.5
+        deviation = 0.5 / UNIT / math.sqrt(sample.total_weight)
         if largest:
-            return DEVIATIONS * deviation * (own + other) ** 0.5
-        mean = 2.0 * deviation * (own + other - 2.0) ** 0.5
-        return (mean + DEVIATIONS * deviation * (own * other) ** 0.5) / scale
+            return DEVIATIONS * deviation * math.sqrt(own + other)
+        mean = 2.0 * deviation * math.sqrt(own + other - 2.0)
+        return (mean + DEVIATIONS * deviation * math.sqrt(own * other)) / scale
 
     def scores(self, roots: Floats, largest: bool) -> Floats:
         """Return norms of the gradient tables over both variables' roots, or largest entries."""
         return self._dense(self._scores(roots, largest))
 
-    def scored_above(
-        self, roots: Floats, largest: bool, limit: float
-    ) -> tuple[Ints, Ints, Floats]:
+    def scored_above(self, roots: Floats, largest: bool, limit: float) -> tuple[Ints, Ints, Floats]:
         """Return the pairs that score above a limit (see `Tile.scored_above`)."""
         return self._chosen(
             (some, found, found > limit) for some, found in self._scores(roots, largest)

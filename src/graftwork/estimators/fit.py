@@ -17,6 +17,7 @@ from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import prepare_rows
 from graftwork.data.oddities import warn_of_columns
+from graftwork.data.parts import TilingEngine
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.placing import comes_in_parts
 from graftwork.errors import ConvergenceWarning
@@ -151,10 +152,10 @@ def fit(
             counted.warn()
         return counted
     table, found = read_rows(spec, X, sample_weight)
+    table = on_device(table, spec.device, spec.n_jobs)
     data = LearnedFrom.of(table, found, order=spec.ordinal is None and spec.ordered)
     if not isinstance(X, Table | PlacedTable | str | PathLike):  # reading a file has warned
         warn_of_columns(table)
-    table = on_device(table, spec.device, spec.n_jobs)
     rng = spec.rng()
     keep, jobs = bool(spec.unary), spec.n_jobs
     draws = spec.missing in ("available-case", "impute")
@@ -223,7 +224,8 @@ def fit_rows(
         How often tests choose among all pairs; default until all tests agree, which a network to
         draw cells with need not.
     """
-    recipe = spec.recipe_for(table.n_variables)
+    tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
+    recipe = spec.recipe_for(table.n_variables, tiling)
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)

@@ -41,6 +41,8 @@ from graftwork.selection.criteria import CRITERIA, Criterion
 # quicker (benchmarks/growth.py). With prior knowledge or missing cells pairs must be listed: there
 # it is quicker later.
 MOST_VARIABLES, MOST_LISTED = 1000, 2500
+# The same where a device multiplies all pairs at once; the scores of more are not kept.
+MOST_ON_DEVICE = 11_585
 # What parameters are where nobody gives them, as they are used.
 DEFAULT_VALUES = {
     name: value
@@ -183,17 +185,18 @@ class FitSpec:
         """Return the same with another limit on time."""
         return replace(self, budget=replace(self.budget, max_seconds=seconds))
 
-    def recipe_for(self, n_variables: int) -> Recipe:
+    def recipe_for(self, n_variables: int, on_device: bool = False) -> Recipe:
         """Return the method for this many variables: what method="auto" stands for.
 
         Where every way ends at the same network (a convex loss, no limit but one on time), the
-        quickest: working set of up to a thousand variables, best-choice of more. Otherwise
+        quickest: working set of up to a thousand variables (or ten thousand, where a device
+        scores all pairs at once), best-choice of more. Otherwise
         best-choice, whose network is a good one at any time and which needs no pass over all pairs.
         """
         unlimited = replace(self.budget, max_seconds=None) == Budget()
         free = unlimited and self.arrivals is None and self.loss == "pseudolikelihood"
         listed = not self.knowledge.empty or self.missing in ("available-case", "impute")
-        most = MOST_LISTED if listed else MOST_VARIABLES
+        most = MOST_LISTED if listed else MOST_ON_DEVICE if on_device else MOST_VARIABLES
         small = n_variables <= most and self.penalty not in ("l2", "none")
         plain = self.recipe.selector == best_choice().selector
         if not (self.automatic and free and small and plain):

@@ -81,9 +81,7 @@ class Tile:
         starts = offsets(np.array([own.size for own in axes], dtype=np.int64)), offsets(sizes)
         return self._fill(pair_tiles.quick_statistics, joined, starts[0], sizes, along, starts[1])
 
-    def scored_above(
-        self, roots: Floats, largest: bool, limit: float
-    ) -> tuple[Ints, Ints, Floats]:
+    def scored_above(self, roots: Floats, largest: bool, limit: float) -> tuple[Ints, Ints, Floats]:
         """Return the pairs that score above a limit.
 
         Their places in the first list and in the second, and their scores.

@@ -14,6 +14,7 @@ not count.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -395,9 +396,14 @@ def _edge_sums(at: Conditionals, nodes: Ints, changes: Floats, removed: bool) ->
 def _sum_rows(conditionals: Conditionals, nodes: Ints, sums: Sums) -> None:
     """Fill the sums of these variables, which have neighbours."""
     away = nodes[conditionals.neighbourhoods.apart[nodes]]
-    _sum_here(conditionals, nodes[~conditionals.neighbourhoods.apart[nodes]], sums)
-    if len(away):
-        found = Sums(*conditionals.over_rows(_sums_of, away, variables=away))
+    here = nodes[~conditionals.neighbourhoods.apart[nodes]]
+    if not len(away):
+        _sum_here(conditionals, here, sums)
+    else:  # both at once: what is here does not wait for the parts
+        with ThreadPoolExecutor(1) as pool:
+            job = pool.submit(_sum_here, conditionals, here, sums)
+            found = Sums(*conditionals.over_rows(_sums_of, away, variables=away))
+            job.result()
         layout = conditionals.potentials.layout
         chosen = np.zeros(layout.n_variables, dtype=bool)
         chosen[away] = True
