@@ -310,6 +310,37 @@ def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch
     assert np.allclose(every.log_p[shared], quick.log_p, rtol=1e-9)
 
 
+@pytest.mark.parametrize("allowed", [20, 0])
+def test_variances_of_some_rows_decide_what_is_tested(allowed, monkeypatch):
+    """Of 780 pairs, 40 of which depend: the same discoveries, and far fewer tests."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 3, (40, 6000))
+    for j in range(1, 40):
+        same = rng.random(6000) < rng.choice([0.06, 0.2])
+        codes[j, same] = codes[j - 1, same]
+    names, states = tuple(map(str, range(40))), ((0, 1, 2),) * 40
+    sample = prepare(Table(names, states, codes))
+    problem = Problem(PseudoLikelihood(sample, 1), GroupL1(0.1))
+    point = problem.objective.at(independent_potentials(sample))
+    rows, cut = FittedRows.of(point, frequent_states(sample)), Cut(0.05, 780)
+    every = examine_absent(rows, point, problem, None, 1.0)
+    assert len(every.pairs) == 780
+    order = np.sort(every.log_p)
+    passed = np.flatnonzero(order <= np.log(0.05 * np.arange(1, 781) / 780))
+    found = {tuple(pair) for pair in every.pairs[every.log_p <= order[passed[-1]]].tolist()}
+    assert 25 < len(found) < 45
+    for name, value in (("pair_screen.FEWEST_PAIRS", 0), ("pair_screen.ALLOWED", allowed),
+                        ("pair_tests.MANY_PAIRS", 1), ("pair_tests.MANY_ROWS", 1),
+                        ("pair_tests.SOME_ROWS", 1500)):  # fmt: skip
+        monkeypatch.setattr(f"graftwork.testing.{name}", value)
+    quick = examine_absent(rows, point, problem, cut)
+    assert found <= {tuple(pair) for pair in quick.pairs.tolist()}
+    assert len(quick.pairs) < len(found) + 15
+    shared = {tuple(pair): p for pair, p in zip(every.pairs.tolist(), every.log_p, strict=True)}
+    wanted = [shared[tuple(pair)] for pair in quick.pairs.tolist()]
+    assert np.allclose(quick.log_p, wanted, rtol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
 def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
     monkeypatch.setattr("graftwork.testing.variances.TILE", 4)  # several tiles

@@ -12,6 +12,7 @@ from graftwork.objectives.protocol import independent_potentials
 from graftwork.objectives.pseudo import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.selection.refit import refit, unshrunk
+from graftwork.testing import pair_screen
 from graftwork.testing import watch as module
 from graftwork.testing.contrasts import all_states, frequent_states
 from graftwork.testing.edge_tests import Cut
@@ -83,7 +84,7 @@ def test_pairs_that_rise_are_found(case, monkeypatch):
     found = watch.risen(case.rows(case.there), case.there.point, cut, 0)
     assert case.gone in found.tolist()
     view = case.view(case.there)
-    needed = view.needed(found, cut.level * 11 / 91)
+    needed = pair_screen.needed(view.degrees(found), cut.level * 11 / 91)
     reached = view.statistics(found, case.there.point.pair_expectations(found))
     assert (reached >= SHARE * needed).all()
     assert (found[:, 0] < found[:, 1]).all()

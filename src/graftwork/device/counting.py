@@ -21,7 +21,7 @@ from graftwork.objectives.some_rows import Taken, mixed, numbers_of_codes, take_
 
 # Configurations with up to this many possible keys are counted; variables that may have more are
 # summed by rows, which a device does faster than the processor walks through configurations.
-MOST_KEYS = 2**14
+MOST_KEYS = 2**17
 # Numbers in the histograms of variables that are counted together, on CPU tensors.
 BATCH = 2**22
 # Rows looked at at once.

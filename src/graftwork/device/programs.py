@@ -23,7 +23,7 @@ def _logits(
     return found
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "first"])
 def conditionals(
     codes,
     starts,
@@ -60,7 +60,7 @@ def _mixed(x):
     return x ^ (x >> 16)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "begin"])
 def residuals(
     codes,
     nodes,
@@ -110,7 +110,7 @@ def indicators(codes, variables, states, out, stride, width, rows, B: tl.constex
     tl.store(out + k * width + r, (x == tl.load(states + k)).to(tl.int8), mask=there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "first", "count"])
 def fill_terms(
     codes,
     starts,
@@ -157,7 +157,7 @@ def fill_terms(
     tl.store(at + 3 * W * width, (q & 127).to(tl.int8), mask=mask)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def add_terms(
     terms,
     codes,
@@ -235,7 +235,7 @@ def count_states(codes, out, stride, rows, W: tl.constexpr, B: tl.constexpr):
     tl.atomic_add(out + k * W + s, tl.sum(there.to(tl.int32), axis=1).to(tl.int64))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def count_keys(
     codes,
     ends,

@@ -188,6 +188,10 @@ def _merge_one(most: int, first: Counted, second: Counted) -> Counted:
 def _decode(sample: EncodedRows, others: Ints, keys: Ints) -> tuple[Ints, Codes]:
     """Return what is left of keys, and the codes that their last digits stand for."""
     table = np.empty((len(others), len(keys)), dtype=sample.codes.dtype)
+    if keys.max(initial=0) < 2**32:  # half as wide, and divided many at a time
+        keys = keys.astype(np.uint32)
     for place in range(len(others) - 1, -1, -1):
-        keys, table[place] = np.divmod(keys, sample.extended[others[place]])
-    return keys, table
+        size = keys.dtype.type(sample.extended[others[place]])
+        rest = keys // size
+        table[place], keys = keys - rest * size, rest
+    return keys.astype(np.int64), table

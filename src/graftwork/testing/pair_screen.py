@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
@@ -37,6 +37,13 @@ STRIKING = 0.05
 # an edge or to be striking. Of 1,888 striking pairs of eight samples (strong dependence, few rows,
 # many states) a share of .7 lost none, and .8 one.
 SHARE, STRIKING_SHARE = 0.6, 0.8
+# The first of so many pairs.
+SHARE_OF_MANY, MANY_PAIRS = 0.7, 10**6
+# Discoveries allowed for at first: so many times edges and variables. If there may be more, all
+# pairs are looked at again.
+ALLOWED = 20
+# How often the number of discoveries is estimated anew.
+ROUNDS = 20
 # Pairs looked at together, and numbers in their tables.
 STRIP, BATCH_SIZE = 2**14, 2**20
 # Pairs looked at closely in one go.
@@ -61,8 +68,10 @@ def promising_pairs(
     absent: list[Ints],
     cut: Cut | None,
     striking: float = STRIKING,
-) -> Iterator[tuple[Ints, Expectations]]:
+) -> Iterator[tuple[Ints, Expectations, float]]:
     """Yield absent pairs that might be edges at a false discovery rate, with their expectations.
+
+    And the p-value that they would need.
 
     Parameters
     ----------
@@ -71,49 +80,88 @@ def promising_pairs(
     cut : Cut, optional
         The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
-    if not many(sum(len(keys) for keys in absent), tables.rows.sample.n_given):
+    n_absent = sum(len(keys) for keys in absent)
+    if not many(n_absent, tables.rows.sample.n_given):
         for pairs in map(space.pairs, absent):
-            yield pairs, point.pair_expectations(pairs)
+            yield pairs, point.pair_expectations(pairs), striking
         return
-    view = View.of(tables)
-    level, share = (striking, STRIKING_SHARE) if cut is None else (cut.level, SHARE)
-    kept: list[tuple[Ints, Floats, Expectations | None]] = []
-    likely = 0
-    here: Any = evaluated(point)
-    tiles = None if space.index_map is not None else here.tiles(space.variables)
-    if tiles is not None:
-        edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
-        for tile in tiles:
-            lines, columns, statistics, shares = view.near(tile, level, share)
-            pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
-            away = ~np.isin(space.keys(pairs), edges)
-            if cut is None:
-                places = np.flatnonzero(away)
-                for own in np.split(places, range(LISTED, len(places), LISTED)):
-                    yield pairs[own], tile.expectations(lines[own], columns[own])
-                continue
-            likely += int((shares[away] >= 1.0).sum())
-            kept.append((pairs[away], statistics[away], None))
-        absent = []
-    for keys in absent:
+    view, here = View.of(tables), evaluated(point)
+    tiled = space.index_map is None and cast(Any, here).tiles(space.variables) is not None
+    if cut is not None:
+        yield from _undecided(view, point, space, [] if tiled else absent, cut, n_absent)
+        return
+    edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
+    for tile in cast(Any, here).tiles(space.variables) if tiled else ():
+        lines, columns, _, _ = view.near(tile, striking, STRIKING_SHARE)
+        pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
+        places = np.flatnonzero(~np.isin(space.keys(pairs), edges))
+        for own in np.split(places, range(LISTED, len(places), LISTED)):
+            yield pairs[own], tile.expectations(lines[own], columns[own]), striking
+    for keys in () if tiled else absent:
         pairs = space.pairs(keys)
         expectations = point.pair_expectations(pairs)
         statistics = view.statistics(pairs, expectations)
-        shares = statistics / view.needed(pairs, level)
-        near = np.flatnonzero(shares >= share)
-        if cut is None:
-            yield pairs[near], some_cells(expectations, near)
-            continue
-        likely += int((shares >= 1.0).sum())
-        known = some_cells(expectations, near) if len(absent) == 1 else None
-        kept.append((pairs[near], statistics[near], known))
-    if cut is not None:
-        discoveries = tables.rows.potentials.layout.n_edges + 2 * likely + 1
-        p_value = level * min(1.0, discoveries / max(1, cut.n_tests))
-        for pairs, statistics, known in kept:
-            near = np.flatnonzero(statistics >= share * view.needed(pairs, p_value))
-            own = pairs[near]
-            yield own, some_cells(known, near) if known else point.pair_expectations(own)
+        least = STRIKING_SHARE * needed(view.degrees(pairs), striking)
+        near = np.flatnonzero(statistics >= least)
+        yield pairs[near], some_cells(expectations, near), striking
+
+
+def _undecided(
+    view: View, point: Point, space: PairSpace, absent: list[Ints], cut: Cut, n_absent: int
+) -> Iterator[tuple[Ints, Expectations, float]]:
+    """Yield the absent pairs that may be discoveries; without a list, from tiles."""
+    layout = view.rows.potentials.layout
+    share = SHARE if n_absent < MANY_PAIRS else SHARE_OF_MANY
+    allowed = ALLOWED * (layout.n_edges + layout.n_variables)
+    level = cut.level * min(1.0, allowed / max(1, cut.n_tests))
+    for first in (level, cut.level):
+        kept = list(_near(view, point, space, absent, first, share))
+        statistics = np.concatenate([own for _, own, _ in kept])
+        degrees = np.concatenate([view.degrees(pairs) for pairs, _, _ in kept])
+        p_value, discoveries = first, allowed
+        # As many as there may be at a p-value, which depends on how many there are: twice as many
+        # as look like it, since the look is quick.
+        for _ in range(ROUNDS):
+            likely = int((statistics >= needed(degrees, p_value)).sum())
+            discoveries = layout.n_edges + 2 * likely + 1
+            smaller = cut.level * min(1.0, discoveries / max(1, cut.n_tests))
+            if smaller >= p_value:
+                break
+            p_value = smaller
+        if discoveries <= allowed or first == cut.level:
+            break
+    for pairs, own, known in kept:
+        near = np.flatnonzero(own >= share * needed(view.degrees(pairs), p_value))
+        for some in np.split(near, range(LISTED, len(near), LISTED)):
+            if known is not None:
+                yield pairs[some], some_cells(known, some), p_value
+            else:
+                yield pairs[some], point.pair_expectations(pairs[some]), p_value
+
+
+def _near(
+    view: View, point: Point, space: PairSpace, absent: list[Ints], level: float, share: float
+) -> Iterator[tuple[Ints, Floats, Expectations | None]]:
+    """Yield absent pairs whose quick statistic is a share of what a p-value needs.
+
+    With the statistics, and with their expectations where these are known anyway.
+    """
+    if absent:
+        for keys in absent:
+            pairs = space.pairs(keys)
+            expectations = point.pair_expectations(pairs)
+            statistics = view.statistics(pairs, expectations)
+            near = np.flatnonzero(statistics >= share * needed(view.degrees(pairs), level))
+            known = some_cells(expectations, near) if len(absent) == 1 else None
+            yield pairs[near], statistics[near], known
+        return
+    edges = np.sort(space.keys(view.rows.potentials.layout.edges))
+    here: Any = evaluated(point)
+    for tile in here.tiles(space.variables):
+        lines, columns, statistics, _ = view.near(tile, level, share)
+        pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
+        away = ~np.isin(space.keys(pairs), edges)
+        yield pairs[away], statistics[away], None
 
 
 def promising_near(
@@ -200,23 +248,22 @@ class View:
         """
         first, second = (self.rows.contrasts.linear[some] for some in (tile.first, tile.second))
         degrees = np.arange(int(first.max(initial=0) * second.max(initial=0)) + 1)
-        needed = _needed(degrees, level)
-        lines, columns, statistics = tile.striking(self.axes, self.curvatures, share * needed)
-        return lines, columns, statistics, statistics / needed[first[lines] * second[columns]]
+        least = needed(degrees, level)
+        lines, columns, statistics = tile.striking(self.axes, self.curvatures, share * least)
+        return lines, columns, statistics, statistics / least[first[lines] * second[columns]]
 
-    def needed(self, pairs: Ints, p_value: float) -> Floats:
-        """Return the statistic each pair needs for a p-value; infinite where there is no test."""
-        degrees, which = np.unique(
-            self.rows.contrasts.linear[pairs].prod(axis=1), return_inverse=True
-        )
-        return _needed(degrees, p_value)[which]
+    def degrees(self, pairs: Ints) -> Ints:
+        """Return the degrees of freedom of each pair's test."""
+        found: Ints = self.rows.contrasts.linear[pairs].prod(axis=1)
+        return found
 
 
-def _needed(degrees: Ints, p_value: float) -> Floats:
+def needed(degrees: Ints, p_value: float) -> Floats:
     """Return the statistic needed for a p-value, by degrees of freedom; infinite for none."""
-    least = np.full(len(degrees), np.inf)
-    least[degrees > 0] = chdtri(degrees[degrees > 0].astype(np.float64), p_value)
-    return least
+    different, which = np.unique(degrees, return_inverse=True)
+    least = np.full(len(different), np.inf)
+    least[different > 0] = chdtri(different[different > 0].astype(np.float64), p_value)
+    return least[which]
 
 
 def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[Ints]:

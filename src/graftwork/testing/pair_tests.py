@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammainc
+from scipy.special import chdtri, gammainc
 
 from graftwork.grafting import Problem
 from graftwork.grafting.spaces import PairSpace
@@ -27,7 +27,13 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.testing import pair_screen
 from graftwork.testing.edge_tests import Cut, Findings, log_tail
-from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, stacked
+from graftwork.testing.pair_screen import (
+    by_shape,
+    cells_of,
+    promising_pairs,
+    some_cells,
+    stacked,
+)
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.variances import MomentTables
 
@@ -41,6 +47,9 @@ CELLS = 2**22
 # cell can decide, than the second.
 SPARSE, SPARSE_IF_SMALL = 1.0, 5.0
 SMALL = 4
+# From this many pairs and rows on, variances of some rows say which pairs are tested with all:
+# those whose statistic is this share of what is needed. It is off by a few percent.
+MANY_PAIRS, MANY_ROWS, SOME_ROWS, NEAR = 2000, 2**16, 8192, 0.85
 # Pairs that look less striking than this need no second look.
 STRIKING = float(np.log(pair_screen.STRIKING))
 
@@ -83,10 +92,36 @@ def examine_absent(
     tables, space = MomentTables(rows), problem.space
     kept = [Findings.none(0)]
     absent = _absent(rows, space)
-    for pairs, expectations in promising_pairs(tables, point, space, absent, cut, striking):
+    for pairs, expectations, level in promising_pairs(tables, point, space, absent, cut, striking):
+        near = _nearer(rows, pairs, expectations, level)
+        if near is not None:
+            pairs, expectations = pairs[near], some_cells(expectations, near)
         found = _examine(tables, pairs, expectations)
         kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
+
+
+def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: float) -> Ints | None:
+    """Return which pairs are tested with all rows, by variances of some; None for all.
+
+    Of many pairs and rows most are far from a p-value of ``level`` with any variance that a few
+    thousand rows allow.
+    """
+    if len(pairs) < MANY_PAIRS or rows.sample.n_given < MANY_ROWS:
+        return None
+    some = rows.some(SOME_ROWS, np.unique(pairs))
+    if some is rows:
+        return None
+    tables, scale = MomentTables(some, np.unique(pairs)), 1.0 / some.share
+    near = []
+    for groups in _batches(some, pairs):
+        for own, spread in zip(
+            groups, tables.variances([pairs[places] for places in groups]), strict=True
+        ):
+            found = _test(rows, pairs, expectations, own, scale * spread, rests=False)
+            least = chdtri(np.maximum(found.degrees, 1.0), level)
+            near.append(own[found.statistics >= NEAR * least])
+    return np.sort(np.concatenate(near))
 
 
 def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:

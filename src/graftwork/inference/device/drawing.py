@@ -124,7 +124,7 @@ def gibbs_sample_on(
     step = (update_triton if place.type == "cuda" else update_plain) if update is None else update
     left, sweep = int(np.diff(bounds).max()), 0
     room = max(1, min(left, HELD_BYTES // x.numel()))
-    held = torch.empty((room, *x.shape), dtype=torch.uint8, device=place)
+    held = x[None] if left == 1 else x.new_empty((room, *x.shape))
     copied: Any = None
     for first in range(0, left, room):
         count = min(room, left - first)
@@ -132,9 +132,12 @@ def gibbs_sample_on(
             for _ in range(thin + (burn_in if first == k == 0 else 0)):
                 run_sweep(network, x, sweep, step)
                 sweep += 1
-            held[k].copy_(x)
+            if left > 1:
+                held[k].copy_(x)
         part = held[:count].permute(1, 2, 0).contiguous()
-        if place.type == "cuda":
+        if part.numel() > HELD_BYTES:  # so much is not locked in memory
+            part = part.cpu()
+        elif place.type == "cuda":
             if copied is None or copied.shape != part.shape:
                 copied = torch.empty(part.shape, dtype=torch.uint8, pin_memory=True)
             part = copied.copy_(part)
@@ -221,15 +224,16 @@ def _first_states(
     torch = import_torch()
     lanes = -(-chains // LANES) * LANES
     if start is None:
-        # By rows, so that the numbers in full size are never there at once.
-        x = np.empty((len(cards), lanes), dtype=np.uint8)
+        source = torch.Generator(device=place).manual_seed(int(rng.integers(2**63 - 1)))
+        x = torch.empty((len(cards), lanes), dtype=torch.uint8, device=place)
         for i, states in enumerate(cards.tolist()):
-            x[i] = rng.integers(0, states, size=lanes, dtype=np.int64)
+            x[i].random_(0, states, generator=source)
     else:
-        x = np.array(start[np.minimum(np.arange(lanes), len(start) - 1)].T, dtype=np.uint8)
-    seen = at_rest >= 0
-    x[seen] = at_rest[seen, None]
-    return torch.from_numpy(x).to(place)
+        given = start[np.minimum(np.arange(lanes), len(start) - 1)].T
+        x = torch.from_numpy(np.array(given, dtype=np.uint8)).to(place)
+    for i in np.flatnonzero(at_rest >= 0).tolist():
+        x[i] = int(at_rest[i])
+    return x
 
 
 def block_warps(states: int) -> int:
