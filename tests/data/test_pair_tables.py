@@ -438,9 +438,9 @@ def test_damaged_bytes_are_refused(tmp_path):
 
 def test_too_many_states_are_refused_before_counting(monkeypatch):
     monkeypatch.setattr(pair_tables, "MOST_STATES", 10)
-    with pytest.raises(TooLargeError, match="'e' has 5 states"):
+    with pytest.raises(TooLargeError, match="column 'e' has 5"):
         gw.count_pairs(made())
-    with pytest.raises(TooLargeError, match="'id' has 5,000 states, more than the 4,096"):
+    with pytest.raises(TooLargeError, match=r"'id' has 5,000 states.*at most 4,096"):
         gw.count_pairs({"id": [*range(5000)]})
 
 

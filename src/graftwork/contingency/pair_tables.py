@@ -510,14 +510,14 @@ def check_size(names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], 
     most = max(range(len(names)), key=lambda i: len(states[i]))
     if len(states[most]) > MOST_OF_ONE:
         raise TooLargeError(
-            f"{names[most]!r} has {len(states[most]):,} states, more than the {MOST_OF_ONE:,} that "
-            "pairs are counted of; leave out identifiers, and group numbers."
+            f"column {names[most]!r} has {len(states[most]):,} states, and pairs are counted for "
+            f"at most {MOST_OF_ONE:,}; leave it out if it is an identifier, or group its states."
         )
     if total > MOST_STATES:
         raise TooLargeError(
-            f"the variables have {total:,} states together, more than {MOST_STATES:,}, so that the "
-            f"counts of all pairs would take {8 * total**2 / 2**30:.0f} GiB; leave out identifiers "
-            f"and group numbers ({names[most]!r} has {len(states[most]):,} states)."
+            f"the columns have {total:,} states in all, and pairs are counted for at most "
+            f"{MOST_STATES:,}: their counts would take {8 * total**2 / 2**30:.0f} GiB; leave out "
+            f"identifiers, or group states (column {names[most]!r} has {len(states[most]):,})."
         )
 
 

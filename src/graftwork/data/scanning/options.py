@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -14,43 +13,17 @@ from graftwork.data.files import MISSING, GapTexts, Wanted, choose_columns, conv
 from graftwork.data.missing import check_missing
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError, ParameterError
+from graftwork.parameters import memory_bytes
 
 States = Mapping[Any, Iterable[Any]]
 Header = bool | Literal["auto"]
 #: What missing cells are, as in `as_table`.
 Policy = Literal["error", "state"]
 
-_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
-_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?\s*", re.IGNORECASE)
-_LEAST_MEMORY = 10**6
 # Rows of a part are a power of two between these, and take about a share of the memory.
 _FEWEST, _MOST, _SHARE = 1 << 14, 1 << 20, 16
 # Distinct numbers of a column that is to be binned: bytes that one takes, and the share of memory.
 _VALUE_BYTES, _VALUE_SHARE = 250, 4
-
-
-def memory_bytes(memory: Any) -> int:
-    """Return an amount of memory in bytes, given so or as text.
-
-    Examples
-    --------
-    >>> memory_bytes("2GB"), memory_bytes("1.5 MiB"), memory_bytes(10**8)
-    (2000000000, 1572864, 100000000)
-    """
-    size: float | None = None
-    if isinstance(memory, str):
-        found = _SIZE.fullmatch(memory)
-        if found is not None:
-            size = float(found[1]) * (_UNITS | _BINARY)[(found[2] or "").upper()]
-    elif isinstance(memory, int | float) and not isinstance(memory, bool):
-        size = float(memory)
-    if size is None or not _LEAST_MEMORY <= size < 1e18:
-        raise ParameterError(
-            f"memory is {memory!r}, but it must be an amount of 1MB or more: '2GB', '500MB' or a "
-            "number of bytes."
-        )
-    return int(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +185,7 @@ def checked_options(
         header=header,
         missing=missing,
         bins=check_bins(bins),
-        memory=memory_bytes(memory),
+        memory=memory_bytes("memory", memory),
         part_rows=part_rows,
         infer_types=infer_types,
     )
