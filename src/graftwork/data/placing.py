@@ -177,6 +177,7 @@ def place_pieces(
         united.names, united.states, united.ordered, notes, united.state_counts,
         united.row_counts, tuple(one.n_rows for one in running), united.total_weight,
         any(one.weighted for one in running), options.memory, engine, tables,
+        first_seen=united.first_seen,
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from graftwork.data.scanning.packed import PackedPart
 from graftwork.errors import DataError
 
 #: The version of the files; others are written anew.
-FORMAT = 1
+FORMAT = 2
 _MANIFEST = "manifest.json"
 _PREFIX = "graftwork-store-"
 _FULL = (errno.ENOSPC, errno.EDQUOT)

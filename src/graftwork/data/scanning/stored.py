@@ -46,6 +46,8 @@ class StoredTable:
         How many rows these are.
     part_rows : tuple of int
         Rows of each part.
+    first_seen : tuple of tuple of str
+        Where each state was met first: file, row group and row; empty for one that never occurs.
     paths : Path
         The folder.
 
@@ -69,6 +71,7 @@ class StoredTable:
     state_counts: tuple[Floats, ...]
     row_counts: tuple[Ints, ...]
     part_rows: tuple[int, ...]
+    first_seen: tuple[tuple[str, ...], ...]
     paths: Path
     bits: tuple[tuple[int, ...], ...]
     lookups: tuple[NDArray[Any], ...]
