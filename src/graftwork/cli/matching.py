@@ -244,7 +244,6 @@ def parts_for(
     model: PairwiseMRF, stored: StoredTable, source: str, *, gaps: bool
 ) -> Callable[[], Iterator[Table]]:
     """Return what yields the parts of stored rows as `read_for` returns the rows of a file."""
-
     from graftwork.data import Table
     from graftwork.data.encode import small
     from graftwork.models.gaps import with_missing

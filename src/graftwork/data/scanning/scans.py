@@ -27,6 +27,7 @@ from graftwork.data.scanning.sources import Source, is_dask, source_of
 from graftwork.data.scanning.stored import StoredTable, small_lookups
 from graftwork.data.scanning.uniting import United, unite
 from graftwork.data.scanning.values import from_json, ordered_from_json, ordered_to_json, to_json
+from graftwork.data.scratch import Hold
 from graftwork.errors import DataError
 from graftwork.version import __version__
 
@@ -316,7 +317,7 @@ def _stored(
         folder,
         tuple(writer.bits),
         small_lookups(united.lookups[0], united.states),
-        writer.keeper,
+        writer.hold,
     )
 
 
@@ -349,7 +350,9 @@ def _manifest(
         return None
 
 
-def _from_manifest(folder: Path, manifest: dict[str, Any], options: ScanOptions) -> StoredTable:
+def _from_manifest(
+    folder: Path, manifest: dict[str, Any], hold: Hold, options: ScanOptions
+) -> StoredTable:
     states = tuple(tuple(map(from_json, listed)) for listed in manifest["states"])
     lookups = tuple(np.array(own, dtype=np.int64) for own in manifest["lookups"])
     return StoredTable(
@@ -368,4 +371,5 @@ def _from_manifest(folder: Path, manifest: dict[str, Any], options: ScanOptions)
         folder,
         tuple(tuple(bits) for bits in manifest["bits"]),
         small_lookups(lookups, states),
+        hold,
     )

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.encode import small
-from graftwork.data.scanning.folder import Keeper, read_part
+from graftwork.data.scanning.folder import read_part
 from graftwork.data.scores import Ordered
+from graftwork.data.scratch import Hold
 from graftwork.data.table import Table
 from graftwork.errors import DataError
 
@@ -75,10 +76,10 @@ class StoredTable:
     paths: Path
     bits: tuple[tuple[int, ...], ...]
     lookups: tuple[NDArray[Any], ...]
-    keeper: Keeper | None = None
+    hold: Hold | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without the keeper: only who wrote the folder removes it.
+        # Without the hold: only who wrote the folder removes it.
         return StoredTable, tuple(getattr(self, each.name) for each in fields(self)[:-1])
 
     def __repr__(self) -> str:
@@ -100,8 +101,8 @@ class StoredTable:
 
     def close(self) -> None:
         """Remove the folder, unless it lies in a `workdir`; parts cannot be read any more."""
-        if self.keeper is not None:
-            self.keeper.close()
+        if self.hold is not None:
+            self.hold.close()
 
     @property
     def n_variables(self) -> int:
