@@ -387,6 +387,43 @@ def test_signals_leave_nothing_behind(scratch, tmp_path, number):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("stage", ["predict_each", "write_centrality", "plot_network"])
+def test_interrupts_after_learning_are_answered_at_once(scratch, tmp_path, stage):
+    """What takes long is left out; the network and its edges are written."""
+    module = "graftwork.cli.learn" if stage == "predict_each" else "graftwork.report"
+    module += ".centrality" * (stage == "write_centrality")
+    code = (
+        "import signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        f"from graftwork.cli import main; import {module} as module; "
+        "wait = lambda *_, **__: (print('now', file=sys.stderr, flush=True), "
+        "[time.sleep(0.1) for _ in range(300)]); "
+        f"module.{stage} = wait; sys.exit(main())"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "learn", "sales", "--lam", "0.05", "--drop", "price",
+         "--out", str(tmp_path), *SMALL],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    try:
+        _wait_for(process, "now")
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, told = process.communicate(timeout=20)
+        assert time.monotonic() - began < 2
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "interrupted after learning; the network in" in told.splitlines()[-1]
+    written = {path.name for path in tmp_path.iterdir()} - {"scratch"}
+    done = {"model.gw", "summary.txt", "edges.csv", "trace.jsonl"}
+    done |= {"predictability.csv"} if stage != "predict_each" else set()
+    done |= {"centrality.csv"} if stage == "plot_network" else set()
+    assert written == done
+    assert list(scratch.iterdir()) == []
+
+
 def test_interrupts_wait_for_the_end_of_a_block():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
