@@ -70,10 +70,7 @@ def count_pairs(
     if missing not in _CHOICES:
         why = suggestion(missing, _CHOICES) or "."
         if missing in ("available-case", "impute"):
-            why = (
-                ": counts of pairs must be of the same rows for all pairs, and nothing is drawn "
-                "when rows are counted."
-            )
+            why = ": all pairs must be counted over the same rows, and counting imputes no cells."
         raise DataError(
             f"missing is {missing!r}{why} It must be 'error', 'state' or 'drop-rows'; to fill "
             "cells first, see MarkovNetwork.impute."
@@ -85,7 +82,7 @@ def count_pairs(
             drop = missing == "drop-rows"
             counted: list[PairTables] = table.over_tables(_count_part, drop, add=_add_parts)
         if not counted:
-            raise DataError("every row has a missing cell, so dropping rows leaves nothing.")
+            raise DataError("every row has a missing cell, so dropping these rows leaves none.")
         return counted[0]
     several = isinstance(data, list | tuple) and len(data) > 0
     tables: Iterable[Table]

@@ -127,7 +127,7 @@ def test_processes_that_die_again_and_again_are_an_error(monkeypatch):
     monkeypatch.setattr("graftwork.data.engines.processes.MOST_DEATHS", 2)
     with Processes(2) as engine:
         handles = place_numbers(engine, 2)
-        with pytest.raises(GraftworkError, match=r"ended 3 times \(the last with exit code -9\)"):
+        with pytest.raises(GraftworkError, match=r"died 3 times \(the last with exit code -9\)"):
             engine.total(handles, work.die)
 
 

@@ -127,8 +127,8 @@ def read_part(
         content = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:
         raise DataError(
-            f"a part of the stored rows cannot be read any more ({path}): the store was closed, or "
-            "its folder removed; scan the source again."
+            f"the stored rows can no longer be read ({path}): the store was closed, or its folder "
+            "was deleted; scan the source again."
         ) from error
     size = len(content) - 8 * rows * weighted
     weights = np.array(content[size:].view(np.float64)) if weighted else None

@@ -109,13 +109,13 @@ class ScanOptions:
         self.gaps.check(listed)
         if self.weights is not None and self.weights not in listed:
             raise DataError(
-                f"weights names the column {self.weights!r}, which is not there"
+                f"weights names the column {self.weights!r}, which does not exist"
                 f"{suggestion(self.weights, listed) or '.'} The columns are {listing(listed)}."
             )
         places = choose_columns(listed, self.columns, self.drop, also=self.weights)
         kept = [place for place in places if listed[place] != self.weights]
         if not kept:
-            raise DataError("no column is left; choose one at least.")
+            raise DataError("no columns are left; choose at least one.")
         variables = [listed[place] for place in kept]
         declared_by_name(dict(self.states), variables)
         check_binned_names(self.bins, variables, self.states)
@@ -157,13 +157,11 @@ def checked_options(
     if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     if weights is not None and not isinstance(weights, Hashable):
-        raise DataError(
-            "weights must be the name of a column here: rows that are scanned bring their weights."
-        )
+        raise DataError("weights must be the name of a column when rows are scanned.")
     for option, wanted in (("columns", columns), ("drop", drop)):
         if isinstance(wanted, str):
             raise DataError(
-                f"{option} is one text, {wanted!r}; pass a list of names, [{wanted!r}]."
+                f"{option} is a single string, {wanted!r}; pass a list of names, [{wanted!r}]."
             )
     if states is not None and not isinstance(states, Mapping):
         raise DataError(
@@ -172,9 +170,7 @@ def checked_options(
         )
     whole = isinstance(part_rows, int) and not isinstance(part_rows, bool) and part_rows >= 1
     if part_rows is not None and not whole:
-        raise ParameterError(
-            f"part_rows is {part_rows!r}, but it must be a whole number from 1 on."
-        )
+        raise ParameterError(f"part_rows is {part_rows!r}, but it must be a positive integer.")
     return ScanOptions(
         columns=columns if columns is None or callable(columns) else list(columns),
         drop=drop if drop is None or callable(drop) else list(drop),

@@ -266,7 +266,7 @@ def scan(
     )
     folder = None if workdir is None else Path(workdir)
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise DataError(f"workdir is {str(folder)!r}, which is a file; name a folder.")
+        raise DataError(f"workdir is {str(folder)!r}, which is a file, not a folder.")
     found = source_of(source, sep, header)
     names = found.names()
     if names is not None:

@@ -97,12 +97,12 @@ def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
     """
     whole, codes = _together(pieces, options)
     if not whole.names:
-        raise DataError("there are no rows to read: the source gives no batch.")
+        raise DataError("there are no rows to read: the source is empty.")
     if options.missing == "error":
         refuse_missing(whole)
     check_shape(whole.n_rows, len(whole.names))
     if whole.weighted and whole.weight <= 0:
-        raise DataError("all weights are zero; one row at least must count.")
+        raise DataError("all weights are zero; at least one must be positive.")
     columns, counting, notes = [], [], []
     for book in whole.books:
         coded, counts, remarks = _finished(book, whole, options)
