@@ -146,7 +146,7 @@ def check_item(item: Any) -> None:
     >>> check_item({"a": [1, 2]})
     >>> check_item({"a": 1})
     Traceback (most recent call last):
-    graftwork.errors.DataError: a batch was expected, a table of several rows, not one row...
+    graftwork.errors.DataError: expected a batch of several rows, but got a single row: ...
     """
     cells = list(item.values()) if isinstance(item, Mapping) else None
     if isinstance(item, list | tuple):
