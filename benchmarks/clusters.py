@@ -25,13 +25,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pyarrow.parquet as pq
 import streaming
 from arguments import parser_of
 
 import graftwork as gw
 from graftwork.data.engines import Here, Processes
 
+#: Rows of the fit that loads the kernels.
+WARM_ROWS = 240_000
 #: What is measured, in this order.
 WAYS = ("here", "dask-1", "dask-2", "processes-1", "processes-2", "counted")
 
@@ -77,7 +79,6 @@ class Counting(Here):
 
 def measure(way: str, files: list[Path]) -> dict[str, Any]:
     """Return what one way takes."""
-    some = {f"v{j}": np.random.default_rng(j).integers(0, 3, 3000) for j in range(6)}
     kind, _, count = way.partition("-")
     with ExitStack() as stack:
         engine: Any = Here(1)
@@ -93,8 +94,9 @@ def measure(way: str, files: list[Path]) -> dict[str, Any]:
             options = {"threads_per_worker": 1, "dashboard_address": ":0"}
             cluster = stack.enter_context(LocalCluster(n_workers=int(count), **options))
             engine = DaskEngine(stack.enter_context(Client(cluster)))
-        warm = [{name: column[k::4] for name, column in some.items()} for k in range(4)]
-        gw.MarkovNetwork(n_jobs=1).fit(gw.scan(warm, part_rows=1000, engine=engine))
+        some = pq.read_table(files[0]).slice(0, WARM_ROWS)  # enough to need every kernel
+        warm = [some.slice(k * WARM_ROWS // 4, WARM_ROWS // 4).to_pydict() for k in range(4)]
+        gw.MarkovNetwork(n_jobs=1).fit(gw.scan(warm, engine=engine))
         if kind == "counted":
             engine.found.clear()
         began, before = time.perf_counter(), time.process_time()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -94,6 +95,44 @@ class Number:
                 f"{name} must be a number above {low:g} and below {self.below:g}, got {value!r}."
             )
         return int(found) if self.whole else found
+
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?\s*", re.IGNORECASE)
+_LEAST_MEMORY = 10**6
+
+
+def memory_bytes(name: str, value: Any) -> int:
+    """Return an amount of memory in bytes, given so or as text.
+
+    Examples
+    --------
+    >>> [memory_bytes("memory", size) for size in ("2GB", "1.5 MiB", 10**8)]
+    [2000000000, 1572864, 100000000]
+    """
+    size: float | None = None
+    if isinstance(value, str):
+        found = _SIZE.fullmatch(value)
+        if found is not None:
+            size = float(found[1]) * (_UNITS | _BINARY)[(found[2] or "").upper()]
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        size = float(value)
+    if size is None or not _LEAST_MEMORY <= size < 1e18:
+        raise ParameterError(
+            f"{name} is {value!r}, but it must be an amount of 1MB or more: '2GB', '500MB' or a "
+            "number of bytes."
+        )
+    return int(size)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An amount of memory: bytes, or a text such as "2GB"."""
+
+    def __call__(self, name: str, value: Any) -> int:
+        """Return the bytes."""
+        return memory_bytes(name, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +367,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Seconds after which to stop.",
         help="Stop after S seconds of learning; reading and writing files is not counted.",
         metavar="S", panel=LIMITS,
+    ),
+    Parameter(
+        "table_memory", "4GB", Memory(), "str or int",
+        """Memory that the tables of the variable with the most states may take ("8GB", or bytes).
+        It grows with the square of its states; data that would need more are refused.""",
+        help="Refuse data if the tables of the variable with the most states would take more.",
+        metavar="SIZE", panel=LIMITS,
     ),
     Parameter(
         "tol", 1e-6, Number(above=0), "float",

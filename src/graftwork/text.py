@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -201,3 +202,20 @@ def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str 
     page = io.StringIO()
     Console(file=page, width=100_000, color_system=None, legacy_windows=False).print(grid)
     return "\n".join(f"  {line}".rstrip() for line in page.getvalue().splitlines())
+
+
+def size(held: int) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> size(80), size(2_500_000), size(10**30)
+    ('80 bytes', '2.5 MB', '10^30 bytes')
+    """
+    if held < 1000:
+        return f"{held} bytes"
+    if held >= 10**18:
+        return f"10^{round(math.log10(held))} bytes"
+    power = min(5, (len(str(held)) - 1) // 3)
+    value = held / 1000**power
+    return f"{value:.{0 if value >= 9.95 else 1}f} {['', 'kB', 'MB', 'GB', 'TB', 'PB'][power]}"

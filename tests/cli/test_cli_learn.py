@@ -348,7 +348,7 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
     [
         (["absent.csv"], "no such file"),
         (["absent"], "mushroom"),
-        (["nothing/*.csv"], "no file is called like 'nothing/*.csv'"),
+        (["nothing/*.csv"], "no file matches 'nothing/*.csv'"),
         (["{csv}", "--lam", "few"], "'--lam'"),
         (["{csv}", "--lam", "-1"], "'--lam'"),
         (["absent.csv", "--method", "magic"], "best-choice"),

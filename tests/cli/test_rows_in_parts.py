@@ -252,9 +252,10 @@ def test_scores_refuse_what_the_model_does_not_know(graftwork, tmp_path):
         file.write("shop,rating\n" + "north,1\n" * 17_000 + "east,1\n")
     found = graftwork("score", tmp_path / "model.gw", tmp_path / "more.csv", "--memory", "1MB")
     assert found.code == 2
-    assert "more.csv: row 17001 has shop = 'east', a state the model does not have" in found.err
+    where = f"{tmp_path / 'more.csv'}, line 17002"
+    assert f"{where} has shop = 'east', a state the model does not have" in found.err
     found = graftwork("score", tmp_path / "model.gw", "gaps/*.csv")
-    assert "gaps/*.csv: row " in found.err
+    assert re.search(r"error: gaps/\w+\.csv, line \d+ has no ", found.err)
 
 
 def test_a_large_file_is_read_in_parts_by_itself(graftwork, tmp_path, monkeypatch):
@@ -283,24 +284,24 @@ def test_memory_that_files_need(tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nothing/*.parquet"], "no file is called like 'nothing/*.parquet'"),
+        (["nothing/*.parquet"], "no file matches 'nothing/*.parquet'"),
         (["absent.parquet", "all.csv"], "absent.parquet: there is no such file"),
         (["empty"], "the folder 'empty' has no Parquet, Arrow, CSV or TSV files"),
-        (["all.csv", "sales"], "are of different formats"),
+        (["all.csv", "sales"], "have different formats"),
         (["sales", "--memory", "many"], "'many' is no amount of 1MB or more, such as 2GB"),
         (["sales", "--drop", "nn"], "there is no column 'nn' to drop; did you mean 'n'?"),
         (["sales", "--sheet", "a"], "--sheet is for Excel files"),
-        (["a.xlsx", "--memory", "1GB"], "Excel and SPSS files are read whole"),
-        (["-", "--memory", "1GB"], "standard input is read whole"),
+        (["a.xlsx", "--memory", "1GB"], "Excel and SPSS files cannot be read in parts"),
+        (["-", "--memory", "1GB"], "standard input cannot be read in parts"),
         (["mushroom", "--memory", "1GB"], "mushroom comes with graftwork"),
         (["mushroom", "sales"], "learned from by itself"),
-        (["sales", "--goal", "prediction"], "use --goal structure, --criterion ebic or a --lam"),
+        (["sales", "--goal", "prediction"], "use --goal structure, --criterion ebic, or set --lam"),
         (["sales", "--workdir", "all.csv"], "'--workdir'"),
         (["sales", "--engine", "threads"], "'--engine'"),
         (["sales", "--engine", "processes", "--scheduler", "tcp://x:1"], "'--scheduler'"),
         (["gaps", "--lam", "0.1"], "gaps/0.csv, line"),
         (["broken"], "broken/1.parquet, row group 1: cannot be read"),
-        (["drift"], "add it, or leave it out (--drop rating)"),
+        (["drift"], "add it here, or drop it everywhere (--drop rating)"),
     ],
 )
 def test_refusals_in_one_sentence(graftwork, folder, scratch, words, told, tmp_path):
@@ -383,6 +384,43 @@ def test_signals_leave_nothing_behind(scratch, tmp_path, number):
     assert told.splitlines()[-1].startswith(
         "interrupted" if number == signal.SIGINT else "terminated"
     )
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("stage", ["predict_each", "write_centrality", "plot_network"])
+def test_interrupts_after_learning_are_answered_at_once(scratch, tmp_path, stage):
+    """What takes long is left out; the network and its edges are written."""
+    module = "graftwork.cli.learn" if stage == "predict_each" else "graftwork.report"
+    module += ".centrality" * (stage == "write_centrality")
+    code = (
+        "import signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        f"from graftwork.cli import main; import {module} as module; "
+        "wait = lambda *_, **__: (print('now', file=sys.stderr, flush=True), "
+        "[time.sleep(0.1) for _ in range(300)]); "
+        f"module.{stage} = wait; sys.exit(main())"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "learn", "sales", "--lam", "0.05", "--drop", "price",
+         "--out", str(tmp_path), *SMALL],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    try:
+        _wait_for(process, "now")
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, told = process.communicate(timeout=20)
+        assert time.monotonic() - began < 2
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "interrupted after learning; the network in" in told.splitlines()[-1]
+    written = {path.name for path in tmp_path.iterdir()} - {"scratch"}
+    done = {"model.gw", "summary.txt", "edges.csv", "trace.jsonl"}
+    done |= {"predictability.csv"} if stage != "predict_each" else set()
+    done |= {"centrality.csv"} if stage == "plot_network" else set()
+    assert written == done
     assert list(scratch.iterdir()) == []
 
 

@@ -152,9 +152,9 @@ def test_other_variables_are_not_added():
 def test_bins_must_be_the_same():
     ages, others = [*range(60)] * 2, [*range(20, 80)] * 2
     first = gw.count_pairs({"age": ages}, bins=3)
-    with pytest.raises(DataError, match="'age' are in other bins on each side"):
+    with pytest.raises(DataError, match="'age' has different bins on each side"):
         first + gw.count_pairs({"age": others}, bins=3)
-    with pytest.raises(DataError, match="'age' are in other bins on each side"):
+    with pytest.raises(DataError, match="'age' has different bins on each side"):
         gw.count_pairs({"age": others}) + first
     again = gw.count_pairs({"age": others}, states={"age": first.states[0]})
     both = first + again
@@ -187,7 +187,7 @@ def test_missing_cells():
     assert gw.count_pairs(rows, missing="state").margin("a").tolist() == [1, 1, 1]
     assert gw.count_pairs(rows, missing="drop-rows").table("a", "b").tolist() == [[1, 0], [0, 1]]
     for policy in ("available-case", "impute"):
-        with pytest.raises(DataError, match="of the same rows for all pairs"):
+        with pytest.raises(DataError, match="counted over the same rows"):
             gw.count_pairs(rows, missing=policy)
     with pytest.raises(DataError, match="did you mean 'state'"):
         gw.count_pairs(rows, missing="stat")
@@ -212,7 +212,7 @@ def test_variables_are_taken_and_states_merged():
             counts.merge_states("c", groups)
     with pytest.raises(DataError, match="no variable 'z'"):
         counts.margin("z")
-    with pytest.raises(DataError, match="no variables were taken"):
+    with pytest.raises(DataError, match="no variables were selected"):
         counts.take_columns([])
 
 
@@ -438,9 +438,9 @@ def test_damaged_bytes_are_refused(tmp_path):
 
 def test_too_many_states_are_refused_before_counting(monkeypatch):
     monkeypatch.setattr(pair_tables, "MOST_STATES", 10)
-    with pytest.raises(TooLargeError, match="'e' has 5 states"):
+    with pytest.raises(TooLargeError, match="column 'e' has 5"):
         gw.count_pairs(made())
-    with pytest.raises(TooLargeError, match="'id' has 5,000 states, more than the 4,096"):
+    with pytest.raises(TooLargeError, match=r"'id' has 5,000 states.*at most 4,096"):
         gw.count_pairs({"id": [*range(5000)]})
 
 
@@ -467,13 +467,13 @@ def test_matrices_that_are_no_counts_are_refused():
     assert of(good).table("a", "b").tolist() == [[1], [1]]
     for bad, told in [
         ([[1, 0], [0, 1]], "3 x 3"),
-        ([[1, 0, 1], [0, 1, 1], [1, 0, 2]], "both ways"),
+        ([[1, 0, 1], [0, 1, 1], [1, 0, 2]], "not symmetric"),
         ([[1, 1, 1], [1, 1, 1], [1, 1, 2]], "two states"),
         ([[2, 0, 1], [0, 0, 1], [1, 1, 2]], "add up"),
     ]:
         with pytest.raises(DataError, match=told):
             of(bad)
-    with pytest.raises(DataError, match="another weight"):
+    with pytest.raises(DataError, match="total weight is not the number of rows"):
         of(good, total=2.5)
     with pytest.raises(DataError, match="distinct names"):
         gw.PairTables(("a", "a"), ((0,), (0,)), np.ones((2, 2), dtype=int), 1, 1.0)

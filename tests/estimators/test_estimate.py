@@ -63,6 +63,7 @@ def test_sizes_by_hand() -> None:
         "tables of a scoring batch": 5 * 8 * entries,
         "solver": 30 * 8 * (entries + 2 + 3 + 2),
         "conditionals": 8 * 4 * (1 + 2 + 1),
+        "tables of the widest variable": 2 * 8 * 3**2,
     }
     check(cost)
 

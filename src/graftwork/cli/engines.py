@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -14,6 +13,7 @@ from graftwork.cli.interrupts import Interrupts, unseen_by_children
 from graftwork.data.engines import Here, Processes
 from graftwork.data.engines.dask import DaskEngine
 from graftwork.data.parts import Add, Handle, Operation
+from graftwork.data.scratch import temporary
 from graftwork.errors import DataError
 from graftwork.kernels.threads import count_threads
 
@@ -110,14 +110,15 @@ def dask_client(address: str | None, jobs: int | None) -> Iterator[Any]:
             if address is not None:
                 client = stack.enter_context(_connected(Client, address))
             else:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="graftwork-dask-"))
-                stack.enter_context(dask.config.set(temporary_directory=folder))
+                folder, hold = temporary()
+                stack.callback(hold.close)
+                stack.enter_context(dask.config.set(temporary_directory=str(folder)))
                 client = stack.enter_context(
                     Client(
                         n_workers=count_threads(jobs),
                         threads_per_worker=1,
                         dashboard_address=None,
-                        local_directory=folder,
+                        local_directory=str(folder),
                         silence_logs=logging.CRITICAL,
                     )
                 )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from graftwork.cli.progress import Progress
     from graftwork.grafting.trace import Round
     from graftwork.inference.layout import Potentials
+
+
+Found = TypeVar("Found")
 
 
 class Aborted(BaseException):
@@ -43,11 +46,13 @@ class Interrupts:
         Whether there was one.
     finishing : bool
         Set this when the result is being written: then the first Ctrl-C is only noted.
+    late : bool
+        Whether it came then: what can be left out is.
     """
 
     def __init__(self) -> None:
         self.seen = False
-        self.finishing = False
+        self.finishing = self.late = False
         self._waiting = self._held = False
         self._before: Any = None
         self._alarm_before: Any = None
@@ -72,6 +77,22 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
         if self._term_before is not None:
             signal.signal(signal.SIGTERM, self._term_before)
+
+    def attempt(self, action: Callable[[], Found]) -> Found | None:
+        """Return what a function returns that a result can do without; None after an interrupt.
+
+        Ctrl-C ends it, and others are not begun then.
+        """
+        if self.late:
+            return None
+        self.finishing = False
+        try:
+            return action()
+        except KeyboardInterrupt:
+            self.late = True
+            return None
+        finally:
+            self.finishing = True
 
     def insist(self) -> None:
         """Raise an interrupt already seen; if it was still waiting, it waits no more.
@@ -111,6 +132,7 @@ class Interrupts:
 
     def _raise_when_safe(self, number: int, frame: FrameType | None) -> None:
         if self.finishing:
+            self.late = True
             return
         if self._held:
             self._waiting = True

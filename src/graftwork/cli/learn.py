@@ -181,10 +181,10 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             if not stopped and isinstance(source, Source):
                 measured = measure_safely(source.table, plan, known, progress, interrupts)
             if isinstance(source, Source):
-                progress.on_stage("looking at how well each variable is told from the others", 0, 1)
-                rows_told = some_rows(source.table, plan.seed) if stopped else source.table
-                net.predictability(as_learned(net.missing, rows_told))
-        text, written = conclude(plan, source, net, settings, measured, stopped)
+                progress.on_stage("looking at how well each variable is predicted", 0, 1)
+                table, seen = source.table, interrupts.seen
+                interrupts.attempt(lambda: predict_each(net, table, plan.seed if seen else None))
+        text, written = conclude(plan, source, net, settings, measured, stopped, interrupts)
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
     where = plan.out / "model.gw"
@@ -194,7 +194,16 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if measured[1] == UNMEASURED:
         say(f"interrupted while measuring; the network in {where} is complete.")
         return INTERRUPTED
+    if interrupts.late:
+        say(f"interrupted after learning; the network in {where} is complete.")
+        return INTERRUPTED
     return 0
+
+
+def predict_each(net: MarkovNetwork, table: AnyTable, seed: int | None) -> None:
+    """Look at how well each variable is predicted, in some of the rows if a seed is given."""
+    rows = table if seed is None else some_rows(table, seed)
+    net.predictability(as_learned(net.missing, rows))
 
 
 def some_rows(table: AnyTable, seed: int) -> AnyTable:
@@ -269,12 +278,13 @@ def conclude(
     settings: dict[str, Any],
     measured: Measured,
     stopped: bool,
+    interrupts: Interrupts,
 ) -> tuple[str, Sequence[str]]:
     """Write the files; return the summary and the names of the files."""
     from graftwork.report import summary
 
     score, why_not = measured
-    parts = net.communities() if plan.communities else None
+    parts = interrupts.attempt(net.communities) if plan.communities else None
     text = summary(
         net,
         held_out=score,
@@ -288,7 +298,7 @@ def conclude(
         text = f"Interrupted: this is the best network so far.\n\n{text}"
     info = facts(source, net, settings, score, plan.reading.missing)
     held = None if score is None else score.predictability
-    return text, write_files(plan, net, text, info, held, parts)
+    return text, write_files(plan, net, text, info, held, parts, interrupts)
 
 
 def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
@@ -538,8 +548,12 @@ def write_files(
     info: dict[str, Any],
     held: Predictability | None,
     communities: Mapping[Any, int | None] | None,
+    interrupts: Interrupts,
 ) -> Sequence[str]:
-    """Write everything under the directory asked for, and return the names of the files."""
+    """Write everything under the directory asked for, and return the names of the files.
+
+    An interrupt leaves out what takes long: centralities and the picture.
+    """
     from graftwork.report import plot_network, write_edges, write_path, write_trace
     from graftwork.report.centrality import write_centrality
     from graftwork.report.communities import write_communities
@@ -551,6 +565,7 @@ def write_files(
     for earlier in (
         "path.csv",
         "predictability.csv",
+        "centrality.csv",
         "communities.csv",
         "network.png",
     ):  # of another run: it would not fit this model
@@ -563,8 +578,10 @@ def write_files(
     if inside is not None:
         write_predictability(out / "predictability.csv", inside, held)
         written.append("predictability.csv")
-    write_centrality(out / "centrality.csv", net.model_)
-    written.append("centrality.csv")
+    centrality, picture = out / "centrality.csv", out / "network.png"
+    interrupts.attempt(lambda: write_centrality(centrality, net.model_))
+    if not interrupts.late:
+        written.append(centrality.name)
     if communities is not None:
         write_communities(out / "communities.csv", communities)
         written.append("communities.csv")
@@ -574,9 +591,12 @@ def write_files(
     if plan.plot:
         try:
             shown = None if inside is None else preferred(inside, held)
-            picture = out / "network.png"
-            plot_network(net, picture, predictability=shown, communities=plan.communities)
-            written.append("network.png")
+            how: dict[str, Any] = {"predictability": shown, "communities": plan.communities}
+            interrupts.attempt(lambda: plot_network(net, picture, **how))
+            if interrupts.late:
+                picture.unlink(missing_ok=True)  # perhaps half of it
+            else:
+                written.append(picture.name)
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")
     return written

@@ -34,6 +34,7 @@ _SAME = (
     "fdr",
     "max_edges",
     "max_seconds",
+    "table_memory",
     "tol",
     "tie",
     "degree",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,28 +244,16 @@ def parts_for(
     model: PairwiseMRF, stored: StoredTable, source: str, *, gaps: bool
 ) -> Callable[[], Iterator[Table]]:
     """Return what yields the parts of stored rows as `read_for` returns the rows of a file."""
-    import numpy as np
-
     from graftwork.data import Table
     from graftwork.data.encode import small
     from graftwork.models.gaps import with_missing
-
-    def where(place: int, k: int) -> str:
-        before = 0
-        for number in range(stored.n_parts):
-            found = np.flatnonzero(stored.part(number).codes[place] == k)
-            if len(found):
-                before += int(found[0]) + 1
-                break
-            before += stored.part_rows[number]
-        return f"{source}: row {before}"
 
     places, lookups = [], []
     for name in model.names:
         place = _place(name, stored.names, source)
         seen = stored.row_counts[place] > 0
         states = stored.states[place]
-        codes = _codes(model, name, states, seen, partial(where, place), gaps)
+        codes = _codes(model, name, states, seen, stored.first_seen[place].__getitem__, gaps)
         lookups.append(small(codes, len(model.states[name]) + 1))
         places.append(place)
     listed = tuple(with_missing(list(model.states.values())))

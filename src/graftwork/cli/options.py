@@ -315,12 +315,12 @@ def amount(text: str | None) -> str | None:
     >>> amount("2GB")
     '2GB'
     """
-    from graftwork.data.scanning.options import memory_bytes
     from graftwork.errors import ParameterError
+    from graftwork.parameters import memory_bytes
 
     try:
         if text is not None:
-            memory_bytes(text)
+            memory_bytes("memory", text)
     except ParameterError:
         sentence = f"{text!r} is no amount of 1MB or more, such as 2GB or 500MB."
         raise typer.BadParameter(sentence, param_hint="'--memory'") from None

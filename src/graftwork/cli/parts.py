@@ -105,7 +105,7 @@ def source_words(files: int, name: str) -> str:
 
 
 def check_criterion(settings: Mapping[str, Any]) -> None:
-    """Refuse, before a long file is read, what chooses lambda by rows that are dealt out."""
+    """Refuse, before a long file is read, criteria that choose lambda by splitting the rows."""
     from graftwork.estimators.spec import FitSpec
     from graftwork.selection.criteria.held_out import HoldOut, KFold
     from graftwork.selection.criteria.stars import Stars
@@ -115,8 +115,8 @@ def check_criterion(settings: Mapping[str, Any]) -> None:
     spec = FitSpec.of(known | {"method_options": options})
     if spec.chooses and isinstance(spec.criterion, HoldOut | KFold | Stars):
         raise DataError(
-            "to choose lambda like this, rows are dealt out, which needs all of them in memory; "
-            "of rows that are read in parts use --goal structure, --criterion ebic or a --lam."
+            "this way of choosing lambda splits the rows, which must all be in memory; for rows "
+            "read in parts use --goal structure, --criterion ebic, or set --lam."
         )
 
 
@@ -129,16 +129,16 @@ def scan_files(
     for text in data:
         if Path(text).suffix.lower() in _WHOLE:
             raise DataError(
-                f"{text}: Excel and SPSS files are read whole, one by one: leave out --memory, "
+                f"{text}: Excel and SPSS files cannot be read in parts: leave out --memory, "
                 "--workdir and --engine, or save them as Parquet or CSV."
             )
         if text == "-":
             raise DataError(
-                "standard input is read whole: leave out --memory, --workdir and --engine, or save "
-                "the rows to a file."
+                "standard input cannot be read in parts: leave out --memory, --workdir and "
+                "--engine, or save the rows to a file."
             )
     if reading.sheet is not None:
-        raise DataError("--sheet is for Excel files, which are read whole; leave it out.")
+        raise DataError("--sheet is for Excel files, which cannot be read in parts; leave it out.")
     return scan(
         list(data),
         sep=reading.sep,

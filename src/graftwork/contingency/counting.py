@@ -15,7 +15,6 @@ from graftwork.data import Table, as_table
 from graftwork.data.bins import Bins
 from graftwork.data.counting import Counter, Numbers
 from graftwork.data.missing import complete_part, complete_rows
-from graftwork.data.parts import join
 from graftwork.data.placing import comes_in_parts, placed
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError
@@ -71,10 +70,7 @@ def count_pairs(
     if missing not in _CHOICES:
         why = suggestion(missing, _CHOICES) or "."
         if missing in ("available-case", "impute"):
-            why = (
-                ": counts of pairs must be of the same rows for all pairs, and nothing is drawn "
-                "when rows are counted."
-            )
+            why = ": all pairs must be counted over the same rows, and counting imputes no cells."
         raise DataError(
             f"missing is {missing!r}{why} It must be 'error', 'state' or 'drop-rows'; to fill "
             "cells first, see MarkovNetwork.impute."
@@ -84,10 +80,10 @@ def count_pairs(
         options = {"states": states, "weights": weights, "missing": how, "bins": bins}
         with placed(data, **options, n_jobs=n_jobs) as table:
             drop = missing == "drop-rows"
-            counted: list[PairTables] = table.over_tables(_count_part, drop, add=join)
+            counted: list[PairTables] = table.over_tables(_count_part, drop, add=_add_parts)
         if not counted:
-            raise DataError("every row has a missing cell, so dropping rows leaves nothing.")
-        return reduce(add, counted)
+            raise DataError("every row has a missing cell, so dropping these rows leaves none.")
+        return counted[0]
     several = isinstance(data, list | tuple) and len(data) > 0
     tables: Iterable[Table]
     if several and all(isinstance(each, Table) for each in data):
@@ -126,6 +122,11 @@ def _count_part(table: Table, drop_rows: bool) -> list[PairTables]:
     if drop_rows:
         table = complete_part(table)
     return [_count(table, 1)] if table.n_rows else []
+
+
+def _add_parts(first: list[PairTables], second: list[PairTables]) -> list[PairTables]:
+    """Return the counts of two parts together, in a list; an empty one where there are none."""
+    return [first[0] + second[0]] if first and second else first or second
 
 
 def _count(table: Table, n_jobs: int | None) -> PairTables:

@@ -233,7 +233,7 @@ class PairTables:
         """
         wanted = list(names)
         if not wanted:
-            raise DataError("no variables were taken; counts need one at least.")
+            raise DataError("no variables were selected; counts need at least one.")
         places = [self.index(name) for name in wanted]
         cells = np.concatenate([np.r_[self._place(name)] for name in wanted])
         return replace(
@@ -510,24 +510,24 @@ def check_size(names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], 
     most = max(range(len(names)), key=lambda i: len(states[i]))
     if len(states[most]) > MOST_OF_ONE:
         raise TooLargeError(
-            f"{names[most]!r} has {len(states[most]):,} states, more than the {MOST_OF_ONE:,} that "
-            "pairs are counted of; leave out identifiers, and group numbers."
+            f"column {names[most]!r} has {len(states[most]):,} states, and pairs are counted for "
+            f"at most {MOST_OF_ONE:,}; leave it out if it is an identifier, or group its states."
         )
     if total > MOST_STATES:
         raise TooLargeError(
-            f"the variables have {total:,} states together, more than {MOST_STATES:,}, so that the "
-            f"counts of all pairs would take {8 * total**2 / 2**30:.0f} GiB; leave out identifiers "
-            f"and group numbers ({names[most]!r} has {len(states[most]):,} states)."
+            f"the columns have {total:,} states in all, and pairs are counted for at most "
+            f"{MOST_STATES:,}: their counts would take {8 * total**2 / 2**30:.0f} GiB; leave out "
+            f"identifiers, or group states (column {names[most]!r} has {len(states[most]):,})."
         )
 
 
 def _check_states(names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], ...]) -> None:
     """Refuse names or states that are none."""
     if not names or len(set(names)) != len(names) or len(states) != len(names):
-        raise DataError("counts need distinct names, one at least, and the states of each.")
+        raise DataError("counts need at least one variable, distinct names, and states for each.")
     for name, listed in zip(names, states, strict=True):
         if not listed or len({*map(key, listed)}) != len(listed):
-            raise DataError(f"the states of {name!r} are none, or not distinct.")
+            raise DataError(f"the states of {name!r} are empty or not distinct.")
     check_size(names, states)
 
 
@@ -544,23 +544,23 @@ def _check_matrix(
     if matrix.shape != (size, size) or matrix.dtype not in (np.int64, np.float64):
         raise DataError(f"the counts must be a matrix of {size} x {size} numbers.")
     if type(n_rows) is not int or not 0 < n_rows <= MOST_ROWS or not 0 < total < np.inf:
-        raise DataError("the number of rows, or their weight, is none.")
+        raise DataError("the number of rows or their total weight is not valid.")
     starts, margins = np.cumsum(cards) - cards, np.diagonal(matrix)
     slack = 0.0
     if matrix.dtype == np.float64:
         slack = ROUNDING * total
     elif total != n_rows:
-        raise DataError("the counts are whole, but the rows have another weight than 1.")
+        raise DataError("the counts are integers, but the total weight is not the number of rows.")
     for i, start in enumerate(starts.tolist()):
         own = slice(start, start + int(cards[i]))
         strip, name = matrix[own], names[i]
         low, high = float(strip.min()), float(strip.max())
         if not (low >= 0 and high <= total + slack):
-            raise DataError(f"the counts of {name!r} are not all from 0 to the total weight.")
+            raise DataError(f"the counts of {name!r} are not all between 0 and the total weight.")
         if not np.array_equal(strip, matrix[:, own].T):
-            raise DataError(f"the counts of {name!r} are not the same both ways round.")
+            raise DataError(f"the counts of {name!r} are not symmetric.")
         if np.count_nonzero(strip[:, own]) > np.count_nonzero(margins[own]):
-            raise DataError(f"a row would be in two states of {name!r} at once.")
+            raise DataError(f"the counts put a row in two states of {name!r} at once.")
         sums = np.add.reduceat(strip, starts, axis=1)
         if (abs(sums - margins[own][:, None]) > slack).any() or (
             abs(float(margins[own].sum()) - total) > slack

@@ -99,9 +99,8 @@ def _shared_bins(name: Hashable, first: States, second: States, size: int) -> St
         return None
     bins = listing(first if cuts[0] is not None else second, 4)
     raise DataError(
-        f"the numbers of {name!r} are in other bins on each side (here {bins}), so their counts "
-        "cannot be added; count the other rows again with these bins as states of that column: "
-        "numbers find theirs."
+        f"{name!r} has different bins on each side (here {bins}), so the counts cannot be added; "
+        "count the other rows again with these bins as the states of that column."
     )
 
 

@@ -246,7 +246,7 @@ def completed_parts(table: PlacedTable, sample: EncodedRows) -> PlacedTable:
     handles = sample.parts.engine.map(
         sample.parts.handles, _completed, table.names, states, table.ordered
     )
-    return replace(table, handles=handles, states=states).counted()
+    return replace(table, handles=handles, states=states, first_seen=()).counted()
 
 
 def decoded(sample: EncodedRows) -> Codes:

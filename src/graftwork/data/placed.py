@@ -45,6 +45,8 @@ class PlacedTable:
         Of a `Table` each, with all names and states.
     owner : object
         What must not go while parts are looked at.
+    first_seen : tuple of tuple of str
+        Where each state was met first, as in `StoredTable`; empty where nobody knows.
     """
 
     names: tuple[Hashable, ...]
@@ -60,6 +62,7 @@ class PlacedTable:
     engine: Engine
     handles: list[Handle]
     owner: Any = field(default=None, repr=False)
+    first_seen: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @staticmethod
     def of(table: Any, engine: Engine | None = None, n_jobs: int | None = None) -> PlacedTable:
@@ -75,7 +78,7 @@ class PlacedTable:
         return PlacedTable(
             table.names, table.states, table.ordered, table.notes, table.state_counts,
             table.row_counts, table.part_rows, table.total_weight, table.weighted, table.memory,
-            engine, engine.place(makers), table,
+            engine, engine.place(makers), table, table.first_seen,
         )  # fmt: skip
 
     @staticmethod
@@ -146,7 +149,7 @@ class PlacedTable:
         """
         handles = self.engine.map(self.handles, function)
         own = self.states if states is None else tuple(states)
-        return replace(self, handles=handles, states=own).counted()
+        return replace(self, handles=handles, states=own, first_seen=()).counted()
 
     def count_missing(self) -> tuple[int, int]:
         """Return how many cells are missing, and in how many rows."""

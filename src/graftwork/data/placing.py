@@ -132,9 +132,7 @@ def engine_of(source: Scan, n_jobs: int | None = None) -> Engine:
         return Processes(n_jobs)
     if asked == "dask":
         return DaskEngine(source.client)
-    raise ParameterError(
-        f"engine is {asked!r}; it is 'processes', 'dask' or an engine of your own."
-    )
+    raise ParameterError(f"engine is {asked!r}, but it must be 'processes', 'dask' or an Engine.")
 
 
 def place_pieces(
@@ -146,9 +144,9 @@ def place_pieces(
     bound = [piece for piece in pieces if isinstance(piece, BOUND)]
     if bound:
         raise ParameterError(
-            f"a {getattr(source.source, 'what', 'file')} can be read in this process alone, not "
-            "by the workers of a cluster: leave the engine out, or write the rows to Parquet files "
-            "and scan these."
+            f"a {getattr(source.source, 'what', 'file')} can only be read in this process, not by "
+            "the workers of a cluster: leave engine out, or write the rows to Parquet files and "
+            "scan those."
         )
     sizes = [piece.rows for piece in pieces]
 
@@ -177,6 +175,7 @@ def place_pieces(
         united.names, united.states, united.ordered, notes, united.state_counts,
         united.row_counts, tuple(one.n_rows for one in running), united.total_weight,
         any(one.weighted for one in running), options.memory, engine, tables,
+        first_seen=united.first_seen,
     )  # fmt: skip
 
 

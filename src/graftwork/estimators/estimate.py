@@ -17,6 +17,7 @@ from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.rows_in_parts import in_parts
+from graftwork.estimators.sizes import check_tables, table_bytes
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.estimators.timing import Timing, free_in, time_loss
@@ -42,6 +43,8 @@ KEPT_CELLS = 2**25
 # In data of more cells, equal rows are looked for among a few first.
 MANY_CODES = 2**24
 LOOKED_AT = 1000
+# What grows with the rows that are in memory.
+OF_ROWS = ("rows", "bitsets", "conditionals")
 # Of rows in parts this many are looked at.
 SOME_ROWS = 200_000
 
@@ -147,6 +150,7 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         warnings.simplefilter("ignore", DataWarning)  # fit warns
         spec, table, found = _read(spec, X, sample_weight)
         table, sample, networks = _completed(spec, table)
+        check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
         recipe = spec.recipe_for(table.n_variables)
         if recipe.sized and spec.lam is None:  # nothing holds tables of ordered variables to a line
             sample = replace(sample, scores=None)
@@ -156,7 +160,7 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
     most = _most_edges(recipe, start, len(family.variables), spec.budget.max_edges)
     timing = time_loss(family, spec.objective_of, most)
     fits = FITS if spec.chooses else (1, 1)
-    tests = _tests(sample) if spec.chooses and spec.criterion is None else {}
+    tests = _tests(sample) if spec.tests else {}
     cards, space = sample.cards, family.space(family.variables, False)
     return CostEstimate(
         method=recipe.name,
@@ -173,7 +177,9 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         pairs=space.size,
         parameters=int(cards.sum()) + _linear_entries(family),
         entries=int(cards.sum()) + family.count_entries(space),
-        memory=_memory(table, family, spec.objective_of(sample), timing) | tests,
+        memory=_memory(table, family, spec.objective_of(sample), timing)
+        | tests
+        | {"tables of the widest variable": table_bytes(cards, spec.tests)},
         timing=timing,
         networks=networks,
         fits=fits,
@@ -184,6 +190,7 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
 
 def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
     """Return what rows in parts would cost, from some of them."""
+    check_tables(placed.names, placed.cards, spec.tests, spec.table_memory)
     share = min(1.0, SOME_ROWS / placed.n_rows)
     some = placed.sample_rows(share, 0)
     advice = recommended(placed, spec.loss) if spec.missing == "error" else None
@@ -199,7 +206,8 @@ def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
         total_weight=placed.total_weight,
         missing_cells=cells,
         incomplete_rows=rows,
-        memory={"parts of the rows": placed.memory},
+        memory={"parts of the rows": placed.memory}
+        | {name: held for name, held in found.memory.items() if name not in OF_ROWS},
         timing=timing,
         seconds=_seconds(timing, found.networks, found.fits, spec.budget.max_seconds),
     )

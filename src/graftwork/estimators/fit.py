@@ -29,6 +29,7 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
 from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
 from graftwork.estimators.rows_in_parts import in_parts
+from graftwork.estimators.sizes import check_tables
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import Budget
@@ -224,6 +225,7 @@ def fit_rows(
         How often tests choose among all pairs; default until all tests agree, which a network to
         draw cells with need not.
     """
+    check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
     tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
     recipe = spec.recipe_for(table.n_variables, tiling)
     if spec.start is not None:

@@ -177,6 +177,7 @@ class MarkovNetwork(Estimator):
         knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
         max_edges: int | None = None,
         max_seconds: float | None = None,
+        table_memory: str | int = "4GB",
         tol: float = 1e-6,
         tie: int | None = None,
         states: Mapping[Any, Sequence[Any]] | None = None,
@@ -203,6 +204,7 @@ class MarkovNetwork(Estimator):
         self.knowledge = knowledge
         self.max_edges = max_edges
         self.max_seconds = max_seconds
+        self.table_memory = table_memory
         self.tol = tol
         self.tie = tie
         self.states = states

@@ -23,7 +23,7 @@ def in_parts(spec: FitSpec, X: Any, weights: Any = None) -> Iterator[PlacedTable
     """
     if weights is not None and not isinstance(weights, str):
         raise ParameterError(
-            "rows that are read in parts bring their weights with them: name the column, "
+            "for rows read in parts, weights must be the name of a column: "
             "gw.scan(..., weights='n')."
         )
 

@@ -72,6 +72,8 @@ class FitSpec:
     start, anneal, arrivals
         Of the run, as users give them.
     budget : Budget
+    table_memory : int
+        Bytes that tables of one variable may take (see `check_tables`).
     tol : float
     tie : int or None
     states : mapping or None
@@ -103,6 +105,7 @@ class FitSpec:
     anneal: int | tuple[float, ...] | None
     arrivals: Sequence[Any] | None
     budget: Budget
+    table_memory: int
     tol: float
     tie: int | None
     states: Mapping[Any, Sequence[Any]] | None
@@ -148,6 +151,7 @@ class FitSpec:
             budget=Budget(
                 given["max_edges"], run["max_iter"], run["max_tests"], given["max_seconds"]
             ),
+            table_memory=given["table_memory"],
             tol=given["tol"],
             tie=given["tie"],
             states=given["states"],
@@ -173,6 +177,11 @@ class FitSpec:
     def ordered(self) -> bool:
         """Whether the order of states can count: where parts of tables are penalised as groups."""
         return self.penalty == "group-l1"
+
+    @property
+    def tests(self) -> bool:
+        """Whether edges are tested."""
+        return self.chooses and self.criterion is None
 
     def rng(self) -> np.random.Generator:
         """Return the generator a fit begins with; one of scikit-learn's gives it a seed."""

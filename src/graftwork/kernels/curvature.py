@@ -15,6 +15,8 @@ from graftwork.kernels.vectors import add_scaled, load, store
 
 # Neighbours that share one pass over the configurations: their sums stay in the nearest cache.
 TOGETHER = 8
+# With more sums than this for one neighbour they do not, and each has a pass of its own.
+MOST_SHARED = 2**20
 # With at most this many combinations of two variables' configurations, those are counted first.
 MOST_COMBINATIONS = 2**14
 
@@ -51,7 +53,8 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
         for c in range(count):
             own[u, c] = codes[columns[u - 1], rows[c]]
     largest = n_codes.max()
-    sums = cache_lines(TOGETHER * largest * largest * width)
+    together = TOGETHER if largest * largest * width <= MOST_SHARED else 1
+    sums = cache_lines(together * largest * largest * width)
     half, line = np.empty(seen.shape[1] * largest * width), np.empty(width)
     # typed as parts of others are
     one, alone = np.ones((1, 2))[:, :1], np.array([0, 0, 1, 0, size, 1])
@@ -61,8 +64,8 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
             first_half = halves[u - 1]
             begin = starts[first_half[0]]
             left = seen[begin : begin + n_codes[u], : first_half[5]]
-        for first in range(u, n_lines, TOGETHER):
-            last = min(first + TOGETHER, n_lines)
+        for first in range(u, n_lines, together):
+            last = min(first + together, n_lines)
             sums[: (last - first) * largest * largest * width] = 0.0
             centre, others = own[u], own[first:last]
             for q in range(0, width, len(lanes)):

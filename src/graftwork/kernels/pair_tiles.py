@@ -125,6 +125,16 @@ def list_tables(lines_of_pairs, columns_of_pairs, first, second, cards, lines, c
 
 
 @njit(cache=True, nogil=True)
+def _largest_table(begin, end, first, second, triangle, cards):
+    """Return the cells of the largest table of the pairs (first[x], second[y]) to look at."""
+    most = np.int64(0)
+    for x in range(begin, end):
+        for y in range(x + 1 if triangle else 0, len(second)):
+            most = max(most, cards[first[x]] * cards[second[y]])
+    return most
+
+
+@njit(cache=True, nogil=True)
 def score_tables(begin, end, first, second, triangle, cards, lines, columns, forth, back_lines,
                  back_columns, back, roots, largest, total, out):  # fmt: skip
     """Fill ``out[x, y]`` with the score of the pair (first[x], second[y]), x from begin to end.
@@ -132,12 +142,7 @@ def score_tables(begin, end, first, second, triangle, cards, lines, columns, for
     The norm of the gradient over both ``roots``, or its largest absolute entry. Of a ``triangle``
     (both lists the same) only y > x.
     """
-    most = np.int64(0)
-    for j in second:
-        most = max(most, cards[j])
-    for i in first:
-        most = max(most, cards[i])
-    table = np.zeros(most * most)
+    table = np.zeros(_largest_table(begin, end, first, second, triangle, cards))
     for x in range(begin, end):
         i = first[x]
         for y in range(x + 1 if triangle else 0, len(second)):
@@ -162,12 +167,8 @@ def quick_statistics(begin, end, first, second, triangle, cards, lines, columns,
     With A the ``axes`` of a variable, (states, sizes) from ``axis_starts`` on, the squares of
     ``A_i' T A_j`` are divided by the sums of both variables' ``curvatures``, and added.
     """
-    most = np.int64(1)
-    for j in second:
-        most = max(most, cards[j])
-    for i in first:
-        most = max(most, cards[i])
-    table, half = np.zeros(most * most), np.zeros(most * most)
+    most = _largest_table(begin, end, first, second, triangle, cards)
+    table, half = np.zeros(most), np.zeros(most)
     for x in range(begin, end):
         i = first[x]
         s, k = cards[i], sizes[i]

@@ -31,7 +31,7 @@ _AS_LEARNED = {
     "impute": "available-case",
     "drop-rows": "drop-rows",
 }
-_REMEDY = (
+REMEDY = (
     "missing is no state of that variable in the network: score with missing='available-case', "
     "which lets the observed cells of a row count, or missing='drop-rows', which leaves such rows "
     "out"
@@ -156,7 +156,7 @@ def rows_to_score(
         If rows are left out.
     """
     if scoring == "error":
-        table = align(X, names, states, weights=weights, owner=owner, remedy=_REMEDY)
+        table = align(X, names, states, weights=weights, owner=owner, remedy=REMEDY)
     else:
         table = align(X, names, with_missing(states), weights=weights, owner=owner)
     gone = table.codes >= np.array([len(listed) for listed in states])[:, None]

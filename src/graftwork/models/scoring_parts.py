@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graftwork.data.columns import level_of_caller
-from graftwork.data.missing import missing_cells
+from graftwork.data.columns import level_of_caller, missing_cells_error, to_states
+from graftwork.data.encode import Coded
+from graftwork.data.missing import MISSING_STATE, missing_cells
 from graftwork.data.placed import PlacedTable
 from graftwork.data.placing import placed
 from graftwork.data.scanning import Scan, StoredTable, scan
 from graftwork.data.table import Table
 from graftwork.errors import DataError, DataWarning
+from graftwork.models.gaps import REMEDY
 
 if TYPE_CHECKING:
     from graftwork.models.pairwise import PairwiseMRF
@@ -34,6 +36,7 @@ def score_parts(
     with placed(
         _columns_of(X, model.names), weights=weights, missing="state", n_jobs=n_jobs
     ) as table:
+        _check_states(table, model, how)
         total, weight, left_out = table.over_tables(_score, model, how, n_jobs, owner)
         rows = table.n_rows
     if not weight > 0:
@@ -58,6 +61,24 @@ def _columns_of(X: Any, names: Sequence[Any]) -> Any:
         return X
     wanted = [name for name in listed if name in names]
     return replace(X, options=replace(X.options, columns=wanted or None))
+
+
+def _check_states(table: PlacedTable, model: PairwiseMRF, how: str) -> None:
+    """Refuse states that a network does not have, and missing cells, with where they are."""
+    gaps, first, listed = {}, "", model.states
+    columns = zip(table.names, table.states, table.row_counts, table.first_seen, strict=False)
+    for name, states, rows, where in columns:
+        known = listed.get(name)
+        if known is None:
+            continue
+        seen = [k for k in np.flatnonzero(rows).tolist() if states[k] != MISSING_STATE]
+        found = Coded(np.arange(len(seen)), tuple(states[k] for k in seen))
+        to_states(found, known, name, lambda k, at=where, own=seen: at[own[k]])  # type: ignore[misc]
+        lacks = MISSING_STATE in states and MISSING_STATE not in known
+        if how == "error" and lacks and rows[-1]:
+            gaps[name], first = int(rows[-1]), first or where[-1]
+    if gaps:
+        raise missing_cells_error(gaps, table.n_rows, first, REMEDY)
 
 
 def _score(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from graftwork.estimators.estimate import EVALUATIONS, PASSES, CostEstimate
 from graftwork.inference import JunctionTree
-from graftwork.text import count, section
+from graftwork.text import count, section, size
 
 
 def cost_summary(cost: CostEstimate) -> str:
@@ -106,23 +104,6 @@ def _inference(cost: CostEstimate) -> str:
 
 def _range(ends: tuple[int, int]) -> str:
     return f"{ends[0]:,} to {ends[1]:,}"
-
-
-def size(held: int) -> str:
-    """Return a number of bytes in words.
-
-    Examples
-    --------
-    >>> size(80), size(2_500_000), size(10**30)
-    ('80 bytes', '2.5 MB', '10^30 bytes')
-    """
-    if held < 1000:
-        return f"{held} bytes"
-    if held >= 10**18:
-        return f"10^{round(math.log10(held))} bytes"
-    power = min(5, (len(str(held)) - 1) // 3)
-    value = held / 1000**power
-    return f"{value:.{0 if value >= 9.95 else 1}f} {['', 'kB', 'MB', 'GB', 'TB', 'PB'][power]}"
 
 
 def duration(seconds: float) -> str:

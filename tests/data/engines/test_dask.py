@@ -63,7 +63,7 @@ def raised(action, seconds):
 def test_no_client_is_an_error(monkeypatch):
     monkeypatch.setattr(distributed, "default_client", _none)
     assert not has_client()
-    with pytest.raises(ParameterError, match="there is no Dask client; make one first"):
+    with pytest.raises(ParameterError, match="there is no Dask client; create one first"):
         find_client()
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert not has_client()
@@ -118,7 +118,7 @@ def test_workers_that_are_killed_are_replaced(own_client, moment):
 def test_workers_that_die_again_and_again_are_an_error(own_client):
     engine = DaskEngine(own_client(n_workers=1))
     handles = place_numbers(engine, 1)
-    with pytest.raises(GraftworkError, match="Dask workers ended again and again"):
+    with pytest.raises(GraftworkError, match="Dask workers died repeatedly"):
         engine.total(handles, work.die)
 
 
@@ -157,7 +157,7 @@ def test_a_scheduler_that_is_killed_says_so():
             threading.Timer(0.5, scheduler.kill).start()
             began = time.monotonic()
             error = raised(lambda: engine.total(handles, work.nap, 5), 12)
-            assert f"the Dask scheduler {address} is gone" in str(error)
+            assert f"the Dask scheduler {address} is lost" in str(error)
             assert time.monotonic() - began < 8
     finally:
         for process in (scheduler, worker):
@@ -168,7 +168,7 @@ def test_a_scheduler_that_is_killed_says_so():
 def test_a_cluster_without_workers_says_so(own_client, monkeypatch):
     monkeypatch.setattr(dask, "NO_WORKERS", 1.0)
     client = own_client(n_workers=0)
-    with pytest.raises(GraftworkError, match="no worker after 1 seconds: start some"):
+    with pytest.raises(GraftworkError, match="no workers for 1 seconds: start some"):
         place_numbers(DaskEngine(client), 2)
 
 

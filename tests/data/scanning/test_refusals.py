@@ -74,10 +74,13 @@ def test_unknown_states_of_text(tmp_path, scratch):
 
 
 DRIFT = {
-    "absent": (pa.table({"shop": ["x"]}), ["b.parquet", "'sold' is not there", "a.parquet"]),
+    "absent": (
+        pa.table({"shop": ["x"]}),
+        ["b.parquet", "'sold' is missing, but present in", "a.parquet"],
+    ),
     "extra": (
         pa.table({"shop": ["x"], "sold": [1], "tax": [1], "vat": [2]}),
-        ["b.parquet", "'tax', 'vat' are not in", "a.parquet"],
+        ["b.parquet", "'tax', 'vat' are missing in", "a.parquet"],
     ),
     "texts": (
         pa.table({"shop": ["x"], "sold": ["1"]}),
@@ -123,7 +126,7 @@ def test_columns_that_differ_between_text_files(tmp_path, scratch):
     place.mkdir()
     (place / "a.csv").write_text("a,b\n1,2\n")
     (place / "b.csv").write_text("a,c\n1,2\n")
-    refused(gw.scan(place), "b.csv", "'b' is not there", scratch=scratch)
+    refused(gw.scan(place), "b.csv", "'b' is missing, but present in", scratch=scratch)
     (place / "b.csv").write_text("a,b\n1,2\n1\n")
     refused(gw.scan(place), "b.csv", "line 3 has 1 cell", scratch=scratch)
     (place / "b.csv").write_bytes(b"a,b\n1,2\n\xff,1\n")
@@ -233,7 +236,7 @@ def test_weights(scratch):
 def test_tables_that_would_lose_something():
     table = as_table({"a": [1, 2]}, weights=[1, 2])
     for source in (table, [table], iter([table])):
-        with pytest.raises(DataError, match="would lose"):
+        with pytest.raises(DataError, match="without losing them"):
             gw.scan(source).store()
 
 
@@ -305,7 +308,7 @@ def test_a_state_called_missing():
         ({"memory": 5}, ParameterError, "1MB or more"),
         ({"memory": True}, ParameterError, "memory is True"),
         ({"part_rows": 0}, ParameterError, "part_rows is 0"),
-        ({"columns": "shop"}, DataError, "columns is one text"),
+        ({"columns": "shop"}, DataError, "columns is a single string"),
         ({"columns": ["shoop"]}, DataError, "did you mean 'shop'"),
         ({"drop": ["id"]}, DataError, "no column 'id' to drop"),
         ({"drop": ["shop", "sold"]}, DataError, "no column is left"),
@@ -345,7 +348,7 @@ def test_sources_that_are_none(tmp_path):
     (tmp_path / "sub").mkdir()
     for source, words in [
         (tmp_path / "no.csv", "no such file"),
-        (f"{tmp_path}/*.parquet", "no file is called like"),
+        (f"{tmp_path}/*.parquet", "no file matches"),
         (tmp_path, "has no Parquet, Arrow, CSV or TSV files, but 'notes.md'"),
         (tmp_path / "sub", "it is empty"),
         (3, "a int cannot be scanned"),
@@ -362,9 +365,7 @@ def test_folders_of_different_files(tmp_path):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
     (tmp_path / "README.md").write_text("x")
     with gw.scan(tmp_path).store() as stored:
-        assert stored.notes == (
-            "Not read, since their names are not those of tables: 'README.md'.",
-        )
+        assert stored.notes == ("Skipped, as the file names are not those of tables: 'README.md'.",)
     (tmp_path / "b.csv").write_text("a\n1\n")
     with pytest.raises(DataError, match="different formats"):
         gw.scan(tmp_path)

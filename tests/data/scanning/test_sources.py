@@ -330,9 +330,9 @@ def test_floats_of_pandas_are_whole_if_all_are():
 
 def test_rows_are_no_batches():
     for rows in ([{"a": 1}, {"a": 2}], [[1, 2], [3, 4]], {"a": 1}):
-        with pytest.raises(DataError, match="not one row"):
+        with pytest.raises(DataError, match="but got a single row"):
             gw.scan(rows)
-    with pytest.raises(DataError, match="not one row"):
+    with pytest.raises(DataError, match="but got a single row"):
         gw.scan(iter([{"a": 1}])).store()
 
 

@@ -222,7 +222,7 @@ def test_ctrl_c_in_a_process(scratch, tmp_path):
         text=True,
     ) as process:
         assert process.stdout.readline() == "reading\n"
-        assert len(list(scratch.glob("*/*"))) == 21
+        assert len(list(scratch.glob("*/part-*"))) == 21
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
@@ -259,9 +259,11 @@ def test_the_next_run_uses_the_folder(tmp_path, scratch):
     assert store().part(0).n_rows == 400
     assert list(scratch.iterdir()) == []
     # other options, files that changed, parts that are damaged: written anew
+    del second
     declared = store(states={"a": ["x", "y", "z", "other"]})
     assert reads
     assert declared.states[0][-1] == "other"
+    declared.close()
     store()
     assert reads
     time.sleep(0.01)
@@ -272,8 +274,11 @@ def test_the_next_run_uses_the_folder(tmp_path, scratch):
         file.write(b"x")
     store()
     assert reads
+    third.close()
     store()
     assert not reads
+    store(states={"a": ["x", "y", "z"]})
+    store()
     assert sorted(path.name for path in kept.iterdir()) == [third.paths.name, "mine.txt"]
 
 
@@ -284,6 +289,7 @@ def test_sources_that_cannot_be_known_again_are_read_again(tmp_path):
             progress=lambda *rows: reads.append(rows)
         )
         assert_same(stored, as_table(frame().drop(columns="w")))
+        stored.close()
     assert len(reads) == 2
     assert len(list((tmp_path / "kept").iterdir())) == 1
 
@@ -407,3 +413,97 @@ def test_names():
         assert stored.columns == ("a",)
         assert len(stored) == 1
         assert Path(stored.paths).is_dir()
+
+
+#: Stores a source in a workdir when told to on standard input, and then reads all parts.
+STORES = """
+    import sys
+    import graftwork as gw
+    source, kept, states = sys.argv[1:]
+    chosen = {"a": list(states)} if states else None
+    def wait(rows, total):
+        if rows == total:
+            print("read", flush=True)
+            sys.stdin.readline()
+    scan = gw.scan(source, workdir=kept, part_rows=400, drop=["w"], states=chosen)
+    with scan.store(progress=wait) as stored:
+        print("stored", flush=True)
+        sys.stdin.readline()
+        print(sum(stored.part(k).n_rows for k in range(stored.n_parts)), stored.states[0][-1])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks")
+@pytest.mark.parametrize("states", [("", ""), ("xyzv", "xyzw")])
+def test_two_runs_in_one_workdir(states, tmp_path):
+    """Both end well, whether they pack the same rows or others, and leave whole folders."""
+    source, kept = files(tmp_path), tmp_path / "kept"
+    code = textwrap.dedent(STORES)
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(source), str(kept), own],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for own in states
+    ]  # fmt: skip
+    try:
+        for word in ("read", "stored"):  # both have read all, then both are ready
+            assert [run.stdout.readline().strip() for run in runs] == [word] * 2
+            for run in runs:
+                print(file=run.stdin, flush=True)
+        ends = [run.communicate(timeout=60) for run in runs]
+    finally:
+        for run in runs:
+            run.kill()
+    assert [out.split()[0] for out, _ in ends] == ["3000"] * 2, ends
+    assert [out.split()[1] for out, _ in ends] == [own[-1:] or "z" for own in states]
+    left = sorted(path.name for path in kept.iterdir())
+    assert len(left) == len(set(states))
+    assert not any(name.startswith(".") for name in left)
+    reads = []
+    chosen = {"a": list(states[1])} if states[1] else None
+    again = gw.scan(source, workdir=kept, part_rows=400, drop=["w"], states=chosen)
+    with again.store(progress=lambda *rows: reads.append(rows)) as stored:
+        assert stored.n_rows == 3000
+    assert not reads
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("what", ["packing", "fit", "draws"])
+def test_what_killed_processes_leave_goes_with_the_next_run(number, what, scratch):
+    """Of plain Python, while rows are packed, networks learned and missing cells drawn."""
+    code = f"""
+        import tempfile; tempfile.tempdir = {str(scratch)!r}
+        import time
+        import graftwork as gw
+        from graftwork.data.engines import here
+        def wait(*_):
+            print("now", flush=True)
+            time.sleep(60)
+        rows = {{"a": [0, 1, None, 1] * 500, "b": [0, 1, 1, 0] * 500}}
+        scan = gw.scan(rows, part_rows=500)
+        if {what!r} == "packing":
+            scan.store(missing="state", progress=wait)
+        if {what!r} == "fit":
+            stored = scan.store(missing="state")
+            wait()
+        kept = here.Here._kept
+        here.Here._kept = lambda *of: (kept(*of), wait())
+        gw.MarkovNetwork(lam=0.01, missing="impute", n_jobs=1).fit(scan)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "now\n"
+        with gw.scan({"a": [0, 1]}).store():
+            others = 2 if what == "draws" else 1
+            assert len(list(scratch.iterdir())) == others + 1  # what is in use stays
+    finally:
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert list(scratch.iterdir()) != []
+    with gw.scan({"a": [0, 1]}).store() as stored:
+        assert list(scratch.iterdir()) == [stored.paths]
+    assert list(scratch.iterdir()) == []

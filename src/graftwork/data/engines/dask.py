@@ -41,7 +41,7 @@ def find_client(client: Any = None) -> Any:
         raise ParameterError("Dask is not installed; use pip install 'graftwork[dask]'.") from error
     except ValueError as error:
         raise ParameterError(
-            "there is no Dask client; make one first: "
+            "there is no Dask client; create one first: "
             "from distributed import Client; client = Client()."
         ) from error
 
@@ -218,7 +218,7 @@ class DaskEngine:
                     raise plain from None
                 else:
                     raise GraftworkError(
-                        "the Dask cluster was restarted or closed in mid-fit: fit again."
+                        "the Dask cluster was restarted or closed during the fit: fit again."
                     ) from None
             if gone >= PATIENCE:
                 self._check(patient=False)
@@ -234,8 +234,8 @@ class DaskEngine:
             if time.monotonic() >= until:
                 address = getattr(getattr(self._client, "scheduler", None), "address", "")
                 raise GraftworkError(
-                    f"the Dask scheduler {address} is gone: start a cluster and a client again, "
-                    "and fit again."
+                    f"the connection to the Dask scheduler {address} is lost: start a new cluster "
+                    "and client, and fit again."
                 )
             time.sleep(LOOK / 5)
 
@@ -243,17 +243,17 @@ class DaskEngine:
         """Raise if there has been no worker for long."""
         if waited >= NO_WORKERS and self._connected() and not self._client.nthreads():
             raise GraftworkError(
-                f"the Dask cluster has no worker after {NO_WORKERS:g} seconds: start some, "
-                "cluster.scale(2)."
+                f"the Dask cluster has had no workers for {NO_WORKERS:g} seconds: start some, "
+                "for example with cluster.scale(2)."
             )
 
 
 def _plainly(error: Exception) -> Exception:
-    """Return what went wrong on a worker; one that died again and again is said to have."""
+    """Return what went wrong on a worker, in plain words if workers died repeatedly."""
     if type(error).__name__ == "KilledWorker":
         return GraftworkError(
-            "Dask workers ended again and again over the same part of the rows; their memory may "
-            "be short: use more workers, or smaller parts."
+            "Dask workers died repeatedly while processing the same part of the rows, perhaps for "
+            "lack of memory: use more workers, or smaller parts."
         )
     return error
 

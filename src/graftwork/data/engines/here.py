@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 
 from graftwork.data.engines.sums import total_of
 from graftwork.data.parts import Add, Handle, Operation, Tell, add_up
-from graftwork.data.scratch import writing
+from graftwork.data.scratch import Hold, temporary, writing
 from graftwork.kernels.threads import count_threads
 
 
@@ -38,7 +37,7 @@ class Here:
     def __init__(self, n_jobs: int | None = None, folder: Path | None = None) -> None:
         self.n_threads = count_threads(n_jobs)
         self._folder = folder
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: tuple[Path, Hold] | None = None
         self._count = 0
 
     def place(self, makers: Sequence[Callable[[], Any]], tell: Tell | None = None) -> list[Handle]:
@@ -73,15 +72,14 @@ class Here:
     def close(self) -> None:
         """Remove what was kept."""
         if self._scratch is not None:
-            self._scratch.cleanup()
+            self._scratch[1].close()
             self._scratch = None
 
     def _kept(self, maker: Callable[[], tuple[Any, ...]]) -> Handle:
         """Return a handle of arrays that are written to the disk."""
         if self._scratch is None:
-            with writing(self._folder):
-                self._scratch = tempfile.TemporaryDirectory(prefix="graftwork-", dir=self._folder)
-        path = Path(self._scratch.name, f"{self._count}.npz")
+            self._scratch = temporary(self._folder)
+        path = self._scratch[0] / f"{self._count}.npz"
         self._count += 1
         arrays = {str(k): one for k, one in enumerate(maker()) if one is not None}
         with writing(self._folder), open(path, "wb") as file:

@@ -186,7 +186,7 @@ class Processes:
     def _ask(self, asked: dict[_Worker, tuple[Any, ...]]) -> dict[_Worker, Any]:
         """Return what processes answer; one that ended is replaced, and asked again."""
         if not self._end.alive:
-            raise GraftworkError("the processes were closed: make others, Processes(2).")
+            raise GraftworkError("the worker processes were closed: create a new Processes engine.")
         jobs = {
             worker: pickle.dumps((*job, worker.forgotten()), 5) for worker, job in asked.items()
         }
@@ -238,8 +238,8 @@ class Processes:
         worker.stop()
         if self._deaths > MOST_DEATHS:
             raise GraftworkError(
-                f"worker processes ended {self._deaths} times (the last with exit code {code}); "
-                "memory may be short: use fewer processes, or smaller parts."
+                f"worker processes died {self._deaths} times (the last with exit code {code}), "
+                "perhaps for lack of memory: use fewer processes, or smaller parts."
             )
 
     def _restore(self, worker: _Worker) -> None:

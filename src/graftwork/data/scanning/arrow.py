@@ -19,7 +19,7 @@ def arrow() -> Any:
         import pyarrow
     except ImportError as error:
         raise DataError(
-            "scanning rows in parts needs pyarrow: pip install 'graftwork[parquet]' brings it; "
-            "gw.read_table reads a table that fits into memory without."
+            "reading rows in parts needs pyarrow: pip install 'graftwork[parquet]'; "
+            "gw.read_table reads tables that fit in memory without it."
         ) from error
     return pyarrow

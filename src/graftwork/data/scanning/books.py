@@ -268,9 +268,9 @@ class Book:
         elif count > self._options.most_numbers:
             raise DataError(
                 f"column {self.name!r} has more than {self._options.most_numbers:,} distinct "
-                "numbers, too many to choose bins by; round them, say where bins end (states="
-                f"{{{self.name!r}: ['<= 1', '(1, 2]', '> 2']}}), give more memory, or leave the "
-                f"column out (drop={[self.name]!r})."
+                "numbers, too many to choose bins from; round them, define the bins (states="
+                f"{{{self.name!r}: ['<= 1', '(1, 2]', '> 2']}}), increase the memory, or drop "
+                f"the column (drop={[self.name]!r})."
             )
 
     def _check_kind(self, found: Indexed, batch: Batch) -> None:
@@ -304,8 +304,8 @@ class Book:
         if ordered and known and longer[: len(shorter)] != shorter:
             raise DataError(
                 f"{where}: column {self.name!r} is an ordered category whose order is "
-                f"{list(new.values())!r} here, but was {list(known.values())!r} before; give all "
-                "files the same categories, or declare them (states=...)."
+                f"{list(new.values())!r} here but {list(known.values())!r} in earlier files; use "
+                "the same categories in all files, or declare them (states=...)."
             )
         self.ordered = ordered and (self.ordered or self.declaring is None)
         self.categories = {**known, **new}
@@ -335,7 +335,7 @@ def other_kind(book: Book, kind: str, text: str, where: str) -> DataError:
     """Return the error for a column that holds something else than in an earlier file or batch."""
     return DataError(
         f"{where}: column {book.name!r} holds {kind} ({text}), but {book.kind} ({book.type}) in "
-        f"{book.where}; a column must hold the same everywhere: convert it, or leave it out "
+        f"{book.where}; a column must have the same type in all files: convert it, or drop it "
         f"(drop={[book.name]!r})."
     )
 

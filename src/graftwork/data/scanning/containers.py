@@ -48,8 +48,8 @@ def batches_of(data: Any, choose: Choose, label: str = "") -> Iterator[Batch]:
         return
     if isinstance(data, Table) and not (data.weights is None and data.ordered is None):
         raise DataError(
-            "a Table that has weights or ordered variables cannot be scanned, since it would lose "
-            "them; it is in memory already: use it as it is."
+            "a Table with weights or ordered variables cannot be scanned without losing them; "
+            "it is already in memory: use it directly."
         )
     polars = library(data, "polars")
     if polars is not None and isinstance(data, polars.DataFrame):
@@ -146,15 +146,15 @@ def check_item(item: Any) -> None:
     >>> check_item({"a": [1, 2]})
     >>> check_item({"a": 1})
     Traceback (most recent call last):
-    graftwork.errors.DataError: a batch was expected, a table of several rows, not one row...
+    graftwork.errors.DataError: expected a batch of several rows, but got a single row: ...
     """
     cells = list(item.values()) if isinstance(item, Mapping) else None
     if isinstance(item, list | tuple):
         cells = [cell for cell in item if not isinstance(cell, list | tuple | Mapping)][:1]
     if cells and all(cell is None or isinstance(cell, str | int | float) for cell in cells):
         raise DataError(
-            "a batch was expected, a table of several rows, not one row: give record batches, "
-            "frames or dicts of columns; a list of rows is read by gw.as_table."
+            "expected a batch of several rows, but got a single row: pass record batches, frames "
+            "or dicts of columns; gw.as_table reads a list of rows."
         )
 
 

@@ -100,9 +100,9 @@ class Running:
         if absent:
             raise DataError(
                 f"{where}: column{'s'[: len(absent) > 1]} {listing(absent)} "
-                f"{'are' if len(absent) > 1 else 'is'} not there, but in {self.where}; all files "
-                f"need the same columns: add {'them' if len(absent) > 1 else 'it'}, or leave "
-                f"{'them' if len(absent) > 1 else 'it'} out (drop={absent!r})."
+                f"{'are' if len(absent) > 1 else 'is'} missing, but present in {self.where}; all "
+                f"files need the same columns: add {'them' if len(absent) > 1 else 'it'} here, or "
+                f"drop {'them' if len(absent) > 1 else 'it'} everywhere (drop={absent!r})."
             )
         if self.options.columns is not None:
             return
@@ -112,9 +112,9 @@ class Running:
         if extra:
             raise DataError(
                 f"{where}: column{'s'[: len(extra) > 1]} {listing(extra)} "
-                f"{'are' if len(extra) > 1 else 'is'} not in {self.where}; all files need the same "
-                f"columns: add {'them' if len(extra) > 1 else 'it'} there, or leave "
-                f"{'them' if len(extra) > 1 else 'it'} out (columns=[...] lists what is read)."
+                f"{'are' if len(extra) > 1 else 'is'} missing in {self.where}; all files need the "
+                f"same columns: add {'them' if len(extra) > 1 else 'it'} there, or list the "
+                "columns to read (columns=[...])."
             )
 
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import re
 import secrets
 import shutil
-import socket
-import tempfile
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.scanning.packed import PackedPart
+from graftwork.data.scratch import Hold, lock_new, lock_used, remove_unused, temporary, writing
 from graftwork.errors import DataError
 
 #: The version of the files; others are written anew.
-FORMAT = 1
+FORMAT = 2
 _MANIFEST = "manifest.json"
 _PREFIX = "graftwork-store-"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_UNFINISHED = re.compile(r"\.graftwork-store-(?P<host>[0-9a-z]+)-(?P<pid>[0-9]+)-[0-9a-f]+")
 
 
 def part_path(folder: Path, number: int) -> Path:
@@ -35,25 +27,8 @@ def part_path(folder: Path, number: int) -> Path:
     return folder / f"part-{number:06d}.bin"
 
 
-class Keeper:
-    """Removes a folder when nobody needs it any more: when asked, collected or at exit."""
-
-    def __init__(self, folder: Path) -> None:
-        # A forked process inherits this, and must not remove what is not its own.
-        self._remove = weakref.finalize(self, _remove_own, folder, os.getpid())
-
-    def close(self) -> None:
-        """Remove the folder, if it is still there."""
-        self._remove()
-
-
-def _remove_own(folder: Path, pid: int) -> None:
-    if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 class Writer:
-    """Writes parts into a folder that becomes visible under its name when all is done.
+    """Writes parts into a folder of its own, which gets its name when all is done.
 
     Parameters
     ----------
@@ -63,8 +38,8 @@ class Writer:
     Attributes
     ----------
     folder : Path
-    keeper : Keeper or None
-        Who removes a temporary folder.
+    hold : Hold
+        Keeps the folder in use; removes a temporary one.
     rows : list of int
         Rows of each part so far.
     bits : list of tuple of int
@@ -75,17 +50,16 @@ class Writer:
 
     def __init__(self, workdir: Path | None) -> None:
         self._workdir = workdir
-        self.keeper: Keeper | None = None
-        with _plainly(workdir):
-            if workdir is None:
-                self.folder = Path(tempfile.mkdtemp(prefix="graftwork-scan-"))
-                self.keeper = Keeper(self.folder)
-            else:
+        if workdir is None:
+            self.folder, self.hold = temporary()
+        else:
+            with writing(workdir):
                 workdir.mkdir(parents=True, exist_ok=True)
-                _remove_unfinished(workdir)
-                token = secrets.token_hex(4)
-                self.folder = workdir / f".{_PREFIX}{_host()}-{os.getpid()}-{token}"
+                for old in workdir.glob(f".{_PREFIX}*"):  # of processes that were killed
+                    remove_unused(old)
+                self.folder = workdir / f".{_PREFIX}{secrets.token_hex(8)}"
                 self.folder.mkdir()
+                self.hold = Hold(self.folder, lock_new(self.folder), remove=False)
         self.rows: list[int] = []
         self.bits: list[tuple[int, ...]] = []
         self.weighted = False
@@ -96,32 +70,42 @@ class Writer:
         arrays: list[NDArray[Any]] = [part.cells]
         if part.weights is not None:
             arrays.append(part.weights)
-        with _plainly(self._workdir):
+        with writing(self._workdir):
             write_arrays(path, arrays, sync=self._workdir is not None)
         self.rows.append(part.n_rows)
         self.bits.append(part.bits)
         self.weighted = part.weights is not None
 
     def finish(self, manifest: dict[str, Any] | None, fingerprint: str) -> Path:
-        """Return the folder under its final name; others of ours in the workdir are removed."""
+        """Return the folder under its final name; others in the workdir go unless they are in use.
+
+        If another run has made the same one in the meantime, that is returned.
+        """
         if self._workdir is None:
             return self.folder
-        with _plainly(self._workdir):
+        with writing(self._workdir):
             if manifest is not None:
                 text = json.dumps(manifest).encode()
                 path = self.folder / _MANIFEST
                 write_arrays(path, [np.frombuffer(text, np.uint8)], sync=True)
             target = self._workdir / f"{_PREFIX}{fingerprint}"
+            found = find_store(self._workdir, fingerprint)
             for old in self._workdir.glob(f"{_PREFIX}*"):
-                if old.is_dir():
-                    shutil.rmtree(old, ignore_errors=True)
-            self.folder.rename(target)
+                remove_unused(old)
+            if found is None:
+                if target.exists():  # damaged, and in use
+                    target.rename(self._workdir / f".{_PREFIX}{secrets.token_hex(8)}")
+                self.folder.rename(target)
+            else:
+                self.abandon()
+                self.hold = found[2]
         self.folder = target
         return target
 
     def abandon(self) -> None:
         """Remove what was written."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.hold.close()
 
 
 def write_arrays(path: Path, arrays: list[NDArray[Any]], *, sync: bool) -> None:
@@ -143,64 +127,25 @@ def read_part(
         content = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:
         raise DataError(
-            f"a part of the stored rows cannot be read any more ({path}): the store was closed, or "
-            "its folder removed; scan the source again."
+            f"the stored rows can no longer be read ({path}): the store was closed, or its folder "
+            "was deleted; scan the source again."
         ) from error
     size = len(content) - 8 * rows * weighted
     weights = np.array(content[size:].view(np.float64)) if weighted else None
     return PackedPart(rows, bits, np.asarray(content[:size]), weights)
 
 
-def find_store(workdir: Path, fingerprint: str) -> tuple[Path, dict[str, Any]] | None:
-    """Return the folder of an earlier run with the same fingerprint, and its manifest."""
+def find_store(workdir: Path, fingerprint: str) -> tuple[Path, dict[str, Any], Hold] | None:
+    """Return the folder of a run with the same fingerprint, its manifest, and what keeps it."""
     folder = workdir / f"{_PREFIX}{fingerprint}"
+    lock = lock_used(folder)
+    if lock is None:
+        return None
+    hold = Hold(folder, lock, remove=False)
     try:
         manifest = json.loads((folder / _MANIFEST).read_text())
         sizes = [part_path(folder, k).stat().st_size for k in range(len(manifest["rows"]))]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     same = manifest.get("fingerprint") == fingerprint and manifest.get("format") == FORMAT
-    return (folder, manifest) if same and sizes == manifest.get("sizes") else None
-
-
-def _remove_unfinished(workdir: Path) -> None:
-    """Remove folders that processes of this machine began and did not live to finish."""
-    for path in workdir.iterdir():
-        found = _UNFINISHED.fullmatch(path.name)
-        if found and found["host"] == _host() and not _alive(int(found["pid"])):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _host() -> str:
-    return re.sub("[^0-9a-z]", "", socket.gethostname().lower()) or "host"
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-@contextmanager
-def _plainly(workdir: Path | None) -> Iterator[None]:
-    """Say in plain words why the folder cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        where = Path(tempfile.gettempdir()) if workdir is None else workdir
-        if error.errno not in _FULL:
-            raise DataError(
-                f"the folder for packed rows, {str(where)!r}, cannot be written "
-                f"({error.strerror or error}); give workdir= another folder."
-            ) from error
-        free = ""
-        with suppress(OSError):
-            free = f" ({shutil.disk_usage(where).free / 1e6:,.0f} MB are free)"
-        raise DataError(
-            f"the disk of the folder for packed rows, {str(where)!r}, is full{free}; what was "
-            "written there is removed: give workdir= a folder on a larger disk."
-        ) from error
+    return (folder, manifest, hold) if same and sizes == manifest.get("sizes") else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -14,43 +13,17 @@ from graftwork.data.files import MISSING, GapTexts, Wanted, choose_columns, conv
 from graftwork.data.missing import check_missing
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError, ParameterError
+from graftwork.parameters import memory_bytes
 
 States = Mapping[Any, Iterable[Any]]
 Header = bool | Literal["auto"]
 #: What missing cells are, as in `as_table`.
 Policy = Literal["error", "state"]
 
-_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
-_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?\s*", re.IGNORECASE)
-_LEAST_MEMORY = 10**6
 # Rows of a part are a power of two between these, and take about a share of the memory.
 _FEWEST, _MOST, _SHARE = 1 << 14, 1 << 20, 16
 # Distinct numbers of a column that is to be binned: bytes that one takes, and the share of memory.
 _VALUE_BYTES, _VALUE_SHARE = 250, 4
-
-
-def memory_bytes(memory: Any) -> int:
-    """Return an amount of memory in bytes, given so or as text.
-
-    Examples
-    --------
-    >>> memory_bytes("2GB"), memory_bytes("1.5 MiB"), memory_bytes(10**8)
-    (2000000000, 1572864, 100000000)
-    """
-    size: float | None = None
-    if isinstance(memory, str):
-        found = _SIZE.fullmatch(memory)
-        if found is not None:
-            size = float(found[1]) * (_UNITS | _BINARY)[(found[2] or "").upper()]
-    elif isinstance(memory, int | float) and not isinstance(memory, bool):
-        size = float(memory)
-    if size is None or not _LEAST_MEMORY <= size < 1e18:
-        raise ParameterError(
-            f"memory is {memory!r}, but it must be an amount of 1MB or more: '2GB', '500MB' or a "
-            "number of bytes."
-        )
-    return int(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +109,13 @@ class ScanOptions:
         self.gaps.check(listed)
         if self.weights is not None and self.weights not in listed:
             raise DataError(
-                f"weights names the column {self.weights!r}, which is not there"
+                f"weights names the column {self.weights!r}, which does not exist"
                 f"{suggestion(self.weights, listed) or '.'} The columns are {listing(listed)}."
             )
         places = choose_columns(listed, self.columns, self.drop, also=self.weights)
         kept = [place for place in places if listed[place] != self.weights]
         if not kept:
-            raise DataError("no column is left; choose one at least.")
+            raise DataError("no columns are left; choose at least one.")
         variables = [listed[place] for place in kept]
         declared_by_name(dict(self.states), variables)
         check_binned_names(self.bins, variables, self.states)
@@ -184,13 +157,11 @@ def checked_options(
     if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
         raise DataError(f"sep is {sep!r}, but it must be one character.")
     if weights is not None and not isinstance(weights, Hashable):
-        raise DataError(
-            "weights must be the name of a column here: rows that are scanned bring their weights."
-        )
+        raise DataError("weights must be the name of a column when rows are scanned.")
     for option, wanted in (("columns", columns), ("drop", drop)):
         if isinstance(wanted, str):
             raise DataError(
-                f"{option} is one text, {wanted!r}; pass a list of names, [{wanted!r}]."
+                f"{option} is a single string, {wanted!r}; pass a list of names, [{wanted!r}]."
             )
     if states is not None and not isinstance(states, Mapping):
         raise DataError(
@@ -199,9 +170,7 @@ def checked_options(
         )
     whole = isinstance(part_rows, int) and not isinstance(part_rows, bool) and part_rows >= 1
     if part_rows is not None and not whole:
-        raise ParameterError(
-            f"part_rows is {part_rows!r}, but it must be a whole number from 1 on."
-        )
+        raise ParameterError(f"part_rows is {part_rows!r}, but it must be a positive integer.")
     return ScanOptions(
         columns=columns if columns is None or callable(columns) else list(columns),
         drop=drop if drop is None or callable(drop) else list(drop),
@@ -212,7 +181,7 @@ def checked_options(
         header=header,
         missing=missing,
         bins=check_bins(bins),
-        memory=memory_bytes(memory),
+        memory=memory_bytes("memory", memory),
         part_rows=part_rows,
         infer_types=infer_types,
     )

@@ -71,13 +71,13 @@ class FileSource:
         if len(formats) > 1:
             one, other = list(formats.values())[:2]
             raise DataError(
-                f"{one} and {other} are of different formats ({' and '.join(formats)}); scan one "
-                "of them, e.g. by a glob such as 'folder/*.parquet'."
+                f"{one} and {other} have different formats ({' and '.join(formats)}); scan one "
+                "format at a time, for example with a pattern such as 'folder/*.parquet'."
             )
         notes: tuple[str, ...] = ()
         if ignored:
             names = listing([file.name for file in ignored], 3)
-            notes = (f"Not read, since their names are not those of tables: {names}.",)
+            notes = (f"Skipped, as the file names are not those of tables: {names}.",)
         return FileSource(tuple(files), next(iter(formats)), sep, header, notes)
 
     def names(self) -> list[Any]:
@@ -129,14 +129,16 @@ def _found(path: str) -> tuple[list[Path], list[Path]]:
         files = sorted(Path(each) for each in glob.glob(path, recursive=True))
         files = [file for file in files if file.is_file()]
         if not files:
-            raise DataError(f"no file is called like {path!r}; check the folder and the pattern.")
+            raise DataError(f"no file matches {path!r}; check the folder and the pattern.")
         return files, []
     if Path(path).is_dir():
         return _in_folder(Path(path))
     with reading(path):
         check_file(Path(path))
         if not Path(path).is_file():
-            raise DataError("is no regular file, so it cannot be read twice; save it first.")
+            raise DataError(
+                "is not a regular file and cannot be read twice; save it to a file first."
+            )
     return [Path(path)], []
 
 
@@ -182,8 +184,8 @@ def _format(file: Path) -> str:
         raise DataError(f"{file}: the file is empty (0 bytes).")
     if suffix in _ELSEWHERE:
         raise DataError(
-            f"{file}: Excel and SPSS files are read whole: gw.read_table reads them, or save them "
-            "as Parquet or CSV."
+            f"{file}: Excel and SPSS files cannot be read in parts: use gw.read_table, or save "
+            "them as Parquet or CSV."
         )
     if mark in _MARKS:
         return _MARKS[mark]

@@ -27,6 +27,7 @@ from graftwork.data.scanning.sources import Source, is_dask, source_of
 from graftwork.data.scanning.stored import StoredTable, small_lookups
 from graftwork.data.scanning.uniting import United, unite
 from graftwork.data.scanning.values import from_json, ordered_from_json, ordered_to_json, to_json
+from graftwork.data.scratch import Hold
 from graftwork.errors import DataError
 from graftwork.version import __version__
 
@@ -265,7 +266,7 @@ def scan(
     )
     folder = None if workdir is None else Path(workdir)
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise DataError(f"workdir is {str(folder)!r}, which is a file; name a folder.")
+        raise DataError(f"workdir is {str(folder)!r}, which is a file, not a folder.")
     found = source_of(source, sep, header)
     names = found.names()
     if names is not None:
@@ -312,10 +313,11 @@ def _stored(
         united.state_counts,
         united.row_counts,
         tuple(writer.rows),
+        united.first_seen,
         folder,
         tuple(writer.bits),
         small_lookups(united.lookups[0], united.states),
-        writer.keeper,
+        writer.hold,
     )
 
 
@@ -339,6 +341,7 @@ def _manifest(
             "state_counts": [own.tolist() for own in united.state_counts],
             "row_counts": [own.tolist() for own in united.row_counts],
             "rows": writer.rows,
+            "first_seen": united.first_seen,
             "bits": writer.bits,
             "sizes": [part_path(writer.folder, k).stat().st_size for k in range(len(writer.rows))],
             "lookups": [own.tolist() for own in united.lookups[0]],
@@ -347,7 +350,9 @@ def _manifest(
         return None
 
 
-def _from_manifest(folder: Path, manifest: dict[str, Any], options: ScanOptions) -> StoredTable:
+def _from_manifest(
+    folder: Path, manifest: dict[str, Any], hold: Hold, options: ScanOptions
+) -> StoredTable:
     states = tuple(tuple(map(from_json, listed)) for listed in manifest["states"])
     lookups = tuple(np.array(own, dtype=np.int64) for own in manifest["lookups"])
     return StoredTable(
@@ -362,7 +367,9 @@ def _from_manifest(folder: Path, manifest: dict[str, Any], options: ScanOptions)
         tuple(np.array(own, dtype=np.float64) for own in manifest["state_counts"]),
         tuple(np.array(own, dtype=np.int64) for own in manifest["row_counts"]),
         tuple(manifest["rows"]),
+        tuple(map(tuple, manifest["first_seen"])),
         folder,
         tuple(tuple(bits) for bits in manifest["bits"]),
         small_lookups(lookups, states),
+        hold,
     )

@@ -177,8 +177,8 @@ def _once(data: Any, names: list[Any] | None, make: Callable[[Any], Piece], what
     def pieces(_memory: int) -> list[Piece]:
         if not left:
             raise DataError(
-                f"the {what} was read before, and gives its rows only once; make a new one, or "
-                "give a function that returns one."
+                f"the {what} has already been read and yields its rows only once; create a new "
+                "one, or pass a function that returns one."
             )
         return [make(left.pop())]
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.encode import small
-from graftwork.data.scanning.folder import Keeper, read_part
+from graftwork.data.scanning.folder import read_part
 from graftwork.data.scores import Ordered
+from graftwork.data.scratch import Hold
 from graftwork.data.table import Table
 from graftwork.errors import DataError
 
@@ -46,6 +47,8 @@ class StoredTable:
         How many rows these are.
     part_rows : tuple of int
         Rows of each part.
+    first_seen : tuple of tuple of str
+        Where each state was met first: file, row group and row; empty for one that never occurs.
     paths : Path
         The folder.
 
@@ -69,13 +72,14 @@ class StoredTable:
     state_counts: tuple[Floats, ...]
     row_counts: tuple[Ints, ...]
     part_rows: tuple[int, ...]
+    first_seen: tuple[tuple[str, ...], ...]
     paths: Path
     bits: tuple[tuple[int, ...], ...]
     lookups: tuple[NDArray[Any], ...]
-    keeper: Keeper | None = None
+    hold: Hold | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without the keeper: only who wrote the folder removes it.
+        # Without the hold: only who wrote the folder removes it.
         return StoredTable, tuple(getattr(self, each.name) for each in fields(self)[:-1])
 
     def __repr__(self) -> str:
@@ -97,8 +101,8 @@ class StoredTable:
 
     def close(self) -> None:
         """Remove the folder, unless it lies in a `workdir`; parts cannot be read any more."""
-        if self.keeper is not None:
-            self.keeper.close()
+        if self.hold is not None:
+            self.hold.close()
 
     @property
     def n_variables(self) -> int:
@@ -164,7 +168,7 @@ class StoredTable:
                 raise DataError(f"a row mask needs {self.n_rows} entries, not {picked.size}.")
             picked = np.flatnonzero(picked)
         if picked.size == 0:
-            raise DataError("no rows were taken; a table needs one at least.")
+            raise DataError("no rows were selected; a table needs at least one.")
         if picked.dtype.kind not in "iu" or picked.ndim != 1:
             raise DataError("rows must be a list of row numbers or a mask of bools.")
         if picked.min() < -self.n_rows or picked.max() >= self.n_rows:

@@ -53,6 +53,8 @@ class United:
         Their weight.
     lookups : tuple of tuples of arrays
         For each piece, and each variable, the final codes of provisional ones.
+    first_seen : tuple of tuple of str
+        Where each state was met first: file, row group and row; empty for one that never occurs.
     """
 
     names: tuple[Hashable, ...]
@@ -64,6 +66,7 @@ class United:
     row_counts: tuple[Ints, ...]
     state_counts: tuple[Floats, ...]
     lookups: tuple[tuple[NDArray[Any], ...], ...]
+    first_seen: tuple[tuple[str, ...], ...]
 
 
 def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
@@ -94,12 +97,12 @@ def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
     """
     whole, codes = _together(pieces, options)
     if not whole.names:
-        raise DataError("there are no rows to read: the source gives no batch.")
+        raise DataError("there are no rows to read: the source is empty.")
     if options.missing == "error":
         refuse_missing(whole)
     check_shape(whole.n_rows, len(whole.names))
     if whole.weighted and whole.weight <= 0:
-        raise DataError("all weights are zero; one row at least must count.")
+        raise DataError("all weights are zero; at least one must be positive.")
     columns, counting, notes = [], [], []
     for book in whole.books:
         coded, counts, remarks = _finished(book, whole, options)
@@ -125,7 +128,15 @@ def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
         tuple(own.astype(np.int64) for own in rows),
         masses,
         tuple(_lookups(own, columns) for own in codes),
+        tuple(_first_seen(book, coded, whole.places) for book, coded in pairs),
     )
+
+
+def _first_seen(book: Book, coded: Coded, places: Places) -> tuple[str, ...]:
+    """Return where each final state was met first; an empty text for one that was not."""
+    rows = np.full(len(coded.states), places.n_rows)
+    np.minimum.at(rows, coded.codes, np.array(book.firsts, dtype=np.int64))
+    return tuple(places(row) if row < places.n_rows else "" for row in rows.tolist())
 
 
 def _lookups(codes: Sequence[Ints] | None, columns: Sequence[Coded]) -> tuple[NDArray[Any], ...]:
