@@ -17,13 +17,15 @@ from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.selection.refit import unshrunk
 from graftwork.testing.contrasts import Contrasts, all_states, basis_of, frequent_states
-from graftwork.testing.edge_tests import Cut, EdgeTests, log_tail
+from graftwork.testing.edge_tests import Cut, EdgeTests
 from graftwork.testing.evidence import log_q_values
 from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.newton import newton
 from graftwork.testing.pair_screen import View
-from graftwork.testing.pair_tests import _soberly, examine_absent, examine_pairs
+from graftwork.testing.pair_tests import examine_absent, examine_pairs
+from graftwork.testing.rare_cells import without_rare_cells
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 from graftwork.testing.variances import MomentTables
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
@@ -264,8 +266,8 @@ def test_cells_that_are_hardly_expected_do_not_convince_alone():
     statistic = float(((seen - expected) ** 2 / expected).sum())
 
     def soberly(log_p, statistic, expected):
-        one = np.array([log_p]), np.array([statistic])
-        return float(_soberly(*one, 1, expected[None], seen[None])[0])
+        one = np.array([log_p]), np.array([statistic]), np.ones(1)
+        return float(without_rare_cells(*one, expected[None], seen[None])[0])
 
     by_chance = soberly(float(chi2.logsf(statistic, 1)), statistic, expected)
     assert np.isclose(by_chance, poisson.logsf(0, 0.005))

@@ -9,8 +9,8 @@ pair is no edge, its residuals are independent given all other variables, and wi
 
 Both depend on the rows only through the configurations of i's and j's neighbours.
 
-Where a cell of the table is expected less than once, chi-square tails promise too much: then the
-pair must be convincing without such cells, or one of them by its own Poisson tail.
+Where a cell of the table is rarely expected, chi-square tails promise too much (see
+``rare_cells``).
 """
 
 from __future__ import annotations
@@ -19,16 +19,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammainc
 
 from graftwork.grafting import Problem
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.testing import pair_screen
-from graftwork.testing.edge_tests import Cut, Findings, log_tail
-from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, stacked
+from graftwork.testing.contrasts import stacked
+from graftwork.testing.edge_tests import Cut, Findings
+from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs
+from graftwork.testing.rare_cells import (
+    RARE_IF_SMALL,
+    STRIKING,
+    expected_apart,
+    may_be_rare,
+    soberly,
+)
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 from graftwork.testing.variances import MomentTables
 
 # Pairs tested at once, and numbers in their variances.
@@ -37,12 +45,6 @@ BATCH_SIZE = 2**22
 # Pairs listed at once, and cells of their tables.
 LISTED = 2**18
 CELLS = 2**22
-# Cells expected less often than this are not left to the chi-square; in small tables, where one
-# cell can decide, than the second.
-SPARSE, SPARSE_IF_SMALL = 1.0, 5.0
-SMALL = 4
-# Pairs that look less striking than this need no second look.
-STRIKING = float(np.log(pair_screen.STRIKING))
 
 
 def examine_pairs(rows: FittedRows, point: Point, pairs: Ints, *, rests: bool = False) -> Findings:
@@ -162,15 +164,16 @@ def _test(
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     log_p = log_tail(statistics, degrees)
-    least = 0.5 * model.min(axis=(1, 2))  # groups of states have no rarer cells
-    rare = least < max(SPARSE, SPARSE_IF_SMALL)
+    # groups of states have no rarer cells
+    rare = may_be_rare(rows, pairs) | (0.5 * model.min(axis=(1, 2)) < RARE_IF_SMALL)
     if df < left.shape[2] * right.shape[2] and not rests:
         rare[:] = False  # a slope along scores rests on all cells
-    striking = np.flatnonzero((log_p < STRIKING) & rare)
-    if len(striking):
-        members = [stacked(rows.contrasts.members, pairs[striking, k]) for k in (0, 1)]
-        pooled = [_pooled(table[striking], *members) for table in (0.5 * model, data)]
-        log_p[striking] = _soberly(log_p[striking], statistics[striking], df, *pooled)
+    own = np.flatnonzero((log_p < STRIKING) & rare)
+    if len(own):
+        log_p[own] = soberly(
+            rows, pairs[own], log_p[own], statistics[own], degrees[own],
+            expected_apart(rows, pairs[own]), data[own],
+        )  # fmt: skip
     return Findings(pairs, statistics, degrees, log_p, statistics)
 
 
@@ -184,38 +187,3 @@ def _columns(rows: FittedRows, pair: Ints, rests: bool) -> Ints:
         first, second = rows.contrasts.sides(pair[None])[0].tolist()
     own[:first, :second] = True
     return np.flatnonzero(own.ravel() != rests)
-
-
-def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
-    """Return tables whose states are grouped, flat, shape (pairs, cells).
-
-    Parameters
-    ----------
-    tables : (pairs, s, t) float64
-    first, second : (pairs, s, g) and (pairs, t, h) float64
-        1 where a state belongs to a group.
-    """
-    grouped: Floats = first.transpose(0, 2, 1) @ tables @ second
-    return grouped.reshape(len(tables), -1)
-
-
-def _soberly(log_p: Floats, statistics: Floats, df: int, expected: Floats, seen: Floats) -> Floats:
-    """Return log p-values that do not rest on cells expected less than once.
-
-    Without them a pair must be as convincing, or one of them by its Poisson tail.
-
-    Parameters
-    ----------
-    expected, seen : (pairs, cells) float64
-    """
-    rare = expected < (SPARSE_IF_SMALL if df <= SMALL else SPARSE)
-    expected = np.maximum(expected, 1e-12)
-    shares = np.where(rare, (seen - expected) ** 2 / expected, 0.0).sum(axis=1)
-    left = np.maximum(0.0, statistics - shares)
-    rest = log_tail(left, np.full(len(left), float(df)))
-    tails = np.ones_like(expected)
-    tails[rare] = gammainc(np.floor(seen[rare] + 1e-9), expected[rare])  # of as many or more
-    counts = rare.sum(axis=1)
-    with np.errstate(divide="ignore"):
-        single = np.minimum(0.0, np.log(tails.min(axis=1)) + np.log(np.maximum(counts, 1)))
-    return np.where(counts > 0, np.maximum(log_p, np.minimum(rest, single)), log_p)
