@@ -127,85 +127,92 @@ def _multiply(rows: FittedRows, pairs: Ints) -> Floats:
     s, t = sample.cards[pairs[0]].tolist()
     found, edges = np.zeros((len(pairs), s, t)), find_edges(layout, pairs)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    apart = [np.array([k]) for k in order[edges[order] >= 0].tolist()]
+    groups = [np.array([k]) for k in order[edges[order] >= 0].tolist()]
     absent = order[edges[order] < 0]
-    starts = np.flatnonzero(np.diff(pairs[absent, 0], prepend=-1))
-    together = np.split(absent, starts[1:]) if len(absent) else []
-    most = max(1, max(len(places) for places in [*apart, *together]))
-    size = max(1, BLOCK_SIZE // (most * t + s))
+    if len(absent):
+        groups += np.split(absent, np.flatnonzero(np.diff(pairs[absent, 0])) + 1)
+    size = max(1, BLOCK_SIZE // (max(len(places) for places in groups) * t + s))
     for start in range(0, sample.n_rows, size):
         part = slice(start, min(start + size, sample.n_rows))
-        for places in together:
-            found[places] += _products(rows, pairs[places], part, None)
-        for places in apart:
+        for places in groups:
             found[places] += _products(rows, pairs[places], part, int(edges[places[0]]))
     return found
 
 
-def _products(rows: FittedRows, pairs: Ints, part: slice, edge: int | None) -> Floats:
-    """Return the sums of some rows: of pairs that share their first variable, or of one edge."""
+def _products(rows: FittedRows, pairs: Ints, part: slice, edge: int) -> Floats:
+    """Return the sums of some rows: of absent pairs that share their first variable, or an edge."""
     sample, i, others = rows.sample, int(pairs[0, 0]), pairs[:, 1].tolist()
-    left = _conditionals(rows, i, part)
-    right = [_conditionals(rows, j, part) for j in others]
-    if edge is not None:
+    one_way = other_way = None
+    if edge >= 0:
         table = rows.potentials.layout.table(rows.potentials.weights, edge)
-        alone = _averaged(rows, left, table, others[0], part)
-        right = [_averaged(rows, right[0], table.T, i, part)]
-        left = alone
-    weights = None if sample.weights is None else sample.weights[part, None]
-    seen_left, full_left = _with_gaps(rows, i, left, part)
-    gaps = [_with_gaps(rows, j, p, part) for j, p in zip(others, right, strict=True)]
-    seen_right = np.concatenate([seen for seen, _ in gaps], axis=1)
-    full_right = np.concatenate([full for _, full in gaps], axis=1)
-    if weights is not None:
-        seen_left, full_left = seen_left * weights, full_left * weights
-    sums = seen_left.T @ full_right
+        one_way, other_way = (others[0], table), (i, table.T)
+    seen, counted = _conditionals(rows, i, part, one_way)
+    both = [_conditionals(rows, j, part, other_way) for j in others]
+    if sample.weights is not None:
+        seen, counted = (own * sample.weights[part, None] for own in (seen, counted))
+    sums = seen.T @ np.concatenate([full for _, full in both], axis=1)
     if not sample.complete:
-        sums = 0.5 * (sums + full_left.T @ seen_right)
+        back = counted.T @ np.concatenate([known for known, _ in both], axis=1)
+        sums = 0.5 * (sums + back)
     shaped: Floats = sums.reshape(len(sums), len(others), -1).transpose(1, 0, 2)
     return shaped
 
 
-def _conditionals(rows: FittedRows, i: int, part: slice) -> Floats:
-    """Return the conditional of a variable in some rows, shape (rows, states)."""
-    here, states = rows.conditionals, int(rows.sample.cards[i])
-    values, ids = here.of_rows(i, part.start, part.stop)
-    whole = values.reshape(-1, padded(states))[:, :states]
-    found: Floats = whole[ids] if ids.size else whole
-    return found
+def _conditionals(
+    rows: FittedRows, i: int, part: slice, without: tuple[int, Floats] | None
+) -> tuple[Floats, Floats]:
+    """Return the conditional of a variable in some rows, shape (rows, states), twice.
 
-
-def _averaged(rows: FittedRows, p: Floats, table: Floats, other: int, part: slice) -> Floats:
-    """Return a conditional averaged over the states of a neighbour.
+    Where the variable is missing there is nothing in the first, and in the second what it counts
+    as.
 
     Parameters
     ----------
-    p : (rows, s) float64
-        Given the neighbour's states.
+    without : (neighbour, table), optional
+        A neighbour over whose states to average, and the table of their edge.
+    """
+    sample, states = rows.sample, int(rows.sample.cards[i])
+    values, ids = rows.conditionals.of_rows(i, part.start, part.stop)
+    p = values.reshape(-1, padded(states))[:, :states]
+    if without is not None:
+        other, table = without
+        here = rows.conditionals.neighbourhoods.of_variable(i)
+        codes = sample.codes[other, part]
+        if here.table is not None and ids.size:
+            codes = here.table[int(np.flatnonzero(here.others == other)[0])]
+        p = _averaged(p, table, sample.indicators(other)[codes], _frequencies(rows, other))
+    p = p[ids] if ids.size else p
+    if sample.extended[i] == sample.cards[i]:
+        return p, p
+    codes = sample.codes[i, part]
+    missing = codes >= sample.cards[i]
+    seen, counted = p.copy(), p.copy()
+    seen[missing], counted[missing] = 0.0, sample.indicators(i)[codes[missing]]
+    return seen, counted
+
+
+def _averaged(p: Floats, table: Floats, given: Floats, frequencies: Floats) -> Floats:
+    """Return conditionals averaged over the states of a neighbour.
+
+    Parameters
+    ----------
+    p : (k, s) float64
+        The conditionals given what the neighbour counts as, ``given``, shape (k, t).
     table : (s, t) float64
         The edge's.
+    frequencies : (t,) float64
     """
-    sample = rows.sample
-    frequencies = np.split(sample.frequencies, offsets(sample.cards)[1:-1])[other]
-    without = (
-        np.log(np.maximum(p, 1e-300))
-        - sample.indicators(other)[sample.codes[other, part]] @ table.T
-    )
+    logs = np.log(np.maximum(p, 1e-300)) - given @ table.T
     found = np.zeros_like(p)
     for share, weights in zip(frequencies.tolist(), table.T, strict=True):
-        raised = without + weights
+        raised = logs + weights
         raised = np.exp(raised - raised.max(axis=1, keepdims=True))
         found += share * raised / raised.sum(axis=1, keepdims=True)
     return found
 
 
-def _with_gaps(rows: FittedRows, i: int, p: Floats, part: slice) -> tuple[Floats, Floats]:
-    """Return a conditional where its variable is observed, else nothing; else what it counts as."""
-    sample = rows.sample
-    if sample.extended[i] == sample.cards[i]:
-        return p, p
-    codes = sample.codes[i, part]
-    missing = codes >= sample.cards[i]
-    seen, full = p.copy(), p.copy()
-    seen[missing], full[missing] = 0.0, sample.indicators(i)[codes[missing]]
-    return seen, full
+def _frequencies(rows: FittedRows, i: int) -> Floats:
+    """Return the frequencies of a variable's states."""
+    start = int(rows.sample.cards[:i].sum())
+    found: Floats = rows.sample.frequencies[start : start + int(rows.sample.cards[i])]
+    return found
