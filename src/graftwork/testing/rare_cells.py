@@ -2,14 +2,14 @@
 
 How often a cell of a pair's table is expected if the pair is no edge is a sum over rows of products
 of both conditionals, each without the other variable. A pair must then be as convincing without its
-rare cells, or one of them by its own Poisson tail.
+rare cells, or one of them by its own binomial tail.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc
+from scipy.special import betainc
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.pairs import find_edges
@@ -57,7 +57,7 @@ def soberly(
 ) -> Floats:
     """Return log p-values of pairs of one shape that do not rest on rare cells.
 
-    Without them a pair must be as convincing, or one of them by its Poisson tail.
+    Without them a pair must be as convincing, or one of them by its binomial tail.
 
     Parameters
     ----------
@@ -74,21 +74,36 @@ def soberly(
 def without_rare_cells(
     log_p: Floats, statistics: Floats, degrees: Floats, expected: Floats, seen: Floats
 ) -> Floats:
-    """Return log p-values that do not rest on rare cells, given all cells: (pairs, cells)."""
+    """Return log p-values that do not rest on rare cells, given tables of shape (pairs, s, t)."""
+    most = np.minimum(seen.sum(axis=2)[:, :, None], seen.sum(axis=1)[:, None])
+    expected, seen, most = (table.reshape(len(log_p), -1) for table in (expected, seen, most))
     rare = expected < np.where(degrees <= SMALL, RARE_IF_SMALL, RARE)[:, None]
     expected = np.maximum(expected, 1e-12)
     shares = np.where(rare, (seen - expected) ** 2 / expected, 0.0).sum(axis=1)
     rest = log_tail(np.maximum(0.0, statistics - shares), degrees)
     tails = np.ones_like(expected)
-    tails[rare] = gammainc(np.floor(seen[rare] + 1e-9), expected[rare])  # of as many or more
+    tails[rare] = _tail(seen[rare], expected[rare], most[rare])
     counts = rare.sum(axis=1)
     with np.errstate(divide="ignore"):
         single = np.minimum(0.0, np.log(tails.min(axis=1)) + np.log(np.maximum(counts, 1)))
     return np.where(counts > 0, np.maximum(log_p, np.minimum(rest, single)), log_p)
 
 
+def _tail(seen: Floats, expected: Floats, most: Floats) -> Floats:
+    """Return the chance that a cell is seen as often or more.
+
+    The rarer of its two states occurs in ``most`` rows; in each of these so does the other, with
+    the same chance in the mean: a binomial tail, a Poisson one if there are many rows.
+    """
+    count = np.floor(seen + 1e-9)
+    chance = np.minimum(expected / np.maximum(most, 1e-12), 1.0)
+    with np.errstate(invalid="ignore"):
+        found: Floats = betainc(count, np.maximum(most - count, 0.0) + 1.0, chance)
+    return np.where(count > 0, found, 1.0)
+
+
 def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
-    """Return tables whose states are grouped, flat, shape (pairs, cells).
+    """Return tables whose states are grouped, shape (pairs, g, h).
 
     Parameters
     ----------
@@ -97,7 +112,7 @@ def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
         1 where a state belongs to a group.
     """
     grouped: Floats = first.transpose(0, 2, 1) @ tables @ second
-    return grouped.reshape(len(tables), -1)
+    return grouped
 
 
 def expected_apart(rows: FittedRows, pairs: Ints) -> Floats:
