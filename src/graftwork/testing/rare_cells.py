@@ -98,8 +98,8 @@ def _tail(seen: Floats, expected: Floats, most: Floats) -> Floats:
     count = np.floor(seen + 1e-9)
     chance = np.minimum(expected / np.maximum(most, 1e-12), 1.0)
     with np.errstate(invalid="ignore"):
-        found: Floats = betainc(count, np.maximum(most - count, 0.0) + 1.0, chance)
-    return np.where(count > 0, found, 1.0)
+        found = betainc(count, np.maximum(most - count, 0.0) + 1.0, chance)
+    return np.asarray(np.where(count > 0, found, 1.0), dtype=np.float64)
 
 
 def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
