@@ -204,7 +204,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "priority", "chow-liu" or "forced-pruning": see ``graftwork.recipes``. With exact inference
         (or the pseudo-likelihood) all but the last two end at the same network; they differ on the
         way there, which matters for time and when a budget stops them. "auto" is "working-set" for
-        the pseudo-likelihood of up to 1,000 variables (2,500 with prior knowledge, or where
+        the pseudo-likelihood of up to 500 variables (2,500 with prior knowledge, or where
         missing cells are left out or drawn) without arrivals or limits other than on time;
         otherwise, or where one of its options is set, "best-choice"; ``method_`` tells which.
         "chow-liu" is the best tree, with weights fitted by the loss; "forced-pruning" looks for the

@@ -58,9 +58,10 @@ def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("most", [0, 2**14], ids=["row by row", "counted"])
-def test_products_of_two_variables_are_summed_over_rows(most, weighted):
-    counts = np.array([4, 9, 7]) if most else np.array([150, 200, 170])
+@pytest.mark.parametrize("counts", [(150, 200, 170), (4, 9, 7), (1, 9, 1)])
+def test_products_of_two_variables_are_summed_over_rows(counts, weighted):
+    """Row by row, counted, and with variables that have one configuration."""
+    counts, few = np.array(counts), counts[1] == 9
     rng, rows, sizes = np.random.default_rng(1), 300, np.array([3, 3, 3])
     ids = rng.integers(0, counts[:, None], (3, rows)).astype(np.int32)
     widths = np.full(3, 8)
@@ -71,8 +72,14 @@ def test_products_of_two_variables_are_summed_over_rows(most, weighted):
     weights = rng.random(rows) if weighted else np.zeros(0)
     pairs, sums = np.array([[0, 1], [1, 2], [0, 2]]), np.zeros((3, 3, 3))
     joined = np.concatenate([part.ravel() for part in lines])
-    kernel.sum_products((0,) * 4, pairs, ids, counts, sizes, widths, joined, starts, weights, sums)
-    assert (counts[0] * counts[1] <= kernel.MOST_COMBINATIONS) == bool(most)
+    lanes, places = (0,) * 4, np.cumsum(widths) - widths
+    totals = np.zeros(int(widths.sum()) + len(lanes))
+    here = np.arange(len(counts))
+    kernel.sum_lines(lanes, here, ids, counts, widths, joined, starts, weights, places, totals)
+    kernel.sum_products(
+        lanes, pairs, ids, counts, sizes, widths, joined, starts, weights, totals, places, sums
+    )
+    assert (counts[0] * counts[1] <= kernel.MOST_COMBINATIONS) == few
     mass = weights if weighted else np.ones(rows)
     for k, (i, j) in enumerate(pairs):
         first, second = lines[i][ids[i]], lines[j][ids[j]]

@@ -26,11 +26,12 @@ from graftwork.selection.refit import unshrunk
 from graftwork.selection.tested_refit import Refits
 from graftwork.testing import verdicts
 from graftwork.testing.contrasts import frequent_states
-from graftwork.testing.edge_tests import EdgeTests, log_tail
+from graftwork.testing.edge_tests import EdgeTests
 from graftwork.testing.evidence import log_q_values
 from graftwork.testing.newton import newton
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 
 QUICK, ALL = 24, 240
 RIVALS = (24, 29, 30)

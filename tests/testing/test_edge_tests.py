@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from problems import random_table, with_holes
-from scipy.stats import chi2, false_discovery_control, poisson
+from scipy.stats import binom, chi2, false_discovery_control
 
 from graftwork import MarkovNetwork
 from graftwork.data import Table
@@ -17,13 +17,15 @@ from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.selection.refit import unshrunk
 from graftwork.testing.contrasts import Contrasts, all_states, basis_of, frequent_states
-from graftwork.testing.edge_tests import Cut, EdgeTests, log_tail
+from graftwork.testing.edge_tests import Cut, EdgeTests
 from graftwork.testing.evidence import log_q_values
 from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.newton import newton
 from graftwork.testing.pair_screen import View
-from graftwork.testing.pair_tests import _soberly, examine_absent, examine_pairs
+from graftwork.testing.pair_tests import examine_absent, examine_pairs
+from graftwork.testing.rare_cells import without_rare_cells
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 from graftwork.testing.variances import MomentTables
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
@@ -259,20 +261,20 @@ def test_tails_go_on_where_numbers_end():
 
 
 def test_cells_that_are_hardly_expected_do_not_convince_alone():
-    """One coincidence of two rare states looks huge to a chi-square; its Poisson tail is .005."""
-    expected, seen = np.array([0.005, 10.0, 10.0, 1000.0]), np.array([1.0, 9.0, 9.0, 1001.0])
+    """One coincidence of two rare states looks huge to a chi-square; its binomial tail is .005."""
+    expected, seen = np.array([[0.005, 10], [10, 1000]]), np.array([[1, 9.0], [9, 1001]])
     statistic = float(((seen - expected) ** 2 / expected).sum())
 
     def soberly(log_p, statistic, expected):
-        one = np.array([log_p]), np.array([statistic])
-        return float(_soberly(*one, 1, expected[None], seen[None])[0])
+        one = np.array([log_p]), np.array([statistic]), np.ones(1)
+        return float(without_rare_cells(*one, expected[None], seen[None])[0])
 
     by_chance = soberly(float(chi2.logsf(statistic, 1)), statistic, expected)
-    assert np.isclose(by_chance, poisson.logsf(0, 0.005))
-    seen = np.array([6.0, 4.0, 4.0, 1006.0])
+    assert np.isclose(by_chance, binom.logsf(0, 10, 0.0005))
+    seen = np.array([[6, 4.0], [4, 1006]])
     statistic = float(((seen - expected) ** 2 / expected).sum())
     assert soberly(-200.0, statistic, expected) < -25
-    assert soberly(-3.0, 9.0, np.full(4, 20.0)) == -3.0
+    assert soberly(-3.0, 9.0, np.full((2, 2), 20.0)) == -3.0
 
 
 def test_some_rows_are_chosen_by_what_is_in_them():

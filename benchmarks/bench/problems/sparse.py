@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
+from bench.judging import compare, figure, find, run_under
 from bench.planted import score_edges
-from bench.runs import Arrays, Entry, Problem, Size, Source
+from bench.runs import Arrays, Entry, Problem, Results, Size, Source, Target
 
+NAME = "sparse-5000"
+AUTO = 'graftwork sparse, lam="auto"'
 LAM = 0.005
 SHARE = 0.01
 #: Rows, variables, and how many pairs of variables are alike.
@@ -38,14 +43,27 @@ def entries(size: Size) -> tuple[Entry, ...]:
         ),
         Entry(f"graftwork dense, lam={LAM}", "graftwork_fit", same, limit=600.0),
     )
-    auto = Entry('graftwork sparse, lam="auto"', "graftwork_fit", {"sparse": True}, limit=600.0)
+    auto = Entry(AUTO, "graftwork_fit", {"sparse": True}, limit=600.0)
     return (*few, auto) if size == "full" else few
 
 
+def targets(results: Results) -> list[Target]:
+    """Judge the default fit: CPU seconds, and edges that are none."""
+    auto = find(results, NAME, AUTO)
+    return [
+        run_under(NAME, "sparse input, defaults, within 60 CPU s", auto, 60.0),
+        compare(
+            NAME, "at most 1 % of its edges wrong", figure(auto, "false"), operator.le,
+            0.01 * (figure(auto, "n_edges") or 0.0), "{value:.3g}",
+        ),
+    ]  # fmt: skip
+
+
 PROBLEM = Problem(
-    "sparse-5000",
+    NAME,
     "Sparse matrix of ones, n=5,000, N=3,000, 1 % ones; 200 pairs of variables are alike.",
     make,
     entries,
     score_edges,
+    targets,
 )

@@ -40,7 +40,7 @@ from graftwork.selection.criteria import CRITERIA, Criterion
 # Up to this many variables method="auto" looks at all pairs in every round; beyond, best-choice is
 # quicker (benchmarks/growth.py). With prior knowledge or missing cells pairs must be listed: there
 # it is quicker later.
-MOST_VARIABLES, MOST_LISTED = 1000, 2500
+MOST_VARIABLES, MOST_LISTED = 500, 2500
 # The same where a device multiplies all pairs at once; the scores of more are not kept.
 MOST_ON_DEVICE = 11_585
 # What parameters are where nobody gives them, as they are used.
@@ -198,8 +198,8 @@ class FitSpec:
         """Return the method for this many variables: what method="auto" stands for.
 
         Where every way ends at the same network (a convex loss, no limit but one on time), the
-        quickest: working set of up to a thousand variables (or ten thousand, where a device
-        scores all pairs at once), best-choice of more. Otherwise
+        quickest: working set of up to 500 variables (11,585 where a device scores all pairs at
+        once), best-choice of more. Otherwise
         best-choice, whose network is a good one at any time and which needs no pass over all pairs.
         """
         unlimited = replace(self.budget, max_seconds=None) == Budget()

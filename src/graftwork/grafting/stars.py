@@ -19,6 +19,9 @@ from graftwork.inference.layout import Floats, Ints
 # variables at least this many, whose pairs are what the paper fills its reservoir from.
 SHARE, MOST_PAIRS = 1 / 8, 2**22
 FEWEST = 10
+# Most violators kept while variables are drawn, and afterwards unless edges are limited, over the
+# number of variables: all come in then, and where there are many, few at a time take many rounds.
+KEPT, KEPT_AT_LAST = 1, 4
 # New edges that one variable brings in in one round, as in a working set.
 PER_VARIABLE = 2
 
@@ -35,7 +38,7 @@ class StarSearch(Memoryless):
     def __init__(self, space: PairSpace, hubs_from: int | None, rng: np.random.Generator) -> None:
         n = len(space.variables)
         self._space, self._hubs_from = space, hubs_from
-        self._kept = Kept(space, max(n, 1), ALPHA, PER_VARIABLE)
+        self._kept = Kept(space, max(KEPT * n, 1), ALPHA, PER_VARIABLE)
         self._order = self._left = rng.permutation(space.variables)
         self._count = max(FEWEST, min(math.ceil(SHARE * n), MOST_PAIRS // max(1, n)))
         self._worst, self._tested = 0.0, 0
@@ -43,6 +46,9 @@ class StarSearch(Memoryless):
     def choose(self, view: View) -> Choice:
         """Return the pairs that stand out among the violators seen."""
         self._worst, self._tested = 0.0, 0
+        unlimited = view.most >= self._space.size - len(view.active)
+        if unlimited and not len(self._left):
+            self._kept.size = max(KEPT_AT_LAST * len(self._space.variables), 1)
         keys = self._kept.leave()
         self._admit(view, keys, view.score(keys), len(keys))
         self._draw(view)
@@ -50,7 +56,6 @@ class StarSearch(Memoryless):
         if not len(self._kept.keys) and not view.halted():
             complete = self._look_at_all(view)
         # With all drawn no better pair will turn up, and without a limit on edges all may come.
-        unlimited = view.most >= self._space.size - len(view.active)
         chosen = self._kept.take(view.most, everything=unlimited and not len(self._left))
         return Choice(chosen, self._worst, self._tested, complete)
 

@@ -162,12 +162,15 @@ def _project(size, width, largest, left, right, sums, half, line, first, second,
 
 
 @njit(cache=True, nogil=True)
-def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weights, sums):
+def sum_products(
+    lanes, pairs, ids, counts, sizes, widths, lines, starts, weights, totals, places, sums
+):
     """Fill the sums over rows of S_i M_j' + M_i S_j' of each pair.
 
     ``ids[i]`` is the configuration of variable i in each row, ``counts[i]`` how many there are.
     From ``starts[i]`` on ``lines`` has ``widths[i]`` numbers of each: ``sizes[i]`` of S, as many
-    of M, and zeros. ``weights`` are the rows', or empty.
+    of M, and zeros; ``totals`` has their sum over the rows from ``places[i]`` on. ``weights`` are
+    the rows', or empty.
     """
     for k in range(len(pairs)):
         i, j = pairs[k]
@@ -175,7 +178,9 @@ def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weight
         n_few, n_many, height, width = counts[few], counts[many], sizes[few], sizes[many]
         own = lines[starts[few] : starts[few + 1]]
         other = lines[starts[many] : starts[many + 1]]
-        if n_few * n_many <= MOST_COMBINATIONS:
+        if n_few == 1:
+            gathered = totals[places[many] : places[many] + widths[many] + len(lanes)]
+        elif n_few * n_many <= MOST_COMBINATIONS:
             gathered = _count_and_gather(
                 lanes, widths[many], ids[few], n_few, ids[many], n_many, other, weights
             )
@@ -197,6 +202,16 @@ def sum_products(lanes, pairs, ids, counts, sizes, widths, lines, starts, weight
                     sums[k, a, b] = out[a * across + b]
                 else:
                     sums[k, b, a] = out[a * across + b]
+
+
+@njit(cache=True, nogil=True)
+def sum_lines(lanes, variables, ids, counts, widths, lines, starts, weights, places, totals):
+    """Fill the sums over rows of some variables' lines (see ``sum_products``)."""
+    none = np.zeros(ids.shape[1], dtype=ids.dtype)
+    for i in variables:
+        own = lines[starts[i] : starts[i + 1]]
+        found = _count_and_gather(lanes, widths[i], none, 1, ids[i], counts[i], own, weights)
+        totals[places[i] : places[i] + widths[i]] = found[: widths[i]]
 
 
 @njit(cache=True, nogil=True)

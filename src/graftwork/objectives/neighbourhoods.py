@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from graftwork.objectives.configurations import (
     masses_of_rows,
 )
 from graftwork.objectives.protocol import states_of_entries
+from graftwork.objectives.rare_codes import RareCodes
 from graftwork.objectives.some_rows import some_rows
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -134,6 +135,13 @@ class NeighbourhoodCache:
         self._kept: dict[int, Neighbourhood] = {}
         self._some: dict[int, NeighbourhoodCache | None] = {}
         self._clear()
+
+    @cached_property
+    def rare(self) -> RareCodes:
+        """The rows in which sparse variables do not have their commonest code."""
+        starts = np.cumsum(self.sample.cards) - self.sample.cards
+        largest = np.maximum.reduceat(self.frequencies, starts)
+        return RareCodes.of(self.sample.codes, self.sample.extended, largest)
 
     def _clear(self) -> None:
         # new ones: neighbourhoods written before keep the old

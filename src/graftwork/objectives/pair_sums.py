@@ -17,11 +17,13 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import pair_sums as kernel
+from graftwork.kernels.rare_codes import add_rare, sum_by_rare
 from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals
 from graftwork.objectives.neighbourhoods import lanes_for, padded
 from graftwork.objectives.protocol import Expectations
+from graftwork.objectives.rare_codes import RareCodes
 
 # Conditionals that are added at once: a register or two.
 LANES = (0,) * 8
@@ -112,15 +114,29 @@ def _sum_one_by_one(at: Conditionals, pairs: Ints, ends: Ints) -> Floats:
     nodes, firsts = np.unique(owner[order], return_index=True)
     lasts = np.append(firsts[1:], len(order))
     at.remember(nodes)
+    rare = here.cache.rare
+
+    def fill(node: int, mine: Ints) -> None:
+        kernel.sum_by_others(
+            lanes_for(sample.cards[node]), *at.of(node), here.cache.row_masses(node),
+            other[mine], sample.codes, sample.extended, goals[mine], own_strides[mine],
+            other_strides[mine], flat,
+        )  # fmt: skip
+
+    def fill_sparse(node: int, mine: Ints) -> None:
+        if not len(mine):
+            return
+        sum_by_rare(
+            padded(sample.cards[node]), *at.of(node), here.cache.row_masses(node), other[mine],
+            rare.starts, rare.rows, rare.codes, rare.commonest, sample.extended, goals[mine],
+            own_strides[mine], other_strides[mine], flat,
+        )  # fmt: skip
 
     def run(part: slice) -> None:
         for node, first, last in zip(nodes[part], firsts[part], lasts[part], strict=True):
             mine = order[first:last]
-            kernel.sum_by_others(
-                lanes_for(sample.cards[node]), *at.of(node), here.cache.row_masses(node),
-                other[mine], sample.codes, sample.extended, goals[mine], own_strides[mine],
-                other_strides[mine], flat,
-            )  # fmt: skip
+            fill(int(node), mine[~rare.sparse[other[mine]]])
+            fill_sparse(int(node), mine[rare.sparse[other[mine]]])
 
     costs = (lasts - firsts).astype(np.float64)
     run_chunks(run, cut_evenly(costs, at.n_threads), at.n_threads)
@@ -178,7 +194,7 @@ def _multiply_one(at: Conditionals, owners: Ints, others: Ints) -> Floats:
             padded(s), first, last, values, ids, masses, start, place, len(LANES), out
         )
 
-    return product(owners, others, at.sample, take, at.n_threads)
+    return product(owners, others, at.sample, here.cache.rare, take, at.n_threads)
 
 
 class Groups(NamedTuple):
@@ -241,6 +257,8 @@ class Cells:
     @staticmethod
     def of(variables: Ints, sample: EncodedRows) -> Iterator[Cells]:
         """Yield the cells of some variables, for some rows and some of the groups at a time."""
+        if not len(variables):
+            return
         groups = Groups.of(variables, sample.extended)
         for start in range(0, sample.n_rows, SPAN):
             size = min(SPAN, sample.n_rows - start)
@@ -257,24 +275,94 @@ class Cells:
         n_threads: int,
     ) -> None:  # fmt: skip
         """Add what ``take`` fills in for these rows to ``values``, a table for each piece."""
-        part, step = self.part, max(1, ROWS // self.size)
+        part = self.part
         where, codes = columns[part.variables], extended[part.variables]
 
-        def run(first: int) -> None:
-            here = pieces[first : first + step]
-            own = cache_lines(len(here) * self.size * len(LANES)).reshape(len(here), -1)
-            for piece, lines in zip(here, own, strict=True):
-                for node, low, high, place in piece:
-                    take(node, low, high, self.start, place, lines)
+        def add(own: Floats, out: Floats) -> None:
             kernel.add_blocks(
                 LANES, own, self.places, part.strides, codes, part.bounds, part.bases, part.sizes,
-                where, values[first : first + step],
+                where, out,
             )  # fmt: skip
 
-        run_chunks(run, range(0, len(pieces), step), n_threads)
+        _add_pieces(self.start, self.size, pieces, take, add, values, n_threads)
 
 
-def product(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threads: int) -> Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class RareRows:
+    """Some rows of sparse variables: those that do not have the commonest codes.
+
+    Attributes
+    ----------
+    start, size : int
+        The first row, and how many there are.
+    variables : (k,) int64
+    rare : RareCodes
+    firsts, lasts : (k,) int64
+        Where the rows of each variable start and end there.
+    """
+
+    start: int
+    size: int
+    variables: Ints
+    rare: RareCodes
+    firsts: Ints
+    lasts: Ints
+
+    @staticmethod
+    def of(variables: Ints, sample: EncodedRows, rare: RareCodes) -> Iterator[RareRows]:
+        """Yield the rows of some variables, which are sparse, for some rows at a time."""
+        if not len(variables):
+            return
+        bounds = [*range(0, sample.n_rows, SPAN), sample.n_rows]
+        for start, stop, (firsts, lasts) in zip(
+            bounds[:-1], bounds[1:], rare.spans(variables, bounds), strict=True
+        ):
+            yield RareRows(start, stop - start, variables, rare, firsts, lasts)
+
+    def add(
+        self, pieces: list[Piece], take: Take, columns: Ints, extended: Ints, values: Floats,
+        n_threads: int,
+    ) -> None:  # fmt: skip
+        """Add what ``take`` fills in for these rows to ``values``, a table for each piece."""
+        where, commonest = columns[self.variables], self.rare.commonest[self.variables]
+
+        def add(own: Floats, out: Floats) -> None:
+            add_rare(
+                LANES, own, self.start, self.firsts, self.lasts, self.rare.rows, self.rare.codes,
+                commonest, where, out,
+            )  # fmt: skip
+
+        _add_pieces(self.start, self.size, pieces, take, add, values, n_threads)
+
+
+def _add_pieces(
+    start: int, size: int, pieces: list[Piece], take: Take, add: Callable[[Floats, Floats], None],
+    values: Floats, n_threads: int,
+) -> None:  # fmt: skip
+    """Fill the lanes of some rows, and add them to the tables of their pieces."""
+    step = max(1, ROWS // size)
+
+    def run(first: int) -> None:
+        here = pieces[first : first + step]
+        own = cache_lines(len(here) * size * len(LANES)).reshape(len(here), -1)
+        for piece, lines in zip(here, own, strict=True):
+            for node, low, high, place in piece:
+                take(node, low, high, start, place, lines)
+        add(own, values[first : first + step])
+
+    run_chunks(run, range(0, len(pieces), step), n_threads)
+
+
+def cells_of(variables: Ints, sample: EncodedRows, rare: RareCodes) -> Iterator[Cells | RareRows]:
+    """Yield what the rows of some variables are added up by, some rows at a time."""
+    sparse = rare.sparse[variables]
+    yield from RareRows.of(variables[sparse], sample, rare)
+    yield from Cells.of(variables[~sparse], sample)
+
+
+def product(
+    owners: Ints, others: Ints, sample: EncodedRows, rare: RareCodes, take: Take, n_threads: int
+) -> Floats:
     """Return sums over rows of the conditionals of ``owners`` by the codes of others.
 
     A line for each state of an owner but its last, a column for each code of another variable,
@@ -284,7 +372,7 @@ def product(owners: Ints, others: Ints, sample: EncodedRows, take: Take, n_threa
     cards, extended = sample.cards, sample.extended
     columns, pieces = lines_of(others, extended), list(pieces_of(owners, cards))
     values = np.zeros((len(pieces), int(extended[others].sum()), len(LANES)))
-    for cells in Cells.of(others, sample) if pieces else ():
+    for cells in cells_of(others, sample, rare) if pieces else ():
         cells.add(pieces, take, columns, extended, values, n_threads)
     return values
 

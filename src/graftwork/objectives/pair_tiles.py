@@ -20,13 +20,15 @@ from graftwork.kernels import pair_tiles
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.objectives.pair_sums import LANES, Cells, lines_of, pieces_of
+from graftwork.objectives.pair_sums import LANES, Cells, RareRows, cells_of, lines_of, pieces_of
 from graftwork.objectives.protocol import Expectations
 
 # The variables of one side of a tile have about this many states.
 TILE = 4096
 # Cells of this many rows and groups of variables are kept from tile to tile.
 MOST_CELLS = 2**26
+
+Summed = Cells | RareRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +179,7 @@ def tiles(
         cuts = np.union1d(cuts, [leading])
     parts = np.split(variables, cuts)
     places = [0, *accumulate(map(len, parts))]
-    kept: dict[int, list[Cells]] = {}
+    kept: dict[int, list[Summed]] = {}
     for second, theirs in enumerate(parts):
         for first, mine in enumerate(parts[: second + 1]):
             if places[first] >= leading:
@@ -192,7 +194,7 @@ def tiles(
 
 def _sides(
     at: Conditionals, parts: list[Ints], first: int, second: int, own_sums: Floats,
-    kept: dict[int, list[Cells]] | None = None,
+    kept: dict[int, list[Summed]] | None = None,
 ) -> list[Floats]:  # fmt: skip
     """Return the sums of a tile: forth and back, or once where both lists are the same."""
     kept = {} if kept is None else kept
@@ -204,10 +206,11 @@ def _sides(
 
 
 def _cells(
-    at: Conditionals, parts: list[Ints], number: int, kept: dict[int, list[Cells]]
-) -> Iterator[Cells]:
+    at: Conditionals, parts: list[Ints], number: int, kept: dict[int, list[Summed]]
+) -> Iterator[Summed]:
     """Yield the cells of one list of variables, kept where there is room for those of all."""
-    found: Iterable[Cells] = kept.get(number) or Cells.of(parts[number], at.sample)
+    rare = at.neighbourhoods.cache.rare
+    found: Iterable[Summed] = kept.get(number) or cells_of(parts[number], at.sample, rare)
     if at.sample.n_rows * sum(map(len, parts)) <= MOST_CELLS:
         found = kept[number] = list(found)
     yield from found
@@ -232,7 +235,7 @@ def _layout(at: Conditionals, owners: Ints, others: Ints) -> tuple[Ints, Ints]:
 
 
 def _sum(
-    at: Conditionals, owners: Ints, others: Ints, own_sums: Floats, cells: Iterator[Cells]
+    at: Conditionals, owners: Ints, others: Ints, own_sums: Floats, cells: Iterator[Summed]
 ) -> Floats:
     """Return the sums of the owners' residuals by states of others."""
     sample, width = at.sample, len(LANES)

@@ -9,6 +9,7 @@ its scores (see ``data.scores``): the linear part of a table has those alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -209,3 +210,10 @@ def pool(counts: Floats) -> Ints:
     kept = np.sort(order[rare:])
     groups[kept] = np.arange(1, len(kept) + 1)
     return groups
+
+
+def stacked(parts: Sequence[Floats], chosen: Ints) -> Floats:
+    """Return the arrays of some variables, which have one shape, as one array."""
+    different = np.flatnonzero(np.bincount(chosen))
+    which = np.searchsorted(different, chosen)
+    return np.stack([parts[i] for i in different.tolist()])[which]

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, gammaln
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.testing.hessian import Parameters, hessian
@@ -32,7 +31,16 @@ from graftwork.testing.profiles import (
     alike,
     variations,
 )
+from graftwork.testing.rare_cells import (
+    SMALL,
+    STRIKING,
+    expected_apart,
+    may_be_rare,
+    seen_cells,
+    soberly,
+)
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 
@@ -158,7 +166,29 @@ class EdgeTests:
                 k = unclear[place]
                 scales[k], degrees[k] = satterthwaite(product)
         statistics = self.rises / scales
-        return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
+        log_p = log_tail(statistics, degrees)
+        return Findings(pairs, statistics, degrees, self._soberly(statistics, log_p), self.rises)
+
+    def _soberly(self, statistics: Floats, log_p: Floats) -> Floats:
+        """Return log p-values of which those of small tables do not rest on rare cells.
+
+        In larger tables rare states are pooled and no cell decides; the prior holds those of rare
+        cells near zero.
+        """
+        rows, out = self.rows, log_p.copy()
+        pairs = rows.potentials.layout.edges[self.edges]
+        sides, sizes = rows.contrasts.sides(pairs), rows.contrasts.sizes[pairs]
+        whole = (sides == sizes).all(axis=1)  # a slope along scores rests on all cells
+        small = whole & (sizes.prod(axis=1) <= SMALL) & may_be_rare(rows, pairs)
+        doubted = np.flatnonzero(small & (log_p < STRIKING))
+        kinds = rows.contrasts.kinds[pairs[doubted]]
+        for kind in np.unique(kinds, axis=0):
+            own = doubted[(kinds == kind).all(axis=1)]
+            lengths = [len(self.profiles[e].precision) for e in self.edges[own].tolist()]
+            tests = log_p[own], statistics[own], np.array(lengths, dtype=np.float64)
+            tables = expected_apart(rows, pairs[own]), seen_cells(rows, pairs[own])
+            out[own] = soberly(rows, pairs[own], *tests, *tables)
+        return out
 
 
 def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:
@@ -198,24 +228,6 @@ class Cut:
         if self.reading is not None:
             least = self.reading(least)
         return np.flatnonzero(least.log_p > np.log(self.level / max(1, self.n_tests)))
-
-
-def log_tail(statistics: Floats, degrees: Floats) -> Floats:
-    """Return the logarithm of the chance that a chi-square exceeds each statistic.
-
-    Examples
-    --------
-    >>> log_tail(np.array([3.841, 1e5]), np.array([1, 1])).round(1).tolist()
-    [-3.0, -50006.0]
-    """
-    with np.errstate(divide="ignore"):
-        log_p: Floats = np.asarray(np.log(chdtrc(degrees, statistics)))
-    far = np.isneginf(log_p)
-    if far.any():
-        x, half = statistics[far] / 2.0, degrees[far] / 2.0
-        log_p[far] = (half - 1.0) * np.log(x) - x - gammaln(half)  # the tail's first term
-    capped: Floats = np.minimum(log_p, 0.0)
-    return capped
 
 
 def satterthwaite(product: Floats) -> tuple[float, float]:

@@ -8,7 +8,7 @@ variables depend moderately.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from graftwork.inference.ragged import offsets
 from graftwork.objectives.pair_tiles import Tile
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.objectives.reshaped import evaluated
+from graftwork.testing.contrasts import stacked
 from graftwork.testing.edge_tests import Cut
 from graftwork.testing.moments import unfold
 from graftwork.testing.rows import FittedRows
@@ -294,13 +295,6 @@ def _numbered(columns: Ints) -> Ints:
     whole = np.ravel_multi_index(tuple(columns), tuple(columns.max(axis=1, initial=0) + 1))
     _, numbers = np.unique(whole, return_inverse=True)
     return numbers
-
-
-def stacked(parts: Sequence[Floats], chosen: Ints) -> Floats:
-    """Return the arrays of some variables, which have one shape, as one array."""
-    different = np.flatnonzero(np.bincount(chosen))
-    which = np.searchsorted(different, chosen)
-    return np.stack([parts[i] for i in different.tolist()])[which]
 
 
 def cells_of(expectations: Expectations, places: Ints) -> Ints:

@@ -9,8 +9,8 @@ pair is no edge, its residuals are independent given all other variables, and wi
 
 Both depend on the rows only through the configurations of i's and j's neighbours.
 
-Where a cell of the table is expected less than once, chi-square tails promise too much: then the
-pair must be convincing without such cells, or one of them by its own Poisson tail.
+Where a cell of the table is rarely expected, chi-square tails promise too much (see
+``rare_cells``).
 """
 
 from __future__ import annotations
@@ -19,22 +19,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import chdtri, gammainc
+from scipy.special import chdtri
 
 from graftwork.grafting import Problem
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.protocol import Expectations, Point
 from graftwork.testing import pair_screen
-from graftwork.testing.edge_tests import Cut, Findings, log_tail
-from graftwork.testing.pair_screen import (
-    by_shape,
-    cells_of,
-    promising_pairs,
-    some_cells,
-    stacked,
+from graftwork.testing.contrasts import stacked
+from graftwork.testing.edge_tests import Cut, Findings
+from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, some_cells
+from graftwork.testing.rare_cells import (
+    RARE_IF_SMALL,
+    STRIKING,
+    expected_apart,
+    may_be_rare,
+    soberly,
 )
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 from graftwork.testing.variances import MomentTables
 
 # Pairs tested at once, and numbers in their variances.
@@ -43,15 +46,9 @@ BATCH_SIZE = 2**22
 # Pairs listed at once, and cells of their tables.
 LISTED = 2**18
 CELLS = 2**22
-# Cells expected less often than this are not left to the chi-square; in small tables, where one
-# cell can decide, than the second.
-SPARSE, SPARSE_IF_SMALL = 1.0, 5.0
-SMALL = 4
 # From this many pairs and rows on, variances of some rows say which pairs are tested with all:
 # those whose statistic is this share of what is needed. It is off by a few percent.
 MANY_PAIRS, MANY_ROWS, SOME_ROWS, NEAR = 2000, 2**16, 8192, 0.85
-# Pairs that look less striking than this need no second look.
-STRIKING = float(np.log(pair_screen.STRIKING))
 
 
 def examine_pairs(rows: FittedRows, point: Point, pairs: Ints, *, rests: bool = False) -> Findings:
@@ -118,9 +115,10 @@ def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: fl
         for own, spread in zip(
             groups, tables.variances([pairs[places] for places in groups]), strict=True
         ):
-            found = _test(rows, pairs, expectations, own, scale * spread, rests=False)
-            least = chdtri(np.maximum(found.degrees, 1.0), level)
-            near.append(own[found.statistics >= NEAR * least])
+            shape = _columns(rows, pairs[own[0]], False)
+            u = _slopes(rows, pairs[own], expectations, own)[0]
+            statistics = _statistics(u, scale * spread, shape)
+            near.append(own[statistics >= NEAR * chdtri(max(1.0, len(shape)), level)])
     return np.sort(np.concatenate(near))
 
 
@@ -178,35 +176,53 @@ def _test(
     ``spread`` are the variances of their slopes.
     """
     pairs = pairs[places]
-    bases, total = rows.contrasts.bases, rows.sample.total_weight
-    left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
-    shape = len(pairs), left.shape[1], right.shape[1]
     own = _columns(rows, pairs[0], rests)
     df = len(own)
     degrees = np.full(len(pairs), float(df))
     if not df:
         return replace(Findings.none(len(pairs)), pairs=pairs, degrees=degrees)
+    u, model, data = _slopes(rows, pairs, expectations, places)
+    statistics = _statistics(u, spread, own)
+    log_p = log_tail(statistics, degrees)
+    # groups of states have no rarer cells
+    rare = may_be_rare(rows, pairs) | (0.5 * model.min(axis=(1, 2)) < RARE_IF_SMALL)
+    if df < u.shape[1] and not rests:
+        rare[:] = False  # a slope along scores rests on all cells
+    own = np.flatnonzero((log_p < STRIKING) & rare)
+    if len(own):
+        log_p[own] = soberly(
+            rows, pairs[own], log_p[own], statistics[own], degrees[own],
+            expected_apart(rows, pairs[own]), data[own],
+        )  # fmt: skip
+    return Findings(pairs, statistics, degrees, log_p, statistics)
+
+
+def _slopes(
+    rows: FittedRows, pairs: Ints, expectations: Expectations, places: Ints
+) -> tuple[Floats, Floats, Floats]:
+    """Return slopes in contrasts, and tables of the model (both sides of it) and of the data.
+
+    Of pairs that have one shape and stand at some places of the expectations.
+    """
+    bases, total = rows.contrasts.bases, rows.sample.total_weight
+    left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
+    shape = len(pairs), left.shape[1], right.shape[1]
     cells = cells_of(expectations, places)
     model = total * expectations.model[:, cells].sum(axis=0).reshape(shape)
     data = total * expectations.data[cells].reshape(shape)
     slopes = len(expectations.given) * data - model
-    u = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), -1)
-    if df < u.shape[1]:
+    u: Floats = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), -1)
+    return u, model, data
+
+
+def _statistics(u: Floats, spread: Floats, own: Ints) -> Floats:
+    """Return the statistics of slopes with these variances, along some contrasts."""
+    if len(own) < u.shape[1]:
         u, spread = u[:, own], np.ascontiguousarray(spread[:, own[:, None], own])
     diagonal = np.einsum("pdd->pd", spread)
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
-    statistics = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
-    log_p = log_tail(statistics, degrees)
-    least = 0.5 * model.min(axis=(1, 2))  # groups of states have no rarer cells
-    rare = least < max(SPARSE, SPARSE_IF_SMALL)
-    if df < left.shape[2] * right.shape[2] and not rests:
-        rare[:] = False  # a slope along scores rests on all cells
-    striking = np.flatnonzero((log_p < STRIKING) & rare)
-    if len(striking):
-        members = [stacked(rows.contrasts.members, pairs[striking, k]) for k in (0, 1)]
-        pooled = [_pooled(table[striking], *members) for table in (0.5 * model, data)]
-        log_p[striking] = _soberly(log_p[striking], statistics[striking], df, *pooled)
-    return Findings(pairs, statistics, degrees, log_p, statistics)
+    found: Floats = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
+    return found
 
 
 def _columns(rows: FittedRows, pair: Ints, rests: bool) -> Ints:
@@ -219,38 +235,3 @@ def _columns(rows: FittedRows, pair: Ints, rests: bool) -> Ints:
         first, second = rows.contrasts.sides(pair[None])[0].tolist()
     own[:first, :second] = True
     return np.flatnonzero(own.ravel() != rests)
-
-
-def _pooled(tables: Floats, first: Floats, second: Floats) -> Floats:
-    """Return tables whose states are grouped, flat, shape (pairs, cells).
-
-    Parameters
-    ----------
-    tables : (pairs, s, t) float64
-    first, second : (pairs, s, g) and (pairs, t, h) float64
-        1 where a state belongs to a group.
-    """
-    grouped: Floats = first.transpose(0, 2, 1) @ tables @ second
-    return grouped.reshape(len(tables), -1)
-
-
-def _soberly(log_p: Floats, statistics: Floats, df: int, expected: Floats, seen: Floats) -> Floats:
-    """Return log p-values that do not rest on cells expected less than once.
-
-    Without them a pair must be as convincing, or one of them by its Poisson tail.
-
-    Parameters
-    ----------
-    expected, seen : (pairs, cells) float64
-    """
-    rare = expected < (SPARSE_IF_SMALL if df <= SMALL else SPARSE)
-    expected = np.maximum(expected, 1e-12)
-    shares = np.where(rare, (seen - expected) ** 2 / expected, 0.0).sum(axis=1)
-    left = np.maximum(0.0, statistics - shares)
-    rest = log_tail(left, np.full(len(left), float(df)))
-    tails = np.ones_like(expected)
-    tails[rare] = gammainc(np.floor(seen[rare] + 1e-9), expected[rare])  # of as many or more
-    counts = rare.sum(axis=1)
-    with np.errstate(divide="ignore"):
-        single = np.minimum(0.0, np.log(tails.min(axis=1)) + np.log(np.maximum(counts, 1)))
-    return np.where(counts > 0, np.maximum(log_p, np.minimum(rest, single)), log_p)

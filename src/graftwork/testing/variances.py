@@ -47,6 +47,10 @@ class MomentTable:
         Number of configurations, length of the line of each, and where each variable's start.
     lines : float64
         The upper triangles of S and M in each configuration, filled up to whole lanes.
+    totals : float64
+        Their sums over the rows, from ``places`` on: all that is needed where the other variable
+        of a pair has one configuration.
+    places : (n,) int64
     """
 
     rows: FittedRows
@@ -56,6 +60,8 @@ class MomentTable:
     widths: Ints
     starts: Ints
     lines: Floats
+    totals: Floats
+    places: Ints
 
     def sums(self, pairs: Ints) -> Floats:
         """Return the sums over rows of S_i M_j' + M_i S_j' of pairs of one shape, of triangles."""
@@ -67,10 +73,11 @@ class MomentTable:
         def add(part: slice) -> None:
             kernel.sum_products(
                 _lanes(rows), pairs[part], self.ids, self.counts, sizes, self.widths, self.lines,
-                self.starts, self.weights, sums[part],
+                self.starts, self.weights, self.totals, self.places, sums[part],
             )  # fmt: skip
 
-        costs = self.counts[pairs].min(axis=1) + 0.1 * self.ids.shape[1]
+        fewer = self.counts[pairs].min(axis=1)
+        costs = np.where(fewer > 1, fewer + 0.1 * self.ids.shape[1], 1.0)
         run_chunks(add, cut_evenly(costs, rows.n_threads), rows.n_threads)
         return sums
 
@@ -195,10 +202,12 @@ class MomentTables:
         return MomentTable(
             rows, np.zeros(0) if weights is None else weights[part], ids,
             np.where(self._whole, self._counts, count), self._widths, self._starts, lines,
+            cache_lines(int(self._widths.sum()) + len(_lanes(rows))), offsets(self._widths)[:-1],
         )  # fmt: skip
 
     def _complete(self, table: MomentTable, part: slice, variables: Ints) -> None:
         """Fill in the lines of some variables."""
+        alone = bool((table.counts[self._asked] == 1).any())
 
         def fill(some: slice) -> None:
             for i in variables[some].tolist():
@@ -206,6 +215,11 @@ class MomentTables:
                 whole = slice(0, self._here[i].count)
                 found = self._configurations(i, whole) if self._whole[i] else self._in_rows(i, part)
                 self._fill(i, *found, int(table.counts[i]), own)
+            if alone:
+                kernel.sum_lines(
+                    _lanes(self.rows), variables[some], table.ids, table.counts, table.widths,
+                    table.lines, table.starts, table.weights, table.places, table.totals,
+                )  # fmt: skip
 
         costs = np.asarray(self._counts[variables], dtype=np.float64)
         run_chunks(fill, cut_evenly(costs, self.rows.n_threads), self.rows.n_threads)

@@ -18,10 +18,11 @@ from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import free_sides
-from graftwork.testing.edge_tests import EdgeTests, Findings, log_tail
+from graftwork.testing.edge_tests import EdgeTests, Findings
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
+from graftwork.testing.tails import log_tail
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3

@@ -58,11 +58,20 @@ def test_weights_of_features_lie_in_the_rows_of_their_attributes():
 
 
 @pytest.mark.parametrize("valued", [False, True])
-def test_only_attributes_with_weights_are_kept(valued):
+@pytest.mark.parametrize("cut", [False, True])
+def test_only_attributes_with_weights_are_kept(cut, valued):
     indptr, indices = np.array([0, 2, 2, 5]), np.array([4, 1, 0, 4, 3], dtype=np.int32)
     slots, values = np.array([2, -1, -1, 0, 1]), np.arange(5.0) if valued else np.zeros(0)
     starts, places, factors = np.empty(4, np.int64), np.empty(5, np.int32), np.zeros(5)
-    count = kernel.keep_active(indptr, indices, values, slots, starts, places, factors)
+    given = indptr, indices, values, slots, starts, places, factors
+    counts = [kernel.count_active(*part, indptr, indices, slots) for part in ((0, 2), (2, 3))]
+    assert counts == [1, 3]
+    if cut:  # the second part first: the first one leaves its places alone
+        assert kernel.keep_active(2, 3, 1, 4, *given) == 4
+        assert kernel.keep_active(0, 2, 0, 1, *given) == 1
+        count = 4
+    else:
+        count = kernel.keep_active(0, 3, 0, 5, *given)
     assert starts.tolist() == [0, 1, 1, 4]
     assert places[:count].tolist() == [1, 2, 1, 0]
     if valued:

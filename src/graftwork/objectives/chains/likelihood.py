@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from graftwork.inference.chains import ChainShape, Codes, FeatureLayout, Feature
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.chains.sums import (
+    count_active,
     expected_features,
     fill_weights,
     keep_active,
@@ -87,12 +89,23 @@ class Active:
     values: Floats
 
     @staticmethod
-    def of(sequences: Sequences, slots: Codes) -> Active:
-        """Return those of all positions."""
-        starts, places = np.empty_like(sequences.indptr), np.empty_like(sequences.indices)
+    def of(sequences: Sequences, slots: Codes, parts: list[slice], n_threads: int) -> Active:
+        """Return those of all positions, which ``parts`` cut for threads."""
+        starts, places = np.zeros_like(sequences.indptr), np.empty_like(sequences.indices)
         values = np.empty_like(sequences.values)
         given = sequences.indptr, sequences.indices, sequences.values
-        keep_active(*given, slots, starts, places, values)
+
+        def count(part: slice) -> int:
+            return int(count_active(part.start, part.stop, *given[:2], slots))
+
+        def fill(one: tuple[slice, int, int]) -> None:
+            part, begin, end = one
+            keep_active(part.start, part.stop, begin, end, *given, slots, starts, places, values)
+
+        ends = [len(places)]
+        if len(parts) > 1:  # where each part's begin
+            ends = list(accumulate(run_chunks(count, parts, n_threads)))
+        run_chunks(fill, list(zip(parts, [0, *ends], ends, strict=False)), n_threads)
         return Active(slots, starts, places, values)
 
 
@@ -129,6 +142,7 @@ class ChainLikelihood:
         self.total = max(data.total_weight, 1e-300)
         self._chunks = cut_chains(data.sequences.starts)
         self._columns = cut_evenly(np.diff(data.col_starts) + 1.0, self.n_threads)
+        self._positions = cut_evenly(np.diff(data.sequences.indptr) + 1.0, self.n_threads)
         self._marginals = data.shape.lines(data.sequences.n_positions)
         self._active: Active | None = None
         self._rows: Rows | None = None
@@ -166,7 +180,7 @@ class ChainLikelihood:
         sequences, shape = data.sequences, data.shape
         log_partitions = np.zeros(sequences.n_sequences)  # that of an empty chain is log 1
         if self._active is None or not np.array_equal(self._active.slots, rows.slots):
-            self._active = Active.of(sequences, rows.slots)
+            self._active = Active.of(sequences, rows.slots, self._positions, self.n_threads)
         active = self._active
 
         def run(part: Ints) -> Floats:
