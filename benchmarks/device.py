@@ -4,8 +4,9 @@
     python benchmarks/device.py --size 1000 262144     times of a planted five-state network
     python benchmarks/device.py --size 10000 1048576 --steps kernels,evaluate,score,fit
 
-Steps are kernels (beside the least they can take), upload, evaluate, score, fit and structure. Every step prints when it is done and is
-written to the file of results, so that a run that is cut off still tells.
+Steps are kernels (beside the least they can take), upload, evaluate, score, fit and structure.
+Every step prints when it is done and is written to the file of results, so that a run that is cut
+off still tells.
 """
 
 from __future__ import annotations
