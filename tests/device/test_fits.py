@@ -71,6 +71,16 @@ def test_many_states_are_summed_here(cpu_tensors):
     assert len(network.model_.edges) >= 1
 
 
+def test_an_estimate_counts_the_memory_of_the_device(cpu_tensors, monkeypatch):
+    rows = made(1)
+    assert not gw.MarkovNetwork(lam=0.1).estimate(rows).device_memory
+    monkeypatch.setattr("graftwork.estimators.estimate.find_device", lambda _: torch.device("cpu"))
+    found = gw.MarkovNetwork(lam=0.1, device="cuda").estimate(rows)
+    assert found.device_memory["codes of the rows"] == 8 * len(rows)
+    assert found.device_memory["sums of all pairs"] == 20 * 16**2
+    assert "On the GPU at most" in " ".join(found.summary().split())
+
+
 def test_no_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ParameterError, match="needs a GPU"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graftwork.errors import ParameterError
 
 #: What `device` may be.
@@ -39,3 +41,26 @@ def find_device(name: str) -> Any | None:
         f"device={name!r} needs a GPU that PyTorch {torch.__version__} can use, and it finds none; "
         "use device='cpu', or device='auto', which takes a GPU where there is one."
     )
+
+
+def device_memory(cards: Any, n_rows: int) -> dict[str, int]:
+    """Return the bytes of the device's memory that learning takes where there is room for all.
+
+    With less, rows are streamed to it and pairs are looked at in more tiles.
+
+    Parameters
+    ----------
+    cards : (n,) int64
+        Numbers of states.
+
+    Examples
+    --------
+    >>> sum(device_memory(np.full(10_000, 5), 2**20).values()) / 1e9
+    47.7...
+    """
+    lines = int(np.sum(np.asarray(cards) - 1))
+    return {
+        "codes of the rows": len(cards) * n_rows,
+        "sums of all pairs": 20 * lines**2,
+        "rows multiplied at once": 2 * lines * min(n_rows, 2**16),
+    }

@@ -12,6 +12,7 @@ from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows, prepare
 from graftwork.data.placed import PlacedTable
 from graftwork.data.placing import comes_in_parts
+from graftwork.device.choosing import device_memory, find_device
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import STAGES, completed
 from graftwork.estimators.learning import arriving_variables
@@ -73,6 +74,8 @@ class CostEstimate:
         variables are linear, and in whole tables there are ``entries``.
     memory : dict of str to int
         Bytes of what is held at once.
+    device_memory : dict of str to int
+        The same of a GPU's memory, with room for all; empty where none is used.
     timing : Timing
         Seconds of one evaluation and of one pass over all pairs, and what was timed.
     networks : int
@@ -106,6 +109,7 @@ class CostEstimate:
     parameters: int
     entries: int
     memory: dict[str, int]
+    device_memory: dict[str, int]
     timing: Timing
     networks: int
     fits: tuple[int, int]
@@ -151,7 +155,8 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         spec, table, found = _read(spec, X, sample_weight)
         table, sample, networks = _completed(spec, table)
         check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
-        recipe = spec.recipe_for(table.n_variables)
+        on_device = find_device(spec.device) is not None
+        recipe = spec.recipe_for(table.n_variables, on_device)
         if recipe.sized and spec.lam is None:  # nothing holds tables of ordered variables to a line
             sample = replace(sample, scores=None)
         family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
@@ -180,6 +185,7 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         memory=_memory(table, family, spec.objective_of(sample), timing)
         | tests
         | {"tables of the widest variable": table_bytes(cards, spec.tests)},
+        device_memory=device_memory(cards, table.n_rows) if on_device else {},
         timing=timing,
         networks=networks,
         fits=fits,
@@ -203,6 +209,7 @@ def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
         found,
         rows=placed.n_rows,
         merged_rows=placed.n_rows,
+        device_memory=device_memory(placed.cards, placed.n_rows) if found.device_memory else {},
         total_weight=placed.total_weight,
         missing_cells=cells,
         incomplete_rows=rows,

@@ -80,7 +80,16 @@ def _time(cost: CostEstimate) -> str:
 
 def _memory(cost: CostEstimate) -> str:
     parts = [f"{what} {size(held)}" for what, held in cost.memory.items() if held]
-    return f"About {size(cost.peak_bytes)}: {', '.join(parts)}."
+    text = f"About {size(cost.peak_bytes)}: {', '.join(parts)}."
+    if cost.device_memory:
+        held = [f"{what} {size(own)}" for what, own in cost.device_memory.items()]
+        most = size(sum(cost.device_memory.values()))
+        text += (
+            f" On the GPU at most {most}: {', '.join(held)}. With less, rows "
+            "are sent to it in chunks and pairs are scored in parts. Times are those of the "
+            "processor."
+        )
+    return text
 
 
 def _inference(cost: CostEstimate) -> str:
