@@ -35,6 +35,7 @@ EDGE_SD = 0.5
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed": (f"lam={LAM}, default method", {"lam": LAM}),
     "structure": ('goal="structure", default method', {}),
+    "working-set": (f"lam={LAM}, working set", {"lam": LAM, "method": "working-set"}),
     "best-choice": (f"lam={LAM}, best-choice", {"lam": LAM, "method": "best-choice"}),
     "first-edges": (
         f"lam={LAM}, best-choice, the first n/4 edges",
