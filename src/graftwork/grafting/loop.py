@@ -93,10 +93,12 @@ def graft(
     state = RunState(problem, recipe, log, rng)
     done = piece.finished()
     if done is not None:
-        state.begin(done.network, arrivals)
+        space, network = problem.space_for(recipe, problem.variables), done.network
+        free = space.free(network.layout, network.weights)
         rng.bit_generator.state = done.rng
         done.remind(observer)
-        return Outcome(state.solution, done.certificate, done.trace, done.exchange)
+        solution = problem.solution(network, free=free)
+        return Outcome(solution, done.certificate, done.trace, done.exchange)
     state.begin(piece.so_far() or start or state.first_network(), arrivals)
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
