@@ -19,7 +19,13 @@ from typing import Any
 import typer
 
 from graftwork.cli.interrupts import Aborted
-from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataWarning, GraftworkError
+from graftwork.errors import (
+    ApproximationWarning,
+    CacheWarning,
+    ConvergenceWarning,
+    DataWarning,
+    GraftworkError,
+)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -186,5 +192,6 @@ def plain_warnings() -> Iterator[None]:
         warnings.simplefilter("always", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
         warnings.simplefilter("always", ApproximationWarning)
+        warnings.simplefilter("always", CacheWarning)
         warnings.showwarning = show
         yield
