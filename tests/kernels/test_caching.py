@@ -33,7 +33,7 @@ def test_no_place_to_cache_is_said_once(tmp_path):
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in [copy, *(path for path in copy.rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("no folder can be made here, not even by root")
-    places = {name: "/dev/null/none" for name in ("HOME", "XDG_CACHE_HOME")}
+    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME"), "/dev/null/none")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     process = start(copy.parent, **places, NUMBA_CACHE_DIR="", TMPDIR=str(temporary))
