@@ -17,7 +17,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test test-slow test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test test-slow soak test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -50,6 +50,11 @@ explorer:
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --durations=0 tests
+
+# Mixed calls in one process for some minutes: memory, threads and files stay what they were.
+MINUTES ?= 10
+soak: $(STAMP)
+	GRAFTWORK_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s -m slow tests/slow/test_soak.py
 
 # Sums on a device, on CPU tensors: needs PyTorch, and no GPU.
 test-gpu: $(GPU_STAMP)

@@ -47,3 +47,7 @@ class ApproximationWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The table is usable but probably not what was meant."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept for the next process."""

@@ -107,15 +107,16 @@ def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
     assert err.count("\n") == 1
 
 
-def test_interrupt_saves_the_best_so_far(start, tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupt_saves_the_best_so_far(start, tmp_path, number, code):
     # A network of nearly all pairs, solved to the last digit: long enough to be stopped.
     words = ["learn", "mushroom", "--lam", "0.0005", "--no-plot", "--jobs", "1", "--tol", "1e-9"]
     process = start(*words, cwd=tmp_path, pause=0.0)
     while "0 edges" in (line := process.stderr.readline()) or "edges" not in line:
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert "the best network so far is in" in err
     assert out.startswith("Interrupted: this is the best network so far.")
     assert "it was interrupted" in " ".join(out.split())
@@ -161,6 +162,19 @@ def test_second_interrupt_aborts(monkeypatch):
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_second_sigterm_changes_nothing():
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    with Interrupts() as interrupts:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        assert interrupts.seen
+        assert Interrupts.terminated
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    with Interrupts():
+        assert not Interrupts.terminated
 
 
 def test_lines_are_few(capsys):

@@ -24,8 +24,8 @@ from graftwork.cli import (
     rows,
     tag,
 )
-from graftwork.cli.failures import plain_warnings, report_failure
-from graftwork.cli.interrupts import Aborted
+from graftwork.cli.failures import INTERRUPTED, TERMINATED, plain_warnings, report_failure
+from graftwork.cli.interrupts import Aborted, Interrupts
 from graftwork.version import __version__
 
 _INTRO = (
@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 143 when
-        terminated; 1 for anything unexpected.
+        SIGTERM did that; 1 for anything unexpected.
 
     Examples
     --------
@@ -129,5 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = app(args=argv, prog_name="graftwork", standalone_mode=False)
         except (Exception, KeyboardInterrupt, Aborted) as error:
-            return report_failure(error)
+            code = report_failure(error)
+    if code == INTERRUPTED and Interrupts.terminated:
+        return TERMINATED
     return code if isinstance(code, int) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
 from graftwork.cli.learner import as_learned, learner_settings, with_files
 from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.estimators.bootstrap import Bootstrap
@@ -115,13 +117,15 @@ def bootstrap(
 def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Learn from all rows and from resamples, write the files, and return the exit code."""
     began = time.monotonic()
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ExitStack() as kept:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             table = read_source(plan.data, plan.reading).table
             progress.note(f"learning from {size_of(table)}")
             known = with_files(settings, table.names)
+            given = (plan, settings)
+            kept.enter_context(resumable("bootstrap", plan.out, given, interrupts, progress.note))
             found = resample(plan, table, known, progress, interrupts)
         interrupts.finishing = True
         written = write_files(found, plan.out, plot=plan.plot)

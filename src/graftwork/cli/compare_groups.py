@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from graftwork.cli.learn import prepare, read_source, say_files, size_of
 from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.matching import find_variable
 from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.groups import GroupComparison
@@ -125,12 +127,14 @@ def compare_groups(
 def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Compare the groups, write the files, and return the exit code."""
     began = time.monotonic()
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ExitStack() as kept:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             table = read_source(plan.data, plan.reading).table
             progress.note(f"comparing groups of {size_of(table)}")
+            given, note = (plan, settings), progress.note
+            kept.enter_context(resumable("compare-groups", plan.out, given, interrupts, note))
             found = compared(plan, table, settings, progress, interrupts)
         interrupts.finishing = True
         written = write_files(found, plan.out, plot=plan.plot)

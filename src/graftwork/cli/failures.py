@@ -18,8 +18,14 @@ from typing import Any
 
 import typer
 
-from graftwork.cli.interrupts import Aborted, Terminated
-from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataWarning, GraftworkError
+from graftwork.cli.interrupts import Aborted
+from graftwork.errors import (
+    ApproximationWarning,
+    CacheWarning,
+    ConvergenceWarning,
+    DataWarning,
+    GraftworkError,
+)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -118,9 +124,6 @@ def report_failure(error: BaseException) -> int:
     """Say in one sentence what went wrong, and return the exit code."""
     if os.environ.get("GRAFTWORK_DEBUG"):
         traceback.print_exception(error)
-    if isinstance(error, Terminated):
-        say("terminated; not everything was saved.")
-        return TERMINATED
     if isinstance(error, Aborted):
         say("aborted; not everything was saved.")
         return INTERRUPTED
@@ -189,5 +192,6 @@ def plain_warnings() -> Iterator[None]:
         warnings.simplefilter("always", DataWarning)
         warnings.simplefilter("always", ConvergenceWarning)
         warnings.simplefilter("always", ApproximationWarning)
+        warnings.simplefilter("always", CacheWarning)
         warnings.showwarning = show
         yield

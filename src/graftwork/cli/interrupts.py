@@ -1,4 +1,4 @@
-"""Ctrl-C: once to stop and keep what there is, twice to give up; SIGTERM: to give up."""
+"""Ctrl-C and SIGTERM: once to stop and keep what there is; Ctrl-C twice to give up."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 if TYPE_CHECKING:
     from graftwork.cli.progress import Progress
     from graftwork.grafting.trace import Round
     from graftwork.inference.layout import Potentials
+    from graftwork.journal import Journal
 
 
 Found = TypeVar("Found")
@@ -21,10 +22,6 @@ Found = TypeVar("Found")
 
 class Aborted(BaseException):
     """The second Ctrl-C. Nothing that waits for the first one catches it."""
-
-
-class Terminated(Aborted):
-    """SIGTERM: files that are there for a while are removed on the way out."""
 
 
 #: Code that must not be left half-way: locks of thread pools, imports, compilation.
@@ -35,8 +32,9 @@ _RETRY_SECONDS = 0.02
 
 
 class Interrupts:
-    """While open, Ctrl-C raises KeyboardInterrupt, a second one Aborted, and SIGTERM Terminated.
+    """While open, Ctrl-C or SIGTERM raises KeyboardInterrupt, and a second Ctrl-C Aborted.
 
+    A second SIGTERM changes nothing: a process and its group are often sent one each.
     The first waits for a moment when the program is not inside delicate code: a lock left behind by
     an exception would never be released.
 
@@ -44,14 +42,21 @@ class Interrupts:
     ----------
     seen : bool
         Whether there was one.
+    terminated : bool
+        Whether the last one opened saw SIGTERM, of the whole program: the exit code tells.
     finishing : bool
         Set this when the result is being written: then the first Ctrl-C is only noted.
     late : bool
         Whether it came then: what can be left out is.
+    journal : Journal or None
+        What a killed run leaves to the next one.
     """
+
+    terminated: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.seen = False
+        self.journal: Journal | None = None
         self.finishing = self.late = False
         self._waiting = self._held = False
         self._before: Any = None
@@ -59,14 +64,17 @@ class Interrupts:
         self._term_before: Any = None
 
     def __enter__(self) -> Self:
-        ours = threading.current_thread() is threading.main_thread()
-        if ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            self._term_before = signal.signal(signal.SIGTERM, _terminate)
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        Interrupts.terminated = False
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._term_before = signal.signal(signal.SIGTERM, self._terminate)
         # Somebody who ignores interrupts (nohup, a background job) goes on ignoring them.
-        if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._handle)
-            if hasattr(signal, "setitimer"):
-                self._alarm_before = signal.signal(signal.SIGALRM, self._raise_when_safe)
+        handled = self._before is not None or self._term_before is not None
+        if handled and hasattr(signal, "setitimer"):
+            self._alarm_before = signal.signal(signal.SIGALRM, self._raise_when_safe)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -130,6 +138,11 @@ class Interrupts:
         self.seen = True
         self._raise_when_safe(number, frame)
 
+    def _terminate(self, number: int, frame: FrameType | None) -> None:
+        Interrupts.terminated = True
+        if not self.seen:
+            self._handle(number, frame)
+
     def _raise_when_safe(self, number: int, frame: FrameType | None) -> None:
         if self.finishing:
             self.late = True
@@ -143,11 +156,6 @@ class Interrupts:
             return
         self._waiting = False
         raise KeyboardInterrupt
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
-    raise Terminated
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
@@ -168,6 +176,11 @@ class Stoppable:
 
     def __init__(self, progress: Progress, interrupts: Interrupts) -> None:
         self._progress, self._interrupts = progress, interrupts
+
+    @property
+    def journal(self) -> Journal | None:
+        """What a killed run leaves to the next one."""
+        return self._interrupts.journal
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""

@@ -28,6 +28,7 @@ from graftwork.cli.parts import (
     too_large,
 )
 from graftwork.cli.progress import Progress, progress_for
+from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             source = rows.enter_context(opened(plan, settings, progress, interrupts))
             progress.note(f"learning from {size_of(source.table)}")
             known = with_files(settings, source.table.names)
+            given = (plan, settings)
+            rows.enter_context(resumable("learn", plan.out, given, interrupts, progress.note))
             net = fit(source.table, known, progress, interrupts)
             interrupts.finishing = True
             stopped = interrupts.seen

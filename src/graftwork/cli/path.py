@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from graftwork.cli.learn import (
 )
 from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.progress import progress_for
+from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork
@@ -84,13 +86,15 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     from graftwork.text import wrap
 
     began = time.monotonic()
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, ExitStack() as kept:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             source = read_source(plan.data, plan.reading)
             progress.note(f"learning from {size_of(source.table)}")
             known = with_files(settings, source.table.names)
+            given = (plan, settings)
+            kept.enter_context(resumable("path", plan.out, given, interrupts, progress.note))
             net = fit(source.table, known, progress, interrupts)
         interrupts.finishing = True
         stopped = interrupts.seen

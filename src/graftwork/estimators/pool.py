@@ -67,11 +67,19 @@ def run_pool(
     """
     done: dict[int, T] = {}
     unconverged = []
-    observer.on_stage(stage, 0, len(numbers))
+    journal = getattr(observer, "journal", None)
+    if journal is not None:  # what an earlier process has done
+        part = journal.begin(stage)
+        found = {k: journal.recall(f"{part}/{k}") for k in numbers}
+        done = {k: each[0] for k, each in found.items() if each is not None}
+        unconverged = [k for k in done if found[k][1]]
+    observer.on_stage(stage, len(done), len(numbers))
     try:
-        with closing(_learned(work, numbers, jobs)) as learned:
+        with closing(_learned(work, [k for k in numbers if k not in done], jobs)) as learned:
             for k, kept, warned in learned:
                 done[k] = kept
+                if journal is not None:
+                    journal.keep(f"{part}/{k}", (kept, warned))
                 if warned:
                     unconverged.append(k)
                 if len(done) < len(numbers):

@@ -19,6 +19,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.networks import strengths as squared_strengths
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
+from graftwork.journal import keepable
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import (
     RUNS,
@@ -34,6 +35,7 @@ from graftwork.testing import DrawnFrom
 LEAST_SHARE = 0.01
 
 
+@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Replica:
     """What is kept of the network of one resample.

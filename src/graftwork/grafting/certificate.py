@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from graftwork.journal import keepable
 from graftwork.notebooks import repr_html
 
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
@@ -19,6 +20,7 @@ Stop = Literal[
 STOPS: tuple[Stop, ...] = get_args(Stop)
 
 
+@keepable
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """How close to optimal a penalised network is, and how much of that was checked.

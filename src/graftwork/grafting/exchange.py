@@ -19,6 +19,7 @@ from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_only
 from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
+from graftwork.journal import keepable
 from graftwork.penalties.blocks import Bools
 from graftwork.settings import check_whole
 from graftwork.solvers import Solver
@@ -163,6 +164,7 @@ def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
     return ranked[:first], ranked[first : count + width]
 
 
+@keepable
 @dataclass(slots=True)
 class Tally:
     """What an exchange did.

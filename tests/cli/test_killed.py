@@ -1,0 +1,130 @@
+"""Commands that are killed: the same command goes on, and its answer is that of a quiet run."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from graftwork import journal
+from graftwork.cli import main
+from graftwork.models import load
+
+# Progress is written after every piece; the process kills itself at the n-th writing.
+KILLED = (
+    "import os, signal, sys; from graftwork import journal; from graftwork.cli import main; "
+    "journal.PAUSE = 0.0; left = [int(sys.argv.pop(1))]; write = journal.Journal.write\n"
+    "def then_die(self):\n"
+    "    write(self); left[0] -= 1\n"
+    "    if not left[0]: os.kill(os.getpid(), signal.SIGKILL)\n"
+    "journal.Journal.write = then_die; sys.exit(main())"
+)
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+
+def killed(at, *words, cwd):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(at), *map(str, words)],
+        cwd=cwd, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    left = sorted(path.name for path in (cwd / "out").iterdir())
+    assert left == ["progress.gwp"]  # nothing half-written
+
+
+def numbers(folder, *, but=()):
+    """Return the files of a folder that hold no time."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.suffix == ".csv" and path.name not in but
+    }
+
+
+WORDS = {
+    "learn": ["--no-plot", "--holdout", "0"],
+    "path": ["--no-plot", "--goal", "prediction"],
+    "bootstrap": ["--n", "6", "--no-plot", "--jobs", "1"],
+    "compare-groups": ["--by", "d", "--permutations", "6", "--no-plot", "--jobs", "1"],
+}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_a_killed_command_goes_on(command, chain_csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = [command, str(chain_csv), *WORDS[command], "--out"]
+    assert main([*words, "quiet"]) == 0
+    quiet = numbers(tmp_path / "quiet")
+    for at in (4, 3):  # twice
+        killed(at, *words, "out", cwd=tmp_path)
+    capsys.readouterr()
+    assert main([*words, "out"]) == 0
+    assert "going on from out/progress.gwp" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "progress.gwp").exists()
+    assert quiet
+    assert set(numbers(tmp_path / "out")) == set(quiet)
+    again = numbers(tmp_path / "out")
+    for name in quiet:  # a fit that goes on half-way may differ in the last digits
+        one, other = (text.decode().splitlines() for text in (quiet[name], again[name]))
+        for line, same in zip(one, other, strict=True):
+            for cell, also in zip(line.split(","), same.split(","), strict=True):
+                assert cell == also or np.isclose(float(cell), float(also), rtol=1e-4, atol=1e-6)
+
+
+def test_finished_methods_are_not_run_again(chain_csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", str(chain_csv), "--lam", "0.02", "--no-plot"]
+    words += ["--methods", "best-choice,edge-grafting,first-hit", "--out"]
+    killed(2, *words, "out", cwd=tmp_path)
+    assert main([*words, "out"]) == 0
+    assert main([*words, "quiet"]) == 0
+    found = []
+    for folder in ("out", "quiet"):
+        lines = (tmp_path / folder / "rounds.csv").read_text().splitlines()
+        place = lines[0].split(",").index("objective")
+        found.append([(line.split(",")[0], line.split(",")[place]) for line in lines])
+    assert found[0] == found[1]
+
+
+def test_finished_fits_are_the_same_to_the_last_bit(chain_csv, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", str(chain_csv), "--lam", "0.02", "--no-plot", "--out"]
+    assert main([*words, "quiet"]) == 0
+    monkeypatch.setattr(journal, "PAUSE", 0.0)
+    remove = journal.Journal.close
+    monkeypatch.setattr(
+        journal.Journal, "close", lambda self, finished: remove(self, finished=False)
+    )
+    assert main([*words, "out"]) == 0
+    assert (tmp_path / "out" / "progress.gwp").exists()
+    assert main([*words, "out"]) == 0
+    models = [load(tmp_path / folder / "model.gw") for folder in ("quiet", "out")]
+    assert models[0].edges == models[1].edges
+    assert np.array_equal(models[0].potentials.weights, models[1].potentials.weights)
+
+
+def test_progress_of_other_data_is_not_used(chain_csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["learn", str(chain_csv), "--lam", "0.02", "--no-plot", "--out", "out"]
+    killed(2, *words, cwd=tmp_path)
+    chain_csv.write_text(chain_csv.read_text() + "no,1,True,0\n")
+    assert main(words) == 0
+    assert "is of another run, or of other data: begun anew" in capsys.readouterr().err
+    killed_file = tmp_path / "out" / "progress.gwp"
+    assert not killed_file.exists()
+    killed_file.write_bytes(b"PK half of a file")
+    assert main(words) == 0
+    assert "cannot be read: begun anew" in capsys.readouterr().err
+
+
+def test_a_disk_that_is_full_ends_nothing(tmp_path):
+    said = []
+    kept = journal.Journal(tmp_path / "absent" / "progress.gwp", "same", said.append)
+    kept.keep("fit 0", (np.arange(3), float("nan")))
+    kept.write()
+    kept.write()
+    assert len(said) == 1
+    assert "progress cannot be kept" in said[0]
