@@ -277,4 +277,4 @@ def _read_start(text: str, names: Sequence[Any]) -> Any:
     from graftwork.exchange import load_network
 
     path = Path(text)
-    return load_network(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)
+    return load_network(path) if is_archive(path) else read_truth(names, path)

@@ -9,6 +9,7 @@ import numpy as np
 
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Ints
+from graftwork.limits import PAIRS
 from graftwork.testing.contrasts import MOST_GROUPS
 from graftwork.testing.moments import lanes_for
 from graftwork.text import size
@@ -39,7 +40,14 @@ def table_bytes(cards: Ints, tests: bool) -> int:
 
 
 def check_tables(names: Sequence[Any], cards: Ints, tests: bool, limit: int) -> None:
-    """Refuse variables whose tables would take more memory than a limit; return None."""
+    """Refuse tables that would take more memory than a limit, and too many tests; return None."""
+    pairs = len(cards) * (len(cards) - 1) // 2
+    if tests:
+        PAIRS.check(
+            pairs,
+            f"{len(cards):,} columns have {pairs:,} pairs, which are all to be tested",
+            "choose columns or give lam=0.1, with which no pair is tested",
+        )
     needed = table_bytes(cards, tests)
     if needed > limit:
         widest = int(np.argmax(cards))

@@ -92,6 +92,8 @@ def reading(label: str) -> Iterator[None]:
     """
     try:
         yield
+    except TooLargeError as error:
+        raise TooLargeError(f"{label}: {error}") from error
     except MemoryError:
         raise
     except DataError as error:

@@ -39,7 +39,7 @@ def crfsuite() -> Format:
 
 def _read(path: Path) -> ChainModel:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {str(path)!r}.") from error
     except OSError as error:
