@@ -1,7 +1,7 @@
 """How large input may be: sizes that are checked before they are believed, and how to raise them.
 
-Each limit is a number in the environment, so that one who has larger data raises it for a program or
-a shell.
+Each limit is a number in the environment, so that one who has larger data raises it
+for a program or a shell.
 """
 
 from __future__ import annotations
@@ -70,10 +70,12 @@ class Limit:
 
 #: Bytes of one line of text.
 LINE = Limit("GRAFTWORK_MAX_LINE", 10_000_000)
+#: Bytes of blank lines one after the other.
+BLANK = Limit("GRAFTWORK_MAX_BLANK", 1_000_000)
 #: Bytes that are read from what is no file: pipes, devices.
 PIPE = Limit("GRAFTWORK_MAX_PIPE", 500_000_000)
 #: How many times longer than its compressed bytes a text may be.
-RATIO = Limit("GRAFTWORK_MAX_RATIO", 200)
+RATIO = Limit("GRAFTWORK_MAX_RATIO", 500)
 #: Columns of a table that are read.
 COLUMNS = Limit("GRAFTWORK_MAX_COLUMNS", 200_000)
 #: Pairs of columns that are all tested.
@@ -100,7 +102,11 @@ def read_bytes(file: Path) -> bytes:
         while part := raw.read(_CHUNK):
             parts.append(part)
             held += len(part)
-            PIPE.check(held, "it does not end in bytes", "save what is needed of it as a file")
+            PIPE.check(
+                held,
+                f"it has not ended after {held:,} bytes",
+                "save what is needed of it as a file",
+            )
     return b"".join(parts)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
+from graftwork.limits import read_bytes
 
 
 def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:

@@ -13,6 +13,7 @@ from graftwork.cli.methods import parse_method
 from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import parse_bins, parse_lam
 from graftwork.errors import DataError, ParameterError
+from graftwork.limits import is_archive
 from graftwork.parameters import joined, options_of
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import Any
 from graftwork.cli.failures import say
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
+from graftwork.limits import is_archive, read_bytes
 
 Pair = tuple[Any, Any]
 

@@ -476,7 +476,13 @@ def column_weights(
     if coded.missing is not None:
         row = int(np.argmax(coded.missing))
         raise DataError(f"{place(row)}: the weight in column {name!r} is missing (NaN).")
-    weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
+    try:
+        weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
+    except OverflowError as error:
+        raise DataError(
+            f"a weight in column {name!r} is too large for a float (1.8e308); divide all of them by "
+            "one number."
+        ) from error
     return weights
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, TooLargeError
-from graftwork.limits import LINE, RATIO, read_bytes
+from graftwork.limits import BLANK, LINE, RATIO, read_bytes
 
 #: Bytes of text that are looked at together; those that may be unpacked from anything.
 _PIECE, _UNPACKED = 1 << 17, 1 << 24
@@ -162,7 +162,7 @@ class _Guard(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, packed: BinaryIO | None) -> None:
         self._stream, self._packed = stream, packed
-        self._read = self._line = 0
+        self._read = self._line = self._blank = 0
         self._longest, self._ratio = LINE.value(), RATIO.value()
 
     def readable(self) -> bool:
@@ -175,6 +175,8 @@ class _Guard(io.RawIOBase):
         self._read += len(part)
         end = max(part.rfind(b"\n"), part.rfind(b"\r"))
         self._line = self._line + len(part) if end < 0 else len(part) - end - 1
+        self._blank = self._blank + len(part) if part.isspace() else 0
+        BLANK.check(self._blank, f"{self._blank:,} bytes in a row are blank", "check what it is")
         if self._line > self._longest:
             LINE.check(
                 self._line,

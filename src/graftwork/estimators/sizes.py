@@ -39,15 +39,25 @@ def table_bytes(cards: Ints, tests: bool) -> int:
     return 8 * numbers * most**2
 
 
-def check_tables(names: Sequence[Any], cards: Ints, tests: bool, limit: int) -> None:
-    """Refuse tables that would take more memory than a limit, and too many tests; return None."""
-    pairs = len(cards) * (len(cards) - 1) // 2
+def check_pairs(n: int, tests: bool) -> None:
+    """Refuse more pairs of ``n`` variables than can be tested in a sensible time; return None.
+
+    Examples
+    --------
+    >>> check_pairs(100_000, False), check_pairs(1000, True)
+    (None, None)
+    """
+    pairs = n * (n - 1) // 2
     if tests:
         PAIRS.check(
             pairs,
-            f"{len(cards):,} columns have {pairs:,} pairs, which are all to be tested",
-            "choose columns or give lam=0.1, with which no pair is tested",
+            f"{n:,} columns have {pairs:,} pairs, which are all to be tested",
+            "choose columns, or give lam, with which no pair is tested",
         )
+
+
+def check_tables(names: Sequence[Any], cards: Ints, tests: bool, limit: int) -> None:
+    """Refuse variables whose tables would take more memory than a limit; return None."""
     needed = table_bytes(cards, tests)
     if needed > limit:
         widest = int(np.argmax(cards))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError, ModelFileError
+from graftwork.limits import read_bytes
 from graftwork.version import __version__
 
 PathLike = str | os.PathLike[str]

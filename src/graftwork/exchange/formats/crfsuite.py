@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graftwork.errors import DataError, ModelFileError
 from graftwork.exchange.format import Format
+from graftwork.limits import read_bytes
 from graftwork.models import ChainModel
 from graftwork.registry import register
 
