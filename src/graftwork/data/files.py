@@ -480,8 +480,8 @@ def column_weights(
         weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
     except OverflowError as error:
         raise DataError(
-            f"a weight in column {name!r} is too large for a float (1.8e308); divide all of them by "
-            "one number."
+            f"a weight in column {name!r} is too large for a float (1.8e308); divide all "
+            "of them by one number."
         ) from error
     return weights
 
