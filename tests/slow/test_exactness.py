@@ -1,8 +1,7 @@
 """Answers of 10,000 random networks against enumeration. Run by make test-slow."""
 
 import pytest
-
-from benchmarks.exactness import campaign
+from exactness import campaign
 
 pytestmark = pytest.mark.slow
 
