@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +21,13 @@ from graftwork.cli.matching import (
     read_evidence,
     read_pair,
 )
+from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.render_chain import chain_text
 from graftwork.errors import DataError, ModelFileError
+from graftwork.limits import ROWS
 
 if TYPE_CHECKING:
+    from graftwork.data import Table
     from graftwork.models import PairwiseMRF
 
 SCORE_EXAMPLES = """Examples:
@@ -242,17 +246,30 @@ def sample(
     ] = opt.Sampler.AUTO,
 ) -> None:
     """Draw rows from a model, as CSV."""
+    from graftwork.data.export import write_parts
     from graftwork.exchange import load_network
 
     network = load_network(model)
     evidence = read_evidence(network, given, meanings_in(model))
-    table = network.sample(rows, evidence, seed, method.value)
+    ROWS.check(rows, f"{rows:,} rows are to be drawn", "draw fewer")
+    parts = network.sample_parts(rows, evidence, seed, method.value)
     if out is not None:
-        table.write_csv(out)
+        with progress_for(quiet=False) as progress:
+            write_parts(_counted(parts, rows, progress), out)
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(table.names)
-    writer.writerows(table)
+    writer.writerow(network.names)
+    for part in parts:
+        writer.writerows(part)
+
+
+def _counted(parts: Iterable[Table], rows: int, progress: Progress) -> Iterator[Table]:
+    """Yield tables, and tell how many of the rows are in those that are done."""
+    done = 0
+    for part in parts:
+        yield part
+        done += part.n_rows
+        progress.on_count("rows drawn", done, rows)
 
 
 def show(

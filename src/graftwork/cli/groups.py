@@ -9,6 +9,7 @@ from typing import Any
 
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
+from graftwork.limits import read_bytes
 
 
 def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
@@ -26,7 +27,7 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
     from graftwork.data.text import guess_separator
 
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name}: cannot be read as text; give a CSV of a variable and its group a line."

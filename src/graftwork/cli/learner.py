@@ -13,6 +13,7 @@ from graftwork.cli.methods import parse_method
 from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import parse_bins, parse_lam
 from graftwork.errors import DataError, ParameterError
+from graftwork.limits import is_archive
 from graftwork.parameters import joined, options_of
 
 if TYPE_CHECKING:
@@ -277,4 +278,4 @@ def _read_start(text: str, names: Sequence[Any]) -> Any:
     from graftwork.exchange import load_network
 
     path = Path(text)
-    return load_network(path) if path.read_bytes()[:2] == b"PK" else read_truth(names, path)
+    return load_network(path) if is_archive(path) else read_truth(names, path)

@@ -10,6 +10,7 @@ from typing import Any
 from graftwork.cli.failures import say
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
+from graftwork.limits import is_archive, read_bytes
 
 Pair = tuple[Any, Any]
 
@@ -34,7 +35,7 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
 
 def read_lines(names: Sequence[Any], path: Path) -> list[tuple[int, Pair, list[str]]]:
     """Return line number, pair of variables and cells of each line that has an edge."""
-    if not path.is_dir() and path.exists() and path.read_bytes()[:2] == b"PK":
+    if not path.is_dir() and path.is_file() and is_archive(path):
         from graftwork.exchange import load_network
 
         lines = [(0, [str(a), str(b)]) for a, b in load_network(path).edges]
@@ -81,7 +82,7 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     from graftwork.data.text import guess_separator
 
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path.name}: is neither a model file nor UTF-8 text; give a CSV of two names a line."

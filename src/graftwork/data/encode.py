@@ -341,6 +341,10 @@ def checked_weights(
         given = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"weights must be numbers, one per {unit}.") from error
+    except OverflowError as error:
+        raise DataError(
+            "a weight is too large for a float (1.8e308); divide all by one number."
+        ) from error
     if given.shape != (n_rows,):
         raise DataError(
             f"weights have shape {given.shape}, but {owner} has {n_rows} {unit}s; "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,28 @@ def write_csv(
     if weight_column in table.names:
         raise DataError(f"weight_column is {weight_column!r}, which is a column already.")
     write_lines(path, _lines(table, weight_column))
+
+
+def write_parts(tables: Iterable[Table], path: str | PathLike[str]) -> None:
+    """Write tables of the same columns, without weights, into one file as `write_csv` does.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from graftwork.data import as_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
+    >>> write_parts([as_table([[1]], names=["a"]), as_table([[2]], names=["a"])], path)
+    >>> path.read_text()
+    'a\\n1\\n2\\n'
+    """
+    write_lines(
+        path,
+        (
+            line
+            for k, table in enumerate(tables)
+            for line in islice(_lines(table, None), min(k, 1), None)
+        ),
+    )
 
 
 def _lines(table: Table, weight_column: Hashable | None) -> Iterator[str]:

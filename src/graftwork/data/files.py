@@ -40,6 +40,8 @@ from graftwork.data.text import (
 )
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
+from graftwork.limits import COLUMNS
+from graftwork.text import count
 
 Names = Sequence[Hashable]
 #: Names of columns, or a function that is given all names of a file and returns these.
@@ -474,7 +476,13 @@ def column_weights(
     if coded.missing is not None:
         row = int(np.argmax(coded.missing))
         raise DataError(f"{place(row)}: the weight in column {name!r} is missing (NaN).")
-    weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
+    try:
+        weights: NDArray[np.float64] = np.array(coded.states, dtype=np.float64)[coded.codes]
+    except OverflowError as error:
+        raise DataError(
+            f"a weight in column {name!r} is too large for a float (1.8e308); divide all "
+            "of them by one number."
+        ) from error
     return weights
 
 
@@ -498,12 +506,14 @@ def choose_columns(
     [2, 1, 3]
     """
     if columns is None and drop is None:
+        check_columns(len(names))
         return list(range(len(names)))
     wanted = list(names) if columns is None else _known("columns", columns, names)
     gone = [] if drop is None else _known("drop", drop, names)
     if also is not None and also in gone:
         raise DataError(f"the column {also!r} holds the weights, so it cannot be dropped.")
-    kept = [name for name in wanted if name not in gone]
+    without = set(gone)
+    kept = [name for name in wanted if name not in without]
     if not [name for name in kept if name != also]:
         raise DataError("no column is left; choose one at least.")
     if also is not None and also in names and also not in kept:
@@ -511,7 +521,14 @@ def choose_columns(
     places: dict[Hashable, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place)
-    return [place for name in dict.fromkeys(kept) for place in places[name]]
+    found = [place for name in dict.fromkeys(kept) for place in places[name]]
+    check_columns(len(found))
+    return found
+
+
+def check_columns(n: int) -> None:
+    """Refuse more columns than the limit; return None."""
+    COLUMNS.check(n, f"{count(n, 'column')} are to be read", "choose some of them")
 
 
 def _known(option: str, wanted: Wanted, names: Names) -> list[Hashable]:

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from graftwork.data.values import suggestion
-from graftwork.errors import DataError
+from graftwork.errors import DataError, TooLargeError
+from graftwork.limits import BLANK, LINE, RATIO, read_bytes
 
+#: Bytes of text that are looked at together; those that may be unpacked from anything.
+_PIECE, _UNPACKED = 1 << 17, 1 << 24
 #: Names of files that are less like each other than this are no slips of the keyboard.
 _ALIKE = 0.6
 
@@ -32,8 +35,9 @@ def named_after(file: Path) -> Iterator[None]:
     """
     try:
         yield
-    except DataError as error:
-        raise DataError(f"{file.name or file}: {error}") from error
+    except (DataError, TooLargeError) as error:
+        kind = TooLargeError if isinstance(error, TooLargeError) else DataError
+        raise kind(f"{file.name or file}: {error}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{file.name}: the compressed file is damaged ({error}).") from error
     except OSError as error:
@@ -83,7 +87,7 @@ class Source:
     @staticmethod
     def of(file: Path) -> Source:
         """Return the source for a file; one that is not regular is read here, whole."""
-        return Source(file, None if file.is_file() else file.read_bytes())
+        return Source(file, None if file.is_file() else read_bytes(file))
 
     def open(self) -> BinaryIO:
         """Return its bytes, from the first one on."""
@@ -134,10 +138,60 @@ def _unpacked(source: Source) -> Iterator[BinaryIO]:
     packed = first_bytes(source)[:2] == b"\x1f\x8b"
     with source.open() as raw:
         if packed:
-            with gzip.open(raw, "rb") as plain:
-                yield plain  # type: ignore[misc]
+            with gzip.open(raw, "rb") as plain, _guarded(plain, raw) as guarded:  # type: ignore
+                yield guarded
         else:
-            yield raw
+            with _guarded(raw) as guarded:
+                yield guarded
+
+
+def _guarded(stream: BinaryIO, packed: BinaryIO | None = None) -> BinaryIO:
+    return io.BufferedReader(_Guard(stream, packed), _PIECE)
+
+
+class _Guard(io.RawIOBase):
+    """Text that is refused where a line does not end, or little is unpacked to very much.
+
+    Parameters
+    ----------
+    stream : binary file
+        The text.
+    packed : binary file, optional
+        What it is unpacked from.
+    """
+
+    def __init__(self, stream: BinaryIO, packed: BinaryIO | None) -> None:
+        self._stream, self._packed = stream, packed
+        self._read = self._line = self._blank = 0
+        self._longest, self._ratio = LINE.value(), RATIO.value()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with more of the text; return how many bytes of it."""
+        part = self._stream.read(len(buffer))
+        buffer[: len(part)] = part
+        self._read += len(part)
+        end = max(part.rfind(b"\n"), part.rfind(b"\r"))
+        self._line = self._line + len(part) if end < 0 else len(part) - end - 1
+        self._blank = self._blank + len(part) if part.isspace() else 0
+        BLANK.check(self._blank, f"{self._blank:,} bytes in a row are blank", "check what it is")
+        if self._line > self._longest:
+            LINE.check(
+                self._line,
+                f"a line has at least {self._line:,} bytes",
+                "check its line ends and what kind of file it is",
+            )
+        if self._packed is not None and self._read > _UNPACKED:
+            ratio = self._read // max(1, self._packed.tell())
+            if ratio > self._ratio:
+                RATIO.check(
+                    ratio,
+                    f"the compressed file unpacks to {ratio:,} times its size",
+                    "unpack it to see what it is",
+                )
+        return len(part)
 
 
 def _bad_line(source: Source) -> int:

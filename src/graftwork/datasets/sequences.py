@@ -9,6 +9,8 @@ from scipy.special import logsumexp
 
 from graftwork.datasets.checks import amount, generator, whole
 from graftwork.inference.layout import Floats, Ints
+from graftwork.limits import DRAWN
+from graftwork.text import size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +126,8 @@ def labelled_chains(
     n_labels = whole("n_labels", n_labels, 2)
     state_sd = amount("state_sd", state_sd)
     transition_sd = amount("transition_sd", transition_sd)
+    held = 8 * n_inputs * max(n_sequences * length, n_labels)
+    DRAWN.check(held, f"these sequences take {size(held)}", "draw fewer or shorter ones")
     rng = generator(random_state)
     relevant = np.sort(rng.choice(n_inputs, n_relevant, replace=False))
     weights = np.zeros((n_inputs, n_labels))

@@ -29,7 +29,7 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
 from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
 from graftwork.estimators.rows_in_parts import in_parts
-from graftwork.estimators.sizes import check_tables
+from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.grafting import Budget
@@ -153,6 +153,7 @@ def fit(
             counted.warn()
         return counted
     table, found = read_rows(spec, X, sample_weight)
+    check_pairs(table.n_variables, spec.tests)
     table = on_device(table, spec.device, spec.n_jobs)
     data = LearnedFrom.of(table, found, order=spec.ordinal is None and spec.ordered)
     if not isinstance(X, Table | PlacedTable | str | PathLike):  # reading a file has warned

@@ -9,6 +9,7 @@ import numpy as np
 
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Ints
+from graftwork.limits import PAIRS
 from graftwork.testing.contrasts import MOST_GROUPS
 from graftwork.testing.moments import lanes_for
 from graftwork.text import size
@@ -36,6 +37,23 @@ def table_bytes(cards: Ints, tests: bool) -> int:
         lanes = len(lanes_for(products))
         numbers = max(numbers, -(-products // lanes) * lanes)
     return 8 * numbers * most**2
+
+
+def check_pairs(n: int, tests: bool) -> None:
+    """Refuse more pairs of ``n`` variables than can be tested in a sensible time; return None.
+
+    Examples
+    --------
+    >>> check_pairs(100_000, False), check_pairs(1000, True)
+    (None, None)
+    """
+    pairs = n * (n - 1) // 2
+    if tests:
+        PAIRS.check(
+            pairs,
+            f"{n:,} columns have {pairs:,} pairs, which are all to be tested",
+            "choose columns, or give lam, with which no pair is tested",
+        )
 
 
 def check_tables(names: Sequence[Any], cards: Ints, tests: bool, limit: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graftwork.errors import ModelFileError
 from graftwork.inference.layout import Floats
+from graftwork.limits import read_bytes
 
 # float() takes more than numbers in files are: underscores, words.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[iI][nN][fF](inity)?", re.ASCII)
@@ -19,7 +20,7 @@ _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 def read_text(path: Path, what: str) -> str:
     """Return the text of a file, or refuse it; ``what`` is the kind of file, for errors."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_bytes(path).decode("utf-8")
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {str(path)!r}.") from error
     except OSError as error:

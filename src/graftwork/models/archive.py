@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError, ModelFileError
+from graftwork.limits import read_bytes
 from graftwork.version import __version__
 
 PathLike = str | os.PathLike[str]
@@ -144,7 +145,7 @@ class Opened:
 def open_file(path: PathLike, wanted: Sequence[Kind] = MODELS) -> Opened:
     """Return a file of one of the kinds wanted."""
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(Path(path))
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {os.fspath(path)!r}.") from error
     except OSError as error:

@@ -17,8 +17,10 @@ from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
 from graftwork.inference.incomplete import conditional_logits, log_observed_weights
+from graftwork.inference.junction import SAMPLE_BLOCK, JunctionTree
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.limits import DRAWN
 from graftwork.models import answers, edge_sizes
 from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
 from graftwork.models.gaps import (
@@ -40,11 +42,15 @@ from graftwork.models.inputs import (
 from graftwork.models.row_marginals import marginals_of_rows
 from graftwork.models.scoring_parts import score_parts
 from graftwork.notebooks import repr_html
+from graftwork.text import size
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from graftwork.exchange import Exported
+
+#: Blocks of rows in a part of exact draws.
+PART_BLOCKS = 16
 
 
 class PairwiseMRF:
@@ -439,12 +445,38 @@ class PairwiseMRF:
             raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 1.")
+        held = 2 * self.n_variables * int(n)
+        DRAWN.check(held, f"{n:,} rows take {size(held)}", "draw fewer rows at a time")
         rng = np.random.default_rng(random_state)
         reduced = self._observe(evidence)
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
         codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs, device)
         return Table(self.names, tuple(self._states.values()), codes)
+
+    def sample_parts(
+        self,
+        n: int,
+        evidence: Evidence = None,
+        random_state: int | np.random.Generator | None = None,
+        method: Literal["auto", "exact", "gibbs"] = "auto",
+    ) -> Iterator[Table]:
+        """Yield the rows of `sample` in parts: many tables where draws are exact, else one.
+
+        Examples
+        --------
+        >>> coin = PairwiseMRF({"coin": ["head", "tail"]})
+        >>> [part.n_rows for part in coin.sample_parts(2_000_000, random_state=0)]
+        [1048576, 951424]
+        """
+        rng = np.random.default_rng(random_state)
+        exact = method == "exact" or (
+            method == "auto" and JunctionTree().fits(self._observe(evidence).potentials.layout)
+        )
+        # A multiple of what is drawn at once, so that parts are the rows of one call.
+        rows = PART_BLOCKS * SAMPLE_BLOCK if exact else n
+        for start in range(0, n, rows):
+            yield self.sample(min(rows, n - start), evidence, rng, method)
 
     def log_prob(
         self, X: Any, inference: Inference = "exact", missing: str | None = None

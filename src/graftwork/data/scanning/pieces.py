@@ -19,7 +19,7 @@ from graftwork.data.scanning.batches import Batch
 from graftwork.data.scanning.places import Place
 from graftwork.data.sources import Source
 from graftwork.data.text import TextColumns
-from graftwork.errors import DataError
+from graftwork.errors import DataError, TooLargeError
 
 #: All columns of a batch and where it is; returns the positions of those that are wanted.
 Choose = Callable[[Sequence[Any], str], list[int]]
@@ -92,6 +92,8 @@ def reading(label: str) -> Iterator[None]:
     """
     try:
         yield
+    except TooLargeError as error:
+        raise TooLargeError(f"{label}: {error}") from error
     except MemoryError:
         raise
     except DataError as error:

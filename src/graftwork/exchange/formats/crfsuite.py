@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graftwork.errors import DataError, ModelFileError
 from graftwork.exchange.format import Format
+from graftwork.limits import read_bytes
 from graftwork.models import ChainModel
 from graftwork.registry import register
 
@@ -39,7 +40,7 @@ def crfsuite() -> Format:
 
 def _read(path: Path) -> ChainModel:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {str(path)!r}.") from error
     except OSError as error:

@@ -1,0 +1,122 @@
+"""How large input may be: sizes that are checked before they are believed, and how to raise them.
+
+Each limit is a number in the environment, so that one who has larger data raises it
+for a program or a shell.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from graftwork.errors import ParameterError, TooLargeError
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most there may be of something.
+
+    Attributes
+    ----------
+    variable : str
+        The variable of the environment that sets it.
+    default : int
+        The limit where that is not set.
+    """
+
+    variable: str
+    default: int
+
+    def value(self) -> int:
+        """Return the limit that holds now.
+
+        Examples
+        --------
+        >>> Limit("GRAFTWORK_MAX_EXAMPLES", 10).value()
+        10
+        """
+        given = os.environ.get(self.variable, "").strip()
+        if not given:
+            return self.default
+        try:
+            found = int(float(given))
+        except (ValueError, OverflowError):
+            found = 0
+        if found < 1:
+            raise ParameterError(
+                f"the environment has {self.variable}={given}, which must be a whole number of at "
+                "least 1."
+            )
+        return found
+
+    def check(self, needed: int, what: str, instead: str) -> None:
+        """Refuse more than the limit; ``what`` says what there is, ``instead`` what to try first.
+
+        Examples
+        --------
+        >>> Limit("GRAFTWORK_MAX_EXAMPLES", 10).check(12, "12 examples are given", "leave some out")
+        Traceback (most recent call last):
+            ...
+        graftwork.errors.TooLargeError: 12 examples are given, more than the limit of 10; leave ...
+        """
+        limit = self.value()
+        if needed > limit:
+            raise TooLargeError(
+                f"{what}, more than the limit of {limit:,}; {instead}, or raise the limit with "
+                f"{self.variable}={needed} in the environment."
+            )
+
+
+#: Bytes of one line of text.
+LINE = Limit("GRAFTWORK_MAX_LINE", 10_000_000)
+#: Bytes of blank lines one after the other.
+BLANK = Limit("GRAFTWORK_MAX_BLANK", 1_000_000)
+#: Bytes that are read from what is no file: pipes, devices.
+PIPE = Limit("GRAFTWORK_MAX_PIPE", 500_000_000)
+#: How many times longer than its compressed bytes a text may be.
+RATIO = Limit("GRAFTWORK_MAX_RATIO", 500)
+#: Columns of a table that are read.
+COLUMNS = Limit("GRAFTWORK_MAX_COLUMNS", 200_000)
+#: Pairs of columns that are all tested.
+PAIRS = Limit("GRAFTWORK_MAX_PAIRS", 200_000_000)
+#: Bytes of what is drawn at once.
+DRAWN = Limit("GRAFTWORK_MAX_DRAWN", 4_000_000_000)
+#: Rows that are drawn into a file or a pipe.
+ROWS = Limit("GRAFTWORK_MAX_ROWS", 1_000_000_000)
+_CHUNK = 1 << 20
+
+
+def read_bytes(file: Path) -> bytes:
+    """Return what is in a file, or in a pipe or device that ends within the limit.
+
+    Examples
+    --------
+    >>> read_bytes(Path("/dev/null"))
+    b''
+    """
+    if file.is_file():
+        return file.read_bytes()
+    parts, held = [], 0
+    with file.open("rb", buffering=0) as raw:
+        while part := raw.read(_CHUNK):
+            parts.append(part)
+            held += len(part)
+            PIPE.check(
+                held,
+                f"it has not ended after {held:,} bytes",
+                "save what is needed of it as a file",
+            )
+    return b"".join(parts)
+
+
+def is_archive(file: Path) -> bool:
+    """Return whether a file is one of zip, as model files are.
+
+    Examples
+    --------
+    >>> is_archive(Path("/dev/null"))
+    False
+    """
+    with file.open("rb") as raw:
+        return raw.read(2) == b"PK"
