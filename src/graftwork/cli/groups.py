@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
+from graftwork.text import unguarded
 
 
 def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
@@ -26,15 +28,16 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
     from graftwork.data.text import guess_separator
 
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name}: cannot be read as text; give a CSV of a variable and its group a line."
         ) from error
-    reader = csv.reader(lines, delimiter=guess_separator(lines[:20], path.suffix))
+    mark = guess_separator(text.splitlines()[:20], path.suffix)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     out: dict[Any, str | None] = {}
     for cells in reader:
-        row = [cell.strip() for cell in cells]
+        row = [unguarded(cell.strip()) for cell in cells]
         if not any(row) or (reader.line_num == 1 and match_text(row[0], names) is None):
             continue
         if len(row) < 2:
