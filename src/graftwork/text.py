@@ -32,7 +32,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
 
 
 def harmless(text: str) -> str:
-    """Return a text that changes nothing where it is printed: no escape sequence, no turn of text.
+    r"""Return a text that changes nothing where it is printed: no escape sequence, no turn of text.
 
     Line ends and tabs stay; other characters that a terminal obeys are written as JSON writes
     them, so that JSON means the same as before.
@@ -40,18 +40,18 @@ def harmless(text: str) -> str:
     Examples
     --------
     >>> print(harmless("a\x1b[31mb\u202e"))
-    a\\u001b[31mb\\u202e
+    a\u001b[31mb\u202e
     """
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def on_a_line(value: Any) -> str:
-    """Return a value as harmless text on one line, long words cut.
+    r"""Return a value as harmless text on one line, long words cut.
 
     Examples
     --------
     >>> print(on_a_line("two\nlines"))
-    two\\nlines
+    two\nlines
     """
     text = harmless(str(value)).replace("\n", "\\n").replace("\t", "\\t")
     return _LONG_WORD.sub(lambda found: cut(found[0], _LONGEST_WORD), text)
