@@ -39,7 +39,7 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066
 def hostile_network():
     table = [[1.0, 0.0], [0.0, 1.0]]
     states = {name: ["\x1b[2J", "$\\frac{2}{"] for name in HOSTILE}
-    return PairwiseMRF(states, None, {pair: table for pair in pairwise(HOSTILE)})
+    return PairwiseMRF(states, None, dict.fromkeys(pairwise(HOSTILE), table))
 
 
 def test_harmless_text_of_json_is_the_same_json():

@@ -42,11 +42,12 @@ def main() -> int:
             except (Exception, SystemExit) as error:
                 found[name, "failed"] += 1
                 where = traceback.extract_tb(error.__traceback__)[-1]
-                what = f"{name}: {type(error).__name__} in {Path(where.filename).name}:{where.name}"
+                place = f"{Path(where.filename).name}:{where.name}"
+                what = f"{name}: {type(error).__name__} in {place}: {str(error)[:40]}"
                 seen[what] += 1
                 if seen[what] <= 2:
-                    path = keep(name, case, f"{what}: {str(error)[:300]}")
-                    print(f"FAILED {what}: {str(error)[:300]!r}\n  kept as {path}", flush=True)
+                    path = keep(name, case, f"{what}{str(error)[40:300]}")
+                    print(f"FAILED {what!r}\n  kept as {path}", flush=True)
         slowest = max(slowest, (time.monotonic() - began, name))
     for name in given.only:
         told = ", ".join(f"{found[name, how]:,} {how}" for how in ("held", "refused", "failed"))

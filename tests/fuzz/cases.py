@@ -57,8 +57,7 @@ def try_case(target: Target, case: Case, folder: Path) -> str:
         try:
             target.check(case, folder)
         except GraftworkError as error:
-            assert str(error), "an error without a sentence"
-            assert len(str(error)) < MOST_SAID, f"an error of {len(str(error))} characters"
+            require(0 < len(str(error)) < MOST_SAID, f"an error of {len(str(error))} characters")
             return "refused"
     return "held"
 

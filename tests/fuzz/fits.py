@@ -121,7 +121,7 @@ def check_folder(case: Case, folder: Path) -> None:
     for k, rows in enumerate(np.array_split(np.arange(len(frame)), case["files"])):
         frame.iloc[rows].to_parquet(parts / f"{k}.parquet", index=False)
     whole = gw.as_table(frame, missing="state")
-    with gw.scan(parts, missing="state").store(folder / "stored") as stored:
+    with gw.scan(parts, workdir=folder).store(missing="state") as stored:
         require(stored.n_rows == whole.n_rows, "rows are lost")
         require(tuple(map(str, stored.names)) == tuple(map(str, whole.names)), "other names")
         for name, own in zip(stored.names, stored.states, strict=True):
