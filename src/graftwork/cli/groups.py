@@ -37,7 +37,7 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     out: dict[Any, str | None] = {}
     for cells in reader:
-        row = [unguarded(cell.strip()) for cell in cells]
+        row = [unguarded(cell.strip(" \t")) for cell in cells]
         if not any(row) or (reader.line_num == 1 and match_text(row[0], names) is None):
             continue
         if len(row) < 2:

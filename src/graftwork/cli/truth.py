@@ -91,7 +91,7 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     mark = guess_separator(text.splitlines()[:_FIRST_LINES], path.suffix)
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=mark, skipinitialspace=True)
-    cleaned = ((reader.line_num, [unguarded(cell.strip()) for cell in row]) for row in reader)
+    cleaned = ((reader.line_num, [unguarded(cell.strip(" \t")) for cell in row]) for row in reader)
     rows = [(line, cells) for line, cells in cleaned if any(cells)]
     if not rows:
         raise DataError(
