@@ -17,7 +17,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test test-slow soak test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test fuzz test-slow soak test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -34,6 +34,11 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# Cases made at random for MINUTES; what fails is kept in tests/corpus, which make test replays.
+MINUTES ?= 10
+fuzz: $(STAMP)
+	PYTHONPATH=tests:tests/exchange $(BIN)/python -m fuzz --minutes $(MINUTES) $(FUZZ)
 
 # The explorer in a real browser; "make browser" installs one.
 test-browser: export GRAFTWORK_BROWSER = required

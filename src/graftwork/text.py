@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,6 +15,91 @@ NAMES_SHOWN = 12
 
 #: A record's key, the column's title, and how a value is written.
 Column = tuple[str, str, Callable[[Any], str]]
+
+
+#: What terminals obey or cannot show: control characters but tab and line end, marks that turn
+#: the direction of text, separators, characters without width (but joiners, which letters need),
+#: halves of characters.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+#: No word of a text is longer, and no name in a list.
+_LONGEST_WORD = 120
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
+#: Cells that a spreadsheet calculates, or that `guarded` has marked.
+_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
+
+
+def harmless(text: str) -> str:
+    r"""Return a text that changes nothing where it is printed: no escape sequence, no turn of text.
+
+    Line ends and tabs stay; other characters that a terminal obeys are written as JSON writes
+    them, so that JSON means the same as before.
+
+    Examples
+    --------
+    >>> print(harmless("a\x1b[31mb\u202e"))
+    a\u001b[31mb\u202e
+    """
+    return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def on_a_line(value: Any) -> str:
+    r"""Return a value as harmless text on one line, long words cut.
+
+    Examples
+    --------
+    >>> print(on_a_line("two\nlines"))
+    two\nlines
+    """
+    text = harmless(str(value)).replace("\n", "\\n").replace("\t", "\\t")
+    return _LONG_WORD.sub(lambda found: cut(found[0], _LONGEST_WORD), text)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters; what is longer ends in three dots.
+
+    Examples
+    --------
+    >>> cut("abcdef", 4), cut("abcd", 4)
+    ('abc…', 'abcd')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def guarded(cell: Any) -> Any:
+    """Return a cell for a CSV file, text that a spreadsheet would calculate after an apostrophe.
+
+    Numbers, and a sign by itself, are no formulas. `unguarded` takes the apostrophe off again.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-0.5"), guarded("-"), guarded(-1)
+    ("'=1+1", '-0.5', '-', -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """Return the text that `guarded` wrote.
+
+    Examples
+    --------
+    >>> unguarded("'=1+1"), unguarded("it's")
+    ('=1+1', "it's")
+    """
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+
+
+def _is_formula(cell: str) -> bool:
+    if _FORMULA.match(cell) is None:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
 
 
 def count(n: int, noun: str) -> str:
@@ -45,7 +132,7 @@ def names(items: Sequence[Any], most: int = NAMES_SHOWN) -> str:
     >>> names(["a", "b"]), names("abcd", 2)
     ('a, b', 'a, b and 2 more')
     """
-    text = ", ".join(str(item) for item in items[:most])
+    text = ", ".join(on_a_line(item) for item in items[:most])
     more = len(items) - most
     return text + (f" and {more:,} more" if more > 0 else "")
 
@@ -127,8 +214,9 @@ def wrap(text: str, hang: int = 2) -> str:
     '  a = b'
     """
     # "name = state" stays on one line: no-break spaces, until the lines are made.
+    shown = _LONG_WORD.sub(lambda found: cut(found[0], _LONGEST_WORD), harmless(text))
     wrapped = textwrap.fill(
-        text.replace(" = ", "\u00a0=\u00a0"),
+        shown.replace(" = ", "\u00a0=\u00a0"),
         WIDTH,
         initial_indent="  ",
         subsequent_indent=" " * hang,
@@ -195,10 +283,10 @@ def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str 
     )
     width = len(titles) or max(map(len, rows), default=0)
     for k in range(width):
-        title = Text(titles[k] if titles else "")
+        title = Text(on_a_line(titles[k]) if titles else "")
         grid.add_column(title, justify="right" if sides[k : k + 1] == "r" else "left", no_wrap=True)
     for row in rows:
-        grid.add_row(*map(Text, row))
+        grid.add_row(*(Text(on_a_line(cell)) for cell in row))
     page = io.StringIO()
     Console(file=page, width=100_000, color_system=None, legacy_windows=False).print(grid)
     return "\n".join(f"  {line}".rstrip() for line in page.getvalue().splitlines())

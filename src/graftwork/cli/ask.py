@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ import typer
 
 from graftwork.cli import options as opt
 from graftwork.cli import render
-from graftwork.cli.failures import say
+from graftwork.cli.failures import hand_over, say, tell
 from graftwork.cli.interrupts import Interrupts
 from graftwork.cli.matching import (
     find_variable,
@@ -152,7 +152,7 @@ def score(
     if scores.why_no_cmll:
         say(f"note: no CMLL: {scores.why_no_cmll}")
     written = json.dumps(plain(scores.to_dict()), indent=1, ensure_ascii=False)
-    typer.echo(written if as_json else render.scores_text(scores))
+    tell(written if as_json else render.scores_text(scores))
     if out is not None:
         write_text(out, written + "\n")
     if predictability is not None and told is not None:
@@ -213,9 +213,9 @@ def query(
         found["bound"] = inference == "trw"
     if as_json:
         answer = render.query_json(network, evidence, found)
-        typer.echo(json.dumps(answer, indent=1, default=str, ensure_ascii=False))
+        tell(json.dumps(answer, indent=1, default=str, ensure_ascii=False))
     else:
-        typer.echo(render.query_text(network, evidence, found, meanings))
+        tell(render.query_text(network, evidence, found, meanings))
 
 
 def _from_file(path: Path | None, network: PairwiseMRF) -> dict[Any, Any]:
@@ -257,10 +257,13 @@ def sample(
         with progress_for(quiet=False) as progress:
             write_parts(_counted(parts, rows, progress), out)
         return
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(network.names)
-    for part in parts:
+    for k, part in enumerate(parts):
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        if k == 0:
+            writer.writerow(network.names)
         writer.writerows(part)
+        hand_over(text.getvalue())
 
 
 def _counted(parts: Iterable[Table], rows: int, progress: Progress) -> Iterator[Table]:
@@ -318,7 +321,7 @@ def show(
                 f"{str(model)!r} is a chain, and only networks have edges to draw or write; leave "
                 "out --plot, --edges, --centrality, --groups and --communities."
             )
-        typer.echo(chain_text(network, info, top))
+        tell(chain_text(network, info, top))
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
     explained = saved_explained(network, info)
@@ -336,13 +339,13 @@ def show(
         render.tests_text(tests, info),
         strongest,
     ]
-    typer.echo("\n\n".join(part for part in parts if part))
+    tell("\n\n".join(part for part in parts if part))
     given = None if groups is None else read_groups(network.names, groups)
     if centrality or groups is not None:
-        typer.echo(f"\n{centrality_text(network, given)}")
+        tell(f"\n{centrality_text(network, given)}")
     if communities:
         found = communities_of(network)
-        typer.echo(f"\n{section('Communities', community_text(network, found))}")
+        tell(f"\n{section('Communities', community_text(network, found))}")
     if edges is not None:
         write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:

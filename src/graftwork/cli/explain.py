@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graftwork.cli import crf_options as own
-from graftwork.cli.failures import say
+from graftwork.cli.failures import say, tell
 from graftwork.cli.sentences import read_for_template
 from graftwork.cli.tag import ModelTemplate, chain_and_template
 from graftwork.errors import DataError
@@ -59,6 +59,6 @@ def explain(
         attributes = made_by.attributes([tokens])[0]
         found.append((number, chain.explain(attributes, [token[0] for token in tokens])))
     texts = [each.summary(top=top, labels=labels) for _, each in found]
-    typer.echo("\n\n".join(texts))
+    tell("\n\n".join(texts))
     if out is not None:
         write_explanations(out, found)

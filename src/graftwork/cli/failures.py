@@ -26,6 +26,10 @@ from graftwork.errors import (
     DataWarning,
     GraftworkError,
 )
+from graftwork.text import cut, harmless
+
+#: The characters of an error or a warning that are shown.
+_MOST_SAID = 2000
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -41,8 +45,25 @@ _MENTION = re.compile(
 
 
 def say(text: str) -> None:
-    """Print a line on stderr, and return None."""
-    print(text, file=sys.stderr, flush=True)
+    """Print harmless text on stderr, and return None."""
+    print(harmless(text), file=sys.stderr, flush=True)
+
+
+def tell(text: str) -> None:
+    """Print harmless text on stdout, and return None: what people read, or JSON."""
+    _print(harmless(text) + "\n")
+
+
+def hand_over(text: str) -> None:
+    """Print data on stdout as they are, and return None; on a terminal they are harmless text."""
+    _print(harmless(text) if sys.stdout.isatty() else text)
+
+
+def _print(text: str) -> None:
+    """Print on stdout; characters that its encoding lacks are written as Python writes them."""
+    coding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(coding, "backslashreplace").decode(coding))
+    sys.stdout.flush()
 
 
 def as_options(text: str) -> str:
@@ -169,14 +190,14 @@ def _stop(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without line ends.
+    """Return a text without line ends, and without the rest of one that nobody would read.
 
     Examples
     --------
     >>> one_line("two\\n  lines")
     'two lines'
     """
-    return " ".join(text.split())
+    return cut(" ".join(text.split()), _MOST_SAID)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
 from graftwork.limits import read_bytes
+from graftwork.text import unguarded
 
 
 def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
@@ -27,15 +29,16 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
     from graftwork.data.text import guess_separator
 
     try:
-        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+        text = read_bytes(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name}: cannot be read as text; give a CSV of a variable and its group a line."
         ) from error
-    reader = csv.reader(lines, delimiter=guess_separator(lines[:20], path.suffix))
+    mark = guess_separator(text.splitlines()[:20], path.suffix)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     out: dict[Any, str | None] = {}
     for cells in reader:
-        row = [cell.strip() for cell in cells]
+        row = [unguarded(cell.strip(" \t")) for cell in cells]
         if not any(row) or (reader.line_num == 1 and match_text(row[0], names) is None):
             continue
         if len(row) < 2:

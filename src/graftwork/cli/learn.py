@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import INTERRUPTED, as_options, say
+from graftwork.cli.failures import INTERRUPTED, as_options, say, tell
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
@@ -270,7 +270,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     if plan.share(table):
         again = "Measuring predictions on held-out rows takes about as long again (not with "
         sections.append(("Measuring", f"{again}--holdout 0)."))
-    typer.echo("\n\n".join(section(title, as_options(text)) for title, text in sections))
+    tell("\n\n".join(section(title, as_options(text)) for title, text in sections))
     return 0
 
 
@@ -309,9 +309,9 @@ def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> N
 
     The seconds are those of the whole command, more than a limit on learning counts.
     """
-    typer.echo(text)
-    typer.echo(f"Done in {seconds:.1f} s. Files in {out}:")
-    typer.echo(f"  {', '.join(written)}")
+    tell(text)
+    tell(f"Done in {seconds:.1f} s. Files in {out}:")
+    tell(f"  {', '.join(written)}")
 
 
 def size_of(table: AnyTable | PairTables) -> str:

@@ -110,6 +110,19 @@ def file_or_stdin(path: Path) -> Path:
     return Path("/dev/stdin") if path == Path("-") else path
 
 
+def folder(text: str | Path) -> Path:
+    """Return the folder that a text names; an empty text, an unset variable perhaps, is refused.
+
+    Examples
+    --------
+    >>> str(folder("out"))
+    'out'
+    """
+    if not str(text):
+        raise typer.BadParameter("it is empty; name a folder, or . for the current one.")
+    return Path(text)
+
+
 def separator(text: str | None) -> str | None:
     r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters.
 
@@ -558,7 +571,7 @@ ChainTol = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.", parser=folder)]
 Communities = Annotated[
     bool,
     typer.Option(

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graftwork.cli.failures import say
+from graftwork.text import harmless
 
 if TYPE_CHECKING:
     from graftwork.grafting.trace import Round
@@ -206,13 +207,14 @@ class Bar:
 
     def note(self, text: str) -> None:
         """Print the line above the bar."""
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(harmless(text), markup=False, highlight=False)
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Move the bar to the stages done."""
         total = steps if steps > 1 else None
         self._numbers = ""
-        self._bar.update(self._task, description=text, completed=step, total=total, numbers="")
+        told = harmless(text)
+        self._bar.update(self._task, description=told, completed=step, total=total, numbers="")
 
     def on_round(self, record: Round) -> None:
         """Show the round's numbers."""
@@ -235,7 +237,9 @@ class Bar:
     def on_count(self, text: str, done: int, total: int) -> None:
         """Move the bar to what is done."""
         told = f"{done:,} of {total:,} done"
-        self._bar.update(self._task, description=told, completed=done, total=total, numbers=text)
+        self._bar.update(
+            self._task, description=told, completed=done, total=total, numbers=harmless(text)
+        )
 
     def on_rows(self, rows: int, total: int | None) -> None:
         """Move the bar to the rows read."""

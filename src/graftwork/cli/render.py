@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.matching import Meanings
-from graftwork.text import WIDTH, table
+from graftwork.text import WIDTH, cut, harmless, on_a_line, table
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
     from graftwork.report.edges import Tested
     from graftwork.report.scores import Scores
 
+#: What a model file says of one thing, in words; None if it says nothing.
+Fact = Callable[[dict[str, Any]], Any]
+
 _BAR = 30
 _HANG = " " * 16
 _VARIABLES_SHOWN = 60
 _STATES_SHOWN = 12
+#: The characters that are shown of anything a model file says of the learning.
+_MOST_SHOWN = 2000
 
 
 def query_json(
@@ -53,7 +59,9 @@ def query_text(
     """Return answers as text for people, and for grep: one fact a line."""
     blocks = []
     if evidence:
-        told = (f"{n} = {_state(n, s, meanings)}" for n, s in evidence.items())
+        told = (
+            f"{on_a_line(n)} = {on_a_line(_state(n, s, meanings))}" for n, s in evidence.items()
+        )
         blocks.append(f"given {', '.join(told)}")
     for name, values in found.get("marginals", {}).items():
         blocks.append(_marginal(name, model.states[name], values, meanings))
@@ -80,7 +88,7 @@ def _marginal(name: Any, states: Sequence[Any], values: Any, meanings: Meanings 
         [_state(name, state, meanings), f"{p:.4f}", "#" * round(_BAR * p)]
         for state, p in zip(states, values.tolist(), strict=True)
     ]
-    return f"{name}\n{table(rows)}"
+    return f"{on_a_line(name)}\n{table(rows)}"
 
 
 def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | None) -> str:
@@ -90,7 +98,7 @@ def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | N
     ]
     titles = ["", *(_state(b, state, meanings) for state in model.states[b])]
     sides = "l" + "r" * len(model.states[b])
-    return f"{a} (down) and {b} (across)\n{table(rows, titles, sides)}"
+    return f"{on_a_line(a)} (down) and {on_a_line(b)} (across)\n{table(rows, titles, sides)}"
 
 
 def model_text(model: PairwiseMRF, info: dict[str, Any]) -> str:
@@ -143,23 +151,38 @@ def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the network was learned, in lines."""
     from graftwork.report.summary import saved_certificate_text, saved_choice_text
 
-    known = {
-        "learned from": _source(info),
-        "missing": _missing(info.get("missing")),
-        "method": method_words(info),
-        "start": info.get("start"),
-        "loss": info.get("loss"),
-        "penalty": _penalty(info),
-        "lambda": _lambda(info),
-        "choice": saved_choice_text(info),
-        "exchange": _exchange(info.get("exchange")),
-        "tied": _tied(info.get("tying")),
-        "held out": _held(info.get("held_out")),
-        "certificate": saved_certificate_text(info),
+    facts: dict[str, Fact] = {
+        "learned from": _source,
+        "missing": _missing,
+        "method": method_words,
+        "start": lambda info: info.get("start"),
+        "loss": lambda info: info.get("loss"),
+        "penalty": _penalty,
+        "lambda": _lambda,
+        "choice": saved_choice_text,
+        "exchange": _exchange,
+        "tied": _tied,
+        "held out": _held,
+        "certificate": saved_certificate_text,
     }
-    return history_lines(
-        {name: value for name, value in known.items() if value is not None} or info
-    )
+    return history_lines(understood(facts, info) or info)
+
+
+def understood(facts: Mapping[str, Fact], info: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model file says of the learning, by heading; what has another form is left out.
+
+    The info of a file is anybody's: what graftwork writes there may be something else.
+
+    Examples
+    --------
+    >>> understood({"rows": lambda info: f"{info['rows']:,}"}, {"rows": [5]})
+    {}
+    """
+    known = {}
+    for name, fact in facts.items():
+        with suppress(TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+            known[name] = fact(info)
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _source(info: dict[str, Any]) -> str | None:
@@ -181,13 +204,13 @@ def history_lines(told: Mapping[str, Any]) -> list[str]:
     """
     lines = [
         textwrap.fill(
-            f"{name!s:<12}  {value}",
+            f"{name_:<12}  {cut(harmless(str(value)), _MOST_SHOWN)}",
             WIDTH,
             initial_indent="  ",
             subsequent_indent=_HANG,
             break_on_hyphens=False,
         )
-        for name, value in told.items()
+        for name_, value in ((on_a_line(name), value) for name, value in told.items())
     ]
     return ["How it was learned", *lines, ""] if lines else []
 
@@ -203,8 +226,9 @@ def _penalty(info: dict[str, Any]) -> str | None:
     return info.get("penalty")
 
 
-def _exchange(plain: Any) -> str | None:
+def _exchange(info: dict[str, Any]) -> str | None:
     """Return what the exchanges of edges did, if there were any."""
+    plain = info.get("exchange")
     from graftwork.grafting import Tally
     from graftwork.report.describe import exchange_text
 
@@ -225,7 +249,8 @@ def _lambda(info: dict[str, Any]) -> str | None:
     return f"{lam:.4g}" if isinstance(lam, float) and lam > 0 else None
 
 
-def _tied(tying: Any) -> str | None:
+def _tied(info: dict[str, Any]) -> str | None:
+    tying = info.get("tying")
     if not isinstance(tying, dict) or not tying.get("rounds"):
         return None
     return (
@@ -234,13 +259,15 @@ def _tied(tying: Any) -> str | None:
     )
 
 
-def _missing(found: Any) -> str | None:
+def _missing(info: dict[str, Any]) -> str | None:
+    found = info.get("missing")
     if not isinstance(found, dict) or not found.get("cells"):
         return None
     return f"{found['policy']}: {found['cells']:,} cells, in {found['rows']:,} rows"
 
 
-def _held(held: Any) -> str | None:
+def _held(info: dict[str, Any]) -> str | None:
+    held = info.get("held_out")
     if not isinstance(held, dict):
         return None
     others = held.get("learned_from")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from graftwork.cli.render import history_lines, method_words
+from graftwork.cli.render import Fact, history_lines, method_words, understood
 from graftwork.text import WIDTH, names, wrap
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ def _history(info: dict[str, Any]) -> list[str]:
     """Return what the file says about how the chain was learned, in lines."""
     from graftwork.report.summary import saved_certificate_text
 
-    known = {
-        "learned from": _source(info),
-        "chunk types": ", ".join(map(str, info.get("types") or ())) or None,
-        "method": method_words(info),
-        "penalty": _penalty(info),
-        "candidates": _candidates(info),
-        "tested": _tested(info.get("tested")),
-        "certificate": saved_certificate_text(info),
+    facts: dict[str, Fact] = {
+        "learned from": _source,
+        "chunk types": lambda info: ", ".join(map(str, info.get("types") or ())) or None,
+        "method": method_words,
+        "penalty": _penalty,
+        "candidates": _candidates,
+        "tested": _tested,
+        "certificate": saved_certificate_text,
     }
-    return history_lines({name: value for name, value in known.items() if value is not None})
+    return history_lines(understood(facts, info))
 
 
 def _source(info: dict[str, Any]) -> str | None:
@@ -68,7 +68,8 @@ def _candidates(info: dict[str, Any]) -> str | None:
     return text if rare == 1 else f"{text}, of attributes at {rare} tokens at least"
 
 
-def _tested(tested: Any) -> str | None:
+def _tested(info: dict[str, Any]) -> str | None:
+    tested = info.get("tested")
     if not isinstance(tested, dict):
         return None
     text = f"{tested['accuracy']:.2%} of the tokens of {tested['file']} are right"

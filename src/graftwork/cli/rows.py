@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import say
+from graftwork.cli.failures import hand_over, say
 from graftwork.cli.matching import find_variable, match_text, rows_for
 
 if TYPE_CHECKING:
@@ -173,6 +173,6 @@ def _write(out: Path | None, lines: Iterable[Sequence[Any]]) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     if out is None:
-        typer.echo(text.getvalue(), nl=False)
+        hand_over(text.getvalue())
     else:
         write_lines(out, [text.getvalue()])

@@ -9,7 +9,7 @@ import typer
 
 from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
-from graftwork.cli.failures import say
+from graftwork.cli.failures import hand_over, say, tell
 from graftwork.cli.sentences import Verdict, keep_types_of_test, read_for_template
 from graftwork.errors import ModelFileError
 
@@ -67,7 +67,7 @@ def tag(
     tagged = corpus.with_columns(tags, *more)
     if out is None:
         for text in conll_lines(tagged, sep=sep):
-            typer.echo(text, nl=False)
+            hand_over(text)
     else:
         write_conll(out, tagged, sep=sep)
     if corpus.labels is not None:
@@ -75,7 +75,7 @@ def tag(
         if out is None:
             say(text)
         else:
-            typer.echo(text)
+            tell(text)
 
 
 def chain_and_template(

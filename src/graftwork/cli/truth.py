@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from graftwork.cli.failures import say
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.errors import DataError
 from graftwork.limits import is_archive, read_bytes
+from graftwork.text import unguarded
 
 Pair = tuple[Any, Any]
 
@@ -82,14 +84,15 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     from graftwork.data.text import guess_separator
 
     try:
-        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path.name}: is neither a model file nor UTF-8 text; give a CSV of two names a line."
         ) from error
-    mark = guess_separator(lines[:_FIRST_LINES], path.suffix)
+    mark = guess_separator(text.splitlines()[:_FIRST_LINES], path.suffix)
+    lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=mark, skipinitialspace=True)
-    cleaned = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    cleaned = ((reader.line_num, [unguarded(cell.strip(" \t")) for cell in row]) for row in reader)
     rows = [(line, cells) for line, cells in cleaned if any(cells)]
     if not rows:
         raise DataError(

@@ -12,6 +12,7 @@ from graftwork.errors import ParameterError
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Potentials
+from graftwork.text import harmless
 
 #: Seconds without a line before a round that takes long says how far it is.
 _PAUSE = 5.0
@@ -60,7 +61,7 @@ class Lines:
         """Write nothing: searches are many."""
 
     def _write(self, line: str) -> None:
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(harmless(line) + "\n")
         sys.stderr.flush()
         self._last = time.monotonic()
 

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,12 +24,22 @@ from numpy.typing import NDArray
 from graftwork.data.atomic import replacing
 from graftwork.errors import DataError, ModelFileError
 from graftwork.limits import read_bytes
+from graftwork.text import cut
 from graftwork.version import __version__
 
 PathLike = str | os.PathLike[str]
 Info = Mapping[str, Any]
 
 HEADER = "graftwork.json"
+#: The characters that an error tells of what is wrong in a file.
+_MOST_SAID = 300
+#: How `_npy` begins a vector. Nothing else is read: NumPy's reader parses headers as Python.
+_VECTOR = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<size>..)"
+    rb"\{'descr': '(?P<kind>[<|][fiu]\d)', 'fortran_order': False, "
+    rb"'shape': \((?P<n>\d{1,18}),\), \} *\n",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +209,12 @@ def _kind(path: PathLike, header: Any, wanted: Sequence[Kind]) -> Kind:
         )
     version, newest = header.get("version"), max(kind.vectors)
     if type(version) is not int or version < 1:
-        raise ValueError(f"its format version is {version!r}")
+        raise ValueError(f"its format version is {cut(repr(version), 40)}")
     if version > newest:
         raise ModelFileError(
             f"{os.fspath(path)!r} has format version {version}, this graftwork {__version__} reads "
-            f"up to {newest}; install graftwork {header.get('library', 'of a newer version')}."
+            f"up to {newest}; install graftwork "
+            f"{cut(str(header.get('library', 'of a newer version')), 40)}."
         )
     return kind
 
@@ -216,7 +228,7 @@ def refusing(path: PathLike, kind: Kind) -> Iterator[None]:
         raise
     except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MemoryError,
             EOFError, OSError, zipfile.BadZipFile) as error:  # fmt: skip
-        what = str(error).rstrip(".") or type(error).__name__
+        what = cut(str(error).rstrip("."), _MOST_SAID) or type(error).__name__
         raise ModelFileError(
             f"{os.fspath(path)!r} is damaged or not a graftwork {kind.thing}: {what}. Restore it "
             f"from a copy, or save the {kind.thing} again."
@@ -235,8 +247,12 @@ def _npy(values: NDArray[Any], kind: str) -> bytes:
 
 def _read_npy(data: bytes, kind: str) -> NDArray[Any]:
     """Return a vector of this kind; no more memory is touched than the member has bytes."""
-    buffer = io.BytesIO(data)
-    vector: NDArray[Any] = np.lib.format.read_array(buffer, allow_pickle=False)
-    if vector.dtype != np.dtype(kind) or vector.ndim != 1 or buffer.tell() != len(data):
-        raise ValueError(f"an array is not a {np.dtype(kind).name} vector of the size it states")
-    return vector
+    found, dtype = _VECTOR.match(data), np.dtype(kind)
+    if (
+        found is None
+        or found["kind"].decode("ascii") != kind
+        or int.from_bytes(found["size"], "little") != found.end() - 10
+        or int(found["n"]) * dtype.itemsize != len(data) - found.end()
+    ):
+        raise ValueError(f"an array is not a {dtype.name} vector of the size it states")
+    return np.frombuffer(data, dtype, offset=found.end()).copy()

@@ -361,6 +361,8 @@ class HeldOut:
         How many cells of a held-out row are observed, on average; all of them if not given.
     predictability : Predictability or None
         How well each variable is predicted from all others.
+    n_edges : int or None
+        How many edges the network has, where that is known.
     """
 
     nlpl: float
@@ -370,6 +372,7 @@ class HeldOut:
     n_learned: int | None = None
     cells: float | None = None
     predictability: Predictability | None = None
+    n_edges: int | None = None
 
     @property
     def _cells(self) -> float:
@@ -393,7 +396,9 @@ class HeldOut:
             f"pseudo-likelihood of {self.nlpl:.4f} nats a row ({self.nlpl / self._cells:.4f} "
             f"{each}); without any edge it would be {self.independent:.4f}. "
         )
-        if abs(gain) < 5e-5:
+        if self.n_edges == 0:
+            text += "It has no edges, and predicts new rows as independent variables do."
+        elif abs(gain) < 5e-5:
             text += "It predicts new rows no better than independent variables do."
         elif gain < 0:
             text += (
@@ -464,6 +469,7 @@ def held_out(
         learned if apart else None,
         rows.cells,
         replace(predict_each(model, rows, counted), sample="held-out"),
+        model.n_edges,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from graftwork.data.atomic import replacing
 from graftwork.grafting.trace import Round
 from graftwork.selection import PathPoint
+from graftwork.text import guarded
 
 PATH_COLUMNS = (
     "lam", "n_edges", "loss", "objective", "refit_loss", "criterion", "held_out", "chosen",
@@ -69,6 +70,8 @@ def write_rows(
 ) -> None:
     """Write rows as CSV below a header, and return None; the file appears whole or not.
 
+    Text that a spreadsheet would calculate begins with an apostrophe (see `guarded`).
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -79,8 +82,8 @@ def write_rows(
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerow([guarded(cell) for cell in header])
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
     write_text(path, buffer.getvalue())
 
 
@@ -96,7 +99,7 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     'done\\n'
     """
     with replacing(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def write_records(

@@ -14,7 +14,7 @@ from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.graphs import losses, node_texts, sign
 from graftwork.models.graphs import EDGE_NUMBERS
 from graftwork.registry import register
-from graftwork.text import count, verb
+from graftwork.text import count, guarded, verb
 
 
 @register("csv", suffixes=(".csv",), writes="network")
@@ -71,7 +71,7 @@ def _write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     page = io.StringIO(newline="")
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow(titles)
-    writer.writerows(rows)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
     write_lines(path, [page.getvalue()])
 
 

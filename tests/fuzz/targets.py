@@ -1,0 +1,8 @@
+"""All targets by name."""
+
+from __future__ import annotations
+
+from fuzz import files, fits
+from fuzz.cases import Target
+
+TARGETS: dict[str, Target] = {**files.TARGETS, **fits.TARGETS}
