@@ -82,7 +82,10 @@ def check_fit(case: Case, folder: Path) -> None:
     net.save(folder / "m.gw")
     require(load(folder / "m.gw") == model, "save and load give another network")
     if case["n_jobs"] == 2:
-        other = _fitted(case, 2, pd.DataFrame(case["columns"])).model_
+        again = _fitted(case, 2, pd.DataFrame(case["columns"]))
+        if "seconds" in (net.certificate_.stop, again.certificate_.stop):
+            return  # where a fit is when its time is over depends on the machine
+        other = again.model_
         require(other.edges == model.edges, "two threads give other edges")
         close = np.allclose(other.potentials.weights, model.potentials.weights, atol=1e-6)
         require(close, "two threads give other weights")

@@ -92,3 +92,24 @@ def test_pairs_counted_by_kinds_and_tiles_give_the_same_ends(penalty, monkeypatc
     listed = levels.find_levels(problem)
     assert quick.noise == pytest.approx(listed.noise, rel=1e-12)
     assert quick.largest == pytest.approx(listed.largest, rel=1e-12)
+
+
+def test_the_range_ends_with_the_time(monkeypatch):
+    """Of four tiles two are looked at before time is up; beyond a size no pair is listed."""
+    monkeypatch.setattr("graftwork.objectives.pair_tiles.TILE", 8)
+    monkeypatch.setattr("graftwork.selection.levels.MOST_PAIRS", 10)
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (8, 200))
+    codes[7] = codes[6]  # the pair that scores most is in the last tile
+    table = Table(tuple("abcdefgh"), ((0, 1),) * 8, codes)
+    problem = Problem(PseudoLikelihood(prepare(table)), GroupL1(1.0))
+    asked = []
+
+    def halted():
+        asked.append(None)
+        return len(asked) > 2
+
+    whole, part = find_levels(problem), find_levels(problem, halted)
+    assert part.largest < whole.largest
+    assert part.noise == whole.noise
+    assert not whole.sampled

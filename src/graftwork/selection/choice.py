@@ -88,7 +88,7 @@ def choose_lambda(
     """
     fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     fits.observer.on_stage("looking for the range of lambda", 0, 2)
-    levels = find_levels(problem_at(1.0))
+    levels = find_levels(problem_at(1.0), fits.late)
     judge = criterion.begin(fits, folder, rng)
     search = _Search(fits, judge, recipe, criterion.refits, tolerance)
     with one_blas_thread():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -52,35 +52,46 @@ class Levels:
     sampled: bool
 
 
-def find_levels(problem: Problem) -> Levels:
-    """Return both ends of the lambda path of a problem. Nothing in them depends on chance."""
-    sampled = problem.space.size > MOST_PAIRS
-    return Levels(largest_score(problem), noise_level(problem), sampled)
+def find_levels(problem: Problem, halted: Callable[[], bool] = lambda: False) -> Levels:
+    """Return both ends of the lambda path of a problem. Nothing in them depends on chance.
+
+    Parameters
+    ----------
+    halted : function
+        Whether time is up: the ends are then those of the pairs seen so far.
+    """
+    sampled = problem.space.size > MOST_PAIRS and not _plain(problem)
+    return Levels(largest_score(problem, halted), noise_level(problem, halted), sampled)
 
 
-def largest_score(problem: Problem) -> float:
+def largest_score(problem: Problem, halted: Callable[[], bool] = lambda: False) -> float:
     """Return the smallest lambda at which no pair is added: at the network without edges.
 
     That is the largest score of any pair, divided by the pair's factor. Pairs that are not
     penalised are there before (their tables fitted loosely) and do not count.
-    Beyond ``MOST_PAIRS`` pairs, of a sample of them.
+    Where pairs must be listed and are more than ``MOST_PAIRS``, of a sample of them.
     """
     point = problem.objective.at(_first_network(problem))
     largest, here = 0.0, cast(Any, point)
-    plain = not _weighed(problem) and problem.objective.sample.scores is None
-    if plain and problem.space.size <= MOST_PAIRS and hasattr(point, "tiles"):
+    if _plain(problem) and hasattr(point, "tiles"):
         tiles = here.tiles(problem.space.variables)
         if tiles is not None:
             roots = np.sqrt(problem.objective.sample.declared.astype(np.float64))
             scorer = TileScores(roots, problem.penalty.separable)
-            return max((scorer.largest(here, tile) for tile in tiles), default=0.0)
+            for tile in tiles:
+                if halted():
+                    break
+                largest = max(largest, scorer.largest(here, tile))
+            return largest
     for pairs in _batches(problem):
+        if halted():
+            break
         gradients, offsets, _ = point.pair_gradients(pairs)
         largest = max(largest, _largest(problem, pairs, gradients, offsets))
     return largest
 
 
-def noise_level(problem: Problem) -> float:
+def noise_level(problem: Problem, halted: Callable[[], bool] = lambda: False) -> float:
     """Return what the largest score of any pair would be by chance, on average.
 
     Tables of N rows of independent variables differ from the product of their margins by normal
@@ -101,6 +112,8 @@ def noise_level(problem: Problem) -> float:
     if not _weighed(problem) and linear is None:
         whole = parts.count_all(problem.space.variables)
     for pairs in _batches(problem) if whole is None else ():
+        if kinds and halted():
+            break
         split = np.zeros(len(pairs), dtype=bool) if linear is None else linear.split(pairs)
         factors = _factors(problem, pairs)
         counted = [parts.count(pairs[~split], factors[~split])]
@@ -295,11 +308,18 @@ def _factors(problem: Problem, pairs: Ints) -> Floats:
 
 def _largest(problem: Problem, pairs: Ints, gradients: Floats, offsets: Ints) -> float:
     """Return the largest score of some pairs, given their gradients, divided by their factors."""
-    keys = problem.space.keys(pairs)
-    scores = problem.family.scores(problem.space, problem.penalty, gradients, offsets, keys)
+    space = problem.space
+    keys = space.keys(pairs)
+    scores = problem.family.scores(space, problem.penalty, gradients, offsets, keys)
     factors = _factors(problem, pairs)
     scores = np.divide(scores, factors, out=np.zeros_like(scores), where=factors > 0)
     return float(scores.max(initial=0.0))
+
+
+def _plain(problem: Problem) -> bool:
+    """Return whether all pairs are scored alike, so that none need be listed."""
+    sample = problem.objective.sample
+    return not _weighed(problem) and sample.scores is None and sample.complete
 
 
 def _weighed(problem: Problem) -> bool:

@@ -376,10 +376,14 @@ class LambdaPath:
 
     def check_time(self) -> None:
         """End the path if its time is up."""
-        limit = self.budget.max_seconds
-        if limit is not None and time.monotonic() - self._log.started >= limit:
+        if self.late():
             self._log.ended = "seconds"
             raise PathEndedError
+
+    def late(self) -> bool:
+        """Return whether its time is up."""
+        limit = self.budget.max_seconds
+        return limit is not None and time.monotonic() - self._log.started >= limit
 
     def refit(
         self,

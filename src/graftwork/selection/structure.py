@@ -128,7 +128,7 @@ def learn_structure(
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
-    levels = find_levels(problem_at(1.0))
+    levels = find_levels(problem_at(1.0), walk.late)
     if drawn_from is not None:
         levels = replace(levels, noise=NOISE * levels.noise)
         tolerance = max(tolerance, RESAMPLE_ACCURACY * levels.noise)
