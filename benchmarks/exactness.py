@@ -1,6 +1,6 @@
 """Answers of small random networks against enumeration: the largest deviations.
 
-python benchmarks/exactness.py --models 10000 --out docs/reliability-exactness.md
+python benchmarks/exactness.py --models 10000 --out docs/decisions/exactness.md
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from arguments import parser_of
 
 import graftwork as gw
 from graftwork.errors import ApproximationWarning, ConvergenceWarning, DataError
@@ -140,7 +141,7 @@ def page(found: dict[str, tuple[float, int]], models: int) -> str:
         "all joint states. Log Z and log-probabilities are relative to their size where that is",
         "above 1. Networks whose -inf potentials leave no joint state must be refused. From",
         "",
-        f"    python benchmarks/exactness.py --models {models} --out docs/reliability-exactness.md",
+        f"    python benchmarks/exactness.py --models {models} --out docs/decisions/exactness.md",
         "",
         "| answer | networks | largest deviation |",
         "|---|---|---|",
@@ -149,12 +150,17 @@ def page(found: dict[str, tuple[float, int]], models: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(given: Sequence[str] | None = None) -> None:
-    """Run the campaign and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the arguments."""
+    parser = parser_of(__doc__ or "")
     parser.add_argument("--models", type=int, default=10_000)
     parser.add_argument("--out", type=Path)
-    options = parser.parse_args(given)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the campaign and write the page."""
+    options = parse()
     text = page(campaign(options.models), options.models)
     print(text)
     if options.out is not None:

@@ -246,11 +246,12 @@ def test_commands_that_are_mentioned_exist(mention):
 
 @pytest.mark.parametrize("page", PAGES, ids=short)
 def test_options_that_are_mentioned_exist(page):
-    """Those of any command, or of a benchmark."""
+    """Those of any command, of a benchmark, or of fuzzing."""
     commands = typer.main.get_command(program.app).commands.values()
     known = set().union(*map(options_of, commands))
     known |= options_of(typer.main.get_command(papers.app))
-    for script in (ROOT / "benchmarks").rglob("*.py"):
+    fuzz = ROOT / "tests" / "fuzz" / "__main__.py"
+    for script in (*(ROOT / "benchmarks").rglob("*.py"), fuzz):
         known.update(re.findall(r'"(--[a-z-]+)"', script.read_text(encoding="utf-8")))
     mentioned = {match[1] for match in re.finditer(r"`(--[a-z][a-z0-9-]*)", prose_of(page))}
     assert mentioned <= known

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graftwork.data import align, as_table, read_table
@@ -31,6 +31,7 @@ numbers = st.one_of(
 
 
 @given(st.lists(numbers, min_size=3, max_size=80), st.integers(2, 9))
+@example([0, 1, 2, -5e-324], 3)
 def test_labels_say_which_numbers_are_in_a_bin(values, bins):
     table = column(values, bins)
     states = table.states[0]

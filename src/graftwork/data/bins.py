@@ -210,7 +210,7 @@ def _roundest(wanted: float, low: float, high: float) -> float:
     if low <= 0 < high:
         return 0.0
     top = math.floor(math.log10(abs(wanted) or max(abs(low), abs(high))))
-    for exponent in range(top, top - 17, -1):
+    for exponent in range(top, max(top - 17, -308), -1):  # powers below have no inverse
         step = round(wanted / 10.0**exponent)
         near = [float(f"{step + move}e{exponent}") for move in (0, -1, 1)]
         fitting = [value for value in near if low <= value < high]
