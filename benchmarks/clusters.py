@@ -121,6 +121,7 @@ def main() -> None:
     if given.one:
         print(json.dumps(measure(given.one, files)))
         return
+    given.out.mkdir(parents=True, exist_ok=True)
     file = given.out / "clusters.json"
     known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     fresh: dict[str, Any] = {}
