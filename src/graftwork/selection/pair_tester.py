@@ -92,7 +92,8 @@ class PairTester:
             others = self._absent(prepared.rows, fitted, exact)
         else:
             absent = among[find_edges(fitted.point.potentials.layout, among) < 0]
-            others = self._fresh(examine_pairs(prepared.rows, fitted.point, absent))
+            found = examine_pairs(prepared.rows, fitted.point, absent, striking=self._striking)
+            others = self._fresh(found)
         return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self._cut)), others)
 
     def risen(
@@ -155,8 +156,13 @@ class PairTester:
         return FittedRows.of(fitted.point, self.contrasts)
 
     def _absent(self, rows: FittedRows, fitted: Solution, exact: bool) -> Findings:
-        cut, striking = None if exact else self._cut, max(STRIKING, self.fdr)
-        return self._fresh(examine_absent(rows, fitted.point, self.problem, cut, striking))
+        cut = None if exact else self._cut
+        return self._fresh(examine_absent(rows, fitted.point, self.problem, cut, self._striking))
+
+    @property
+    def _striking(self) -> float:
+        """The largest p-value of interest."""
+        return max(STRIKING, self.fdr)
 
     def _fresh(self, findings: Findings) -> Findings:
         """Return tests as they are read."""

@@ -33,7 +33,6 @@ from graftwork.testing.profiles import (
 )
 from graftwork.testing.rare_cells import (
     SMALL,
-    STRIKING,
     expected_apart,
     may_be_rare,
     seen_cells,
@@ -180,7 +179,7 @@ class EdgeTests:
         sides, sizes = rows.contrasts.sides(pairs), rows.contrasts.sizes[pairs]
         whole = (sides == sizes).all(axis=1)  # a slope along scores rests on all cells
         small = whole & (sizes.prod(axis=1) <= SMALL) & may_be_rare(rows, pairs)
-        doubted = np.flatnonzero(small & (log_p < STRIKING))
+        doubted = np.flatnonzero(small)
         kinds = rows.contrasts.kinds[pairs[doubted]]
         for kind in np.unique(kinds, axis=0):
             own = doubted[(kinds == kind).all(axis=1)]

@@ -31,7 +31,6 @@ from graftwork.testing.edge_tests import Cut, Findings
 from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, some_cells
 from graftwork.testing.rare_cells import (
     RARE_IF_SMALL,
-    STRIKING,
     expected_apart,
     may_be_rare,
     soberly,
@@ -51,7 +50,14 @@ CELLS = 2**22
 MANY_PAIRS, MANY_ROWS, SOME_ROWS, NEAR = 2000, 2**16, 8192, 0.85
 
 
-def examine_pairs(rows: FittedRows, point: Point, pairs: Ints, *, rests: bool = False) -> Findings:
+def examine_pairs(
+    rows: FittedRows,
+    point: Point,
+    pairs: Ints,
+    *,
+    rests: bool = False,
+    striking: float = pair_screen.STRIKING,
+) -> Findings:
     """Return a test of each of these pairs, none of which is an edge.
 
     Parameters
@@ -62,9 +68,11 @@ def examine_pairs(rows: FittedRows, point: Point, pairs: Ints, *, rests: bool = 
         The loss evaluated there.
     rests : bool
         Test what tables of ordered variables have beside their linear part.
+    striking : float
+        Up to this p-value it matters whether rare cells decide.
     """
     tables = MomentTables(rows, np.unique(pairs))
-    return _examine(tables, pairs, point.pair_expectations(pairs), rests)
+    return _examine(tables, pairs, point.pair_expectations(pairs), rests, striking)
 
 
 def examine_absent(
@@ -93,7 +101,7 @@ def examine_absent(
         near = _nearer(rows, pairs, expectations, level)
         if near is not None:
             pairs, expectations = pairs[near], some_cells(expectations, near)
-        found = _examine(tables, pairs, expectations)
+        found = _examine(tables, pairs, expectations, striking=striking)
         kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
 
@@ -133,14 +141,18 @@ def _absent(rows: FittedRows, space: PairSpace) -> list[Ints]:
 
 
 def _examine(
-    tables: MomentTables, pairs: Ints, expectations: Expectations, rests: bool = False
+    tables: MomentTables,
+    pairs: Ints,
+    expectations: Expectations,
+    rests: bool = False,
+    striking: float = pair_screen.STRIKING,
 ) -> Findings:
     """Return the tests of some pairs, given how often their cells occur and should."""
     rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
-            tests.append(_test(rows, pairs, expectations, some, spread, rests))
+            tests.append(_test(rows, pairs, expectations, some, spread, rests, striking))
             places.append(some)
     return Findings.joined(tests).some(np.argsort(np.concatenate(places)))
 
@@ -170,6 +182,7 @@ def _test(
     places: Ints,
     spread: Floats,
     rests: bool,
+    striking: float,
 ) -> Findings:
     """Return the tests of those pairs that stand at some places and have one shape.
 
@@ -188,7 +201,7 @@ def _test(
     rare = may_be_rare(rows, pairs) | (0.5 * model.min(axis=(1, 2)) < RARE_IF_SMALL)
     if df < u.shape[1] and not rests:
         rare[:] = False  # a slope along scores rests on all cells
-    own = np.flatnonzero((log_p < STRIKING) & rare)
+    own = np.flatnonzero((log_p < np.log(striking)) & rare)
     if len(own):
         log_p[own] = soberly(
             rows, pairs[own], log_p[own], statistics[own], degrees[own],
