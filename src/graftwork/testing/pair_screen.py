@@ -93,7 +93,7 @@ def promising_pairs(
         return
     edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
     for tile in cast(Any, here).tiles(space.variables) if tiled else ():
-        lines, columns, _, _ = view.near(tile, striking, STRIKING_SHARE)
+        lines, columns, _ = view.near(tile, striking, STRIKING_SHARE)
         pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
         places = np.flatnonzero(~np.isin(space.keys(pairs), edges))
         for own in np.split(places, range(LISTED, len(places), LISTED)):
@@ -159,7 +159,7 @@ def _near(
     edges = np.sort(space.keys(view.rows.potentials.layout.edges))
     here: Any = evaluated(point)
     for tile in here.tiles(space.variables):
-        lines, columns, statistics, _ = view.near(tile, level, share)
+        lines, columns, statistics = view.near(tile, level, share)
         pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
         away = ~np.isin(space.keys(pairs), edges)
         yield pairs[away], statistics[away], None
@@ -185,7 +185,7 @@ def promising_near(
     here: Any = evaluated(point)
     variables = np.concatenate([moved, np.setdiff1d(space.variables, moved)])
     for tile in here.tiles(variables, len(moved)):
-        lines, columns, _, _ = view.near(tile, p_value, SHARE)
+        lines, columns, _ = view.near(tile, p_value, SHARE)
         found.append(np.sort(np.stack([tile.first[lines], tile.second[columns]], axis=1), axis=1))
     pairs = np.concatenate(found)
     return pairs[find_edges(layout, pairs) < 0]
@@ -241,17 +241,14 @@ class View:
             out[some] = (slopes**2 / curvatures).sum(axis=(1, 2))
         return out * self.rows.sample.total_weight**2
 
-    def near(self, tile: Tile, level: float, share: float) -> tuple[Ints, Ints, Floats, Floats]:
+    def near(self, tile: Tile, level: float, share: float) -> tuple[Ints, Ints, Floats]:
         """Return the pairs of a tile whose quick statistic is a share of what is needed.
 
-        Their places in the first list and in the second, the statistics, and those as shares of
-        what is needed.
+        Their places in the first list and in the second, and the statistics.
         """
         first, second = (self.rows.contrasts.linear[some] for some in (tile.first, tile.second))
         degrees = np.arange(int(first.max(initial=0) * second.max(initial=0)) + 1)
-        least = needed(degrees, level)
-        lines, columns, statistics = tile.striking(self.axes, self.curvatures, share * least)
-        return lines, columns, statistics, statistics / least[first[lines] * second[columns]]
+        return tile.striking(self.axes, self.curvatures, share * needed(degrees, level))
 
     def degrees(self, pairs: Ints) -> Ints:
         """Return the degrees of freedom of each pair's test."""
