@@ -12,10 +12,11 @@ off still tells.
 from __future__ import annotations
 
 import argparse
-import cProfile
 import json
-import pstats
+import sys
+import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -66,25 +67,55 @@ class Notes:
 
 
 class Clock:
-    """Seconds of a block, with the device's work done; a profile where asked for."""
+    """Seconds of a block, with the device's work done; where they went, if asked for."""
 
     def __init__(self, profile: bool = False) -> None:
-        self.profile = cProfile.Profile() if profile else None
+        self.profile = Profile() if profile else None
         self.seconds = 0.0
 
     def __enter__(self) -> Clock:
         _wait()
         self._begun = time.perf_counter()
         if self.profile is not None:
-            self.profile.enable()
+            self.profile.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
         _wait()
-        if self.profile is not None:
-            self.profile.disable()
-            pstats.Stats(self.profile).sort_stats("cumulative").print_stats(45)
         self.seconds = time.perf_counter() - self._begun
+        if self.profile is not None:
+            self.profile.stop()
+
+
+class Profile:
+    """Seconds in functions of this package and what they call, from looks at the main thread."""
+
+    def __init__(self, every: float = 0.05) -> None:
+        self.every, self.seconds = every, Counter[str]()
+        self._main, self._ended = threading.get_ident(), threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        for name, seconds in self.seconds.most_common(60):
+            print(f"{seconds:8.1f} s  {name}", flush=True)
+
+    def _look(self) -> None:
+        before = time.perf_counter()
+        while not self._ended.wait(self.every):
+            now = time.perf_counter()
+            frame, seen = sys._current_frames().get(self._main), set()
+            while frame is not None:
+                code = frame.f_code
+                if "graftwork" in code.co_filename:
+                    seen.add(f"{code.co_filename.split('graftwork/')[-1]}: {code.co_qualname}")
+                frame = frame.f_back
+            self.seconds.update(dict.fromkeys(seen, now - before))
+            before = now
 
 
 def _wait() -> None:

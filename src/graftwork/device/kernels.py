@@ -20,7 +20,7 @@ from graftwork.inference.layout import Ints
 
 # Rows of a program; states times rows of one in float64.
 BLOCK = 512
-SUMMED = 2048
+SUMMED = 1024
 # Rows whose sums are exact in float32, and rows multiplied at once.
 SPAN, ROWS_TOGETHER = 2**14, 128
 

@@ -17,6 +17,8 @@ from graftwork.testing.moments import unfold
 
 # Share of the free memory that moments of rows take.
 SHARE = 0.15
+# Rows of a Hessian that are multiplied at once, at most.
+ROWS = 2**18
 
 
 class Moments:
@@ -169,7 +171,7 @@ def _block(
         seen.append((int(other), tensor(contrasts.bases[other][:, :width], **real)))
     columns = int(starts[-1])
     total = torch.zeros((moments.triangle, columns, columns), **real)
-    step = int(np.clip(SHARE * free_bytes(rows.device) / (24 * columns), 256, CHUNK))
+    step = int(np.clip(SHARE * free_bytes(rows.device) / (24 * columns), 256, ROWS))
     for chunk in rows.chunks(step):
         spread = weighted(moments.of(chunk)[0][0], chunk)
         ones = torch.ones((chunk.codes.shape[1], 1), **real)

@@ -102,6 +102,7 @@ class DeviceNetwork:
         The same as the variables and their half-edges.
     unary : (k, width) tensor
     tables : (h, width, width) tensor
+        By the neighbour's code, then by the own state.
     """
 
     layout: Layout
@@ -130,7 +131,7 @@ class DeviceNetwork:
         return DeviceNetwork(
             layout, variables, halves, width, tensor(variables, **whole),
             tensor(halves.starts, **whole), tensor(halves.others, **whole),
-            tensor(unary, **real), tables.contiguous(),
+            tensor(unary, **real), tables.transpose(1, 2).contiguous(),
         )  # fmt: skip
 
     def batches(self, rows: int, copies: int = 4) -> Iterator[slice]:
@@ -162,7 +163,8 @@ class DeviceNetwork:
             half = tensor(starts[:-1][degrees > k] + k, device=out.device)
             codes = chunk.codes[self.others[half].long()].long()
             where = codes[:, None].expand(len(half), self.width, rows)
-            out.index_add_(0, has, self.tables[half].gather(2, where))
+            tables = self.tables[half].transpose(1, 2)
+            out.index_add_(0, has, tables.gather(2, where))
         return out
 
 

@@ -10,16 +10,18 @@ import triton.language as tl
 def _logits(
     codes, starts, others, tables, unary, v, r, there, stride, W: tl.constexpr, B: tl.constexpr
 ):
-    """Return the logits of the variable at place v in rows r, shape (W, B)."""
+    """Return the logits of the variable at place v in rows r, shape (B, W).
+
+    A row of a table, of all states given the neighbour's code, is loaded as a whole.
+    """
     s = tl.arange(0, W)
-    found = tl.load(unary + v * W + s)[:, None] + tl.zeros([W, B], unary.dtype.element_ty)
+    found = tl.load(unary + v * W + s)[None, :] + tl.zeros([B, W], unary.dtype.element_ty)
     first = tl.load(starts + v).to(tl.int64)
     last = tl.load(starts + v + 1).to(tl.int64)
     for k in range(first, last):
         j = tl.load(others + k).to(tl.int64)
         x = tl.load(codes + j * stride + r, mask=there, other=0).to(tl.int32)
-        at = tables + k * W * W
-        found += tl.load(at + s[:, None] * W + x[None, :])
+        found += tl.load(tables + k * W * W + x[:, None] * W + s[None, :])
     return found
 
 
@@ -44,11 +46,11 @@ def conditionals(
     there = r < rows
     s = tl.arange(0, W)
     logits = _logits(codes, starts, others, tables, unary, first + k, r, there, stride, W, B)
-    top = tl.max(logits, axis=0)
-    raised = tl.exp(logits - top[None, :])
-    total = tl.sum(raised, axis=0)
-    at = p + k * W * rows + s[:, None] * rows + r[None, :]
-    tl.store(at, raised / total[None, :], mask=there[None, :])
+    top = tl.max(logits, axis=1)
+    raised = tl.exp(logits - top[:, None])
+    total = tl.sum(raised, axis=1)
+    at = p + k * W * rows + s[None, :] * rows + r[:, None]
+    tl.store(at, raised / total[:, None], mask=there[:, None])
     tl.store(logs + k * rows + r, top + tl.log(total), mask=there)
 
 
@@ -83,19 +85,19 @@ def residuals(
     there = r < rows
     s = tl.arange(0, W)
     logits = _logits(codes, starts, others, tables, unary, k, r, there, stride, W, B)
-    raised = tl.exp(logits - tl.max(logits, axis=0)[None, :])
+    raised = tl.exp(logits - tl.max(logits, axis=1)[:, None])
     v = tl.load(nodes + k).to(tl.int64)
     x = tl.load(codes + v * stride + r, mask=there, other=0).to(tl.int32)
-    seen = tl.where(s[:, None] == x[None, :], 1.0, 0.0)
-    left = seen - raised / tl.sum(raised, axis=0)[None, :]
+    seen = tl.where(s[None, :] == x[:, None], 1.0, 0.0)
+    left = seen - raised / tl.sum(raised, axis=1)[:, None]
     key = _mixed((v * 64 + s).to(tl.uint32))
-    bits = _mixed(key[:, None] + ((begin + r).to(tl.uint32) * 0x9E3779B9)[None, :])
+    bits = _mixed(key[None, :] + ((begin + r).to(tl.uint32) * 0x9E3779B9)[:, None])
     chance = (bits >> 8).to(tl.float32) * (1.0 / 16777216.0)
     whole = tl.minimum(tl.floor(127.0 * left + chance), 127.0)
     line = tl.load(lines + k)
     count = tl.load(lines + k + 1) - line
-    at = (line + s)[:, None] * width + r[None, :]
-    mask = (s < count)[:, None] & there[None, :]
+    at = (line + s)[None, :] * width + r[:, None]
+    mask = (s < count)[None, :] & there[:, None]
     tl.store(out + at, whole.to(tl.int8), mask=mask)
 
 
@@ -140,17 +142,17 @@ def fill_terms(
     there = r < rows
     s = tl.arange(0, W)
     logits = _logits(codes, starts, others, tables, unary, first + k, r, there, stride, W, B)
-    top = tl.max(logits, axis=0)
-    raised = tl.exp(logits - top[None, :])
-    total = tl.sum(raised, axis=0)
+    top = tl.max(logits, axis=1)
+    raised = tl.exp(logits - top[:, None])
+    total = tl.sum(raised, axis=1)
     sums = tl.sum(tl.where(there, top + tl.log(total), 0.0), axis=0)
     tl.store(logs + block * count + k, sums)
-    p = raised * tl.where(there, 1.0 / total, 0.0)[None, :]
+    p = raised * tl.where(there, 1.0 / total, 0.0)[:, None]
     q = tl.minimum((p * 268435456.0 + 0.5).to(tl.int32), 268435455)
-    tl.atomic_add(states + k * W + s, tl.sum(q.to(tl.int64), axis=1))
-    tl.atomic_add(squares + k * W + s, tl.sum((p * p * 268435456.0 + 0.5).to(tl.int64), axis=1))
-    at = terms + (k * 4 * W + s)[:, None] * width + r[None, :]
-    mask = there[None, :]
+    tl.atomic_add(states + k * W + s, tl.sum(q.to(tl.int64), axis=0))
+    tl.atomic_add(squares + k * W + s, tl.sum((p * p * 268435456.0 + 0.5).to(tl.int64), axis=0))
+    at = terms + (k * 4 * W + s)[None, :] * width + r[:, None]
+    mask = there[:, None]
     tl.store(at, (q >> 21).to(tl.int8), mask=mask)
     tl.store(at + W * width, ((q >> 14) & 127).to(tl.int8), mask=mask)
     tl.store(at + 2 * W * width, ((q >> 7) & 127).to(tl.int8), mask=mask)

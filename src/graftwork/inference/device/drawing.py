@@ -114,26 +114,27 @@ def gibbs_sample_on(
     chains = max(1, min(n, MOST_CHAINS if n_chains is None else n_chains))
     at_rest = np.full(n_variables, -1, dtype=np.int64) if fixed is None else fixed
     free = np.flatnonzero(at_rest < 0)
-    out = np.zeros((n_variables, n), dtype=np.uint8)
-    out[:] = np.maximum(at_rest, 0)[:, None]
     if not len(free) or not n:
-        return out
+        return np.repeat(np.maximum(at_rest, 0).astype(np.uint8)[:, None], n, axis=1)
     network = place_network(potentials, rng, place, free)
     x = _first_states(layout.cards, chains, at_rest, start, rng, place)
     bounds = np.linspace(0, n, chains + 1).astype(np.int64)
     step = (update_triton if place.type == "cuda" else update_plain) if update is None else update
     left, sweep = int(np.diff(bounds).max()), 0
+    if left == 1:  # a row from each chain
+        for sweep in range(burn_in + thin):
+            run_sweep(network, x, sweep, step)
+        return np.asarray(x[:, :n].cpu().numpy())
+    out = np.empty((n_variables, n), dtype=np.uint8)
     room = max(1, min(left, HELD_BYTES // x.numel()))
-    held = x[None] if left == 1 else x.new_empty((room, *x.shape))
-    copied: Any = None
+    held, copied = x.new_empty((room, *x.shape)), None
     for first in range(0, left, room):
         count = min(room, left - first)
         for k in range(count):
             for _ in range(thin + (burn_in if first == k == 0 else 0)):
                 run_sweep(network, x, sweep, step)
                 sweep += 1
-            if left > 1:
-                held[k].copy_(x)
+            held[k].copy_(x)
         part = held[:count].permute(1, 2, 0).contiguous()
         if part.numel() > HELD_BYTES:  # so much is not locked in memory
             part = part.cpu()
