@@ -7,6 +7,8 @@ GPU := .venv-gpu
 GPU_STAMP := $(GPU)/.gpu-ready
 PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.peers-ready
+DOCS := .venv-docs
+DOCS_STAMP := $(DOCS)/.docs-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
 GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
@@ -17,7 +19,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test fuzz test-slow soak test-gpu test-browser test-exchange browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test fuzz test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -77,6 +79,30 @@ $(GPU_STAMP): requirements/dev.lock requirements/gpu.lock pyproject.toml
 test-exchange: $(PEERS_STAMP)
 	PYTHONPATH=src $(PEERS)/bin/python -m pytest -p no:cacheprovider tests/exchange/test_peers.py
 
+# The documentation site into out/site, offline; GRAFTWORK_DOCS_ONLINE=1 adds links to other libraries.
+docs: $(DOCS_STAMP)
+	$(DOCS)/bin/sphinx-build -q -W --keep-going -b html -d out/site-cache docs out/site
+	@echo "The site is in out/site: open out/site/index.html"
+
+$(DOCS_STAMP): requirements/dev.lock requirements/docs.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "graftwork needs Python 3.11 or later; set PYTHON=/path/to/python"; exit 1; }
+	@echo "Setting up $(DOCS) (once; about a minute)..."
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock -r requirements/docs.lock
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $(DOCS_STAMP)
+
+# The gallery as a user has it: the wheel with its extra "all" in a fresh environment, and nothing else.
+GALLERY := .venv-gallery
+test-gallery: $(STAMP)
+	rm -rf $(GALLERY) out/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w out/wheel .
+	$(PYTHON) -m venv $(GALLERY)
+	$(GALLERY)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.lock "$$(ls out/wheel/*.whl)[all]"
+	mkdir -p out/gallery
+	set -e; for script in docs/gallery/plot_*.py; do echo $$script; \
+	  (cd out/gallery && MPLBACKEND=agg ../../$(GALLERY)/bin/python -W error ../../$$script >/dev/null); done
+
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks experiments
 	$(BIN)/ruff format --check src tests benchmarks experiments
@@ -115,4 +141,4 @@ reproduce-quick: $(STAMP)
 	$(BIN)/python -m experiments all --quick $(GIVEN_DATA) --out "$(OUT)"
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(GPU) explorer/node_modules explorer/out out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(GPU) $(DOCS) $(GALLERY) docs/api docs/auto_gallery explorer/node_modules explorer/out out .pytest_cache .mypy_cache .ruff_cache .hypothesis
