@@ -30,6 +30,7 @@ COLUMNS = {
     "import_s": ("import, s", "{:.2f}"),
     "first_fit_s": ("first fit, s", "{:.2f}"),
     "next_fit_s": ("next process, s", "{:.2f}"),
+    "command_s": ("learn small.csv, s", "{:.2f}"),
 }
 
 

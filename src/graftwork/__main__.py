@@ -2,7 +2,7 @@
 
 import sys
 
-from graftwork.cli.app import main
+from graftwork.cli.app import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

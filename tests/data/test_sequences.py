@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
-from graftwork.data.chains import check_weights, count_columns, decode_labels
+from graftwork.data.chains import attributes, check_weights, count_columns, decode_labels
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
@@ -550,3 +550,44 @@ def test_weights_of_sequences():
     }.items():
         with pytest.raises(DataError, match=re.escape(message)):
             check_weights(weights, 3)
+
+
+def spelled_one_by_one(items):
+    """Return the attributes of each dict, by the slow way alone."""
+    counts, names, values = attributes._spelled(items, str)
+    ends = np.cumsum(counts)
+    return [dict(zip(names[e - c : e], values[e - c : e], strict=True))
+            for e, c in zip(ends, counts, strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"w": "the", "n": 2, "f": 0.5, "b": True},
+        {"w:the": 1.0, "w": "a"},
+        {1: "x", "w": "the"},
+        {True: "x"},
+        {"list": ["a", "b"], "deep": {"a": 1}},
+        {"big": 10**400},
+        {},
+    ],
+    ids=str,
+)
+def test_pairs_that_are_spelled_once_are_spelled_as_all_are(odd):
+    items = [{"w": "the", "b": True, "n": 1}, {"w": "a", "b": False}, {"w": "the", "f": 0.5}] * 5
+    items.insert(3, odd)
+    bags = attributes.bags_of_items(items, str)
+    ends = bags.indptr
+    found = [
+        {bags.names[k]: bags.values[at] for at, k in enumerate(bags.indices[a:b], a)}
+        for a, b in pairwise(ends.tolist())
+    ]
+    assert found == spelled_one_by_one(items)
+
+
+def test_dicts_of_numbers_that_hardly_repeat_are_spelled_one_by_one():
+    rng = np.random.default_rng(0)
+    items = [{"a": float(x), "b": float(y)} for x, y in rng.random((200, 2))]
+    assert attributes._by_pairs(items) is None
+    assert attributes._by_pairs([{"a": "x", "b": 1.0}] * 10) is not None
+    assert attributes.bags_of_items(items, str).names == ("a", "b")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-import networkx as nx
 import numpy as np
 
 from graftwork.datasets.checks import amount, generator, state_counts, whole
@@ -57,6 +56,8 @@ def scale_free_network(
     ----------
     Chaabene and Huang, Best-choice edge grafting, appendix.
     """
+    import networkx as nx  # when it is needed: it is slow to load
+
     n_variables = whole("n_variables", n_variables, 2)
     cards = state_counts(n_states, n_variables)
     attach = whole("attach", attach, 1, n_variables - 1)
@@ -162,6 +163,8 @@ def bernoulli_network(
     Lee, Ganapathi and Koller, Efficient structure learning of Markov networks using
     L1-regularization, section on synthetic data.
     """
+    import networkx as nx  # when it is needed: it is slow to load
+
     n_variables = whole("n_variables", n_variables, 1)
     cards = state_counts(n_states, n_variables)
     mean_degree = amount("mean_degree", mean_degree, n_variables - 1)

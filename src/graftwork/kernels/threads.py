@@ -7,8 +7,9 @@ trouble with forks, and a kernel's numbers never depend on how the work was cut.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -75,7 +76,31 @@ def run_chunks(
     """
     if n_threads <= 1 or len(chunks) <= 1:
         return [function(chunk) for chunk in chunks]
-    return list(_pool(os.getpid(), n_threads).map(function, chunks))
+    left = deque(range(len(chunks)))
+    results: dict[int, Result] = {}
+
+    def work() -> None:
+        while left:
+            try:
+                k = left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[k] = function(chunks[k])
+            except BaseException:
+                left.clear()
+                raise
+
+    pool = _pool(os.getpid(), n_threads)
+    helpers = [pool.submit(work) for _ in range(min(n_threads, len(chunks)) - 1)]
+    try:
+        work()  # this thread is one of them
+    finally:
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
+    return [results[k] for k in range(len(chunks))]
 
 
 def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
@@ -89,7 +114,7 @@ def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
     n_items = len(costs)
     if n_threads <= 1 or n_items <= 1:
         return [slice(0, n_items)] if n_items else []
-    n_chunks = min(n_items, 4 * n_threads)
+    n_chunks = min(n_items, 16 * n_threads)
     ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n_chunks) / n_chunks) + 1
     bounds = np.unique(np.concatenate([[0], ends, [n_items]]))
     return [slice(int(a), int(b)) for a, b in pairwise(bounds)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from graftwork.inference.layout import Floats, Ints
 
@@ -141,6 +140,8 @@ def relabelled(reference: Ints, found: Ints) -> Ints:
     >>> relabelled(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 2, 0, 0])).tolist()
     [0, 0, 2, 1, 1]
     """
+    from scipy.optimize import linear_sum_assignment  # when it is needed: it is slow to load
+
     own, theirs = int(reference.max(initial=NONE)) + 1, int(found.max(initial=NONE)) + 1
     both = (reference >= 0) & (found >= 0)
     shared = np.zeros((theirs, max(own, theirs)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import gammaincc
 
 from graftwork.data.encoded import EncodedRows
@@ -149,7 +148,10 @@ def _expected_largest(scales: Floats, shapes: Floats, number: Floats) -> float:
         low /= 4.0
     while excess(high) > 0.0:
         high *= 4.0
-    return float(np.sqrt(brentq(excess, low, high, xtol=1e-12 * low)))
+    while high > (1.0 + 1e-12) * low:  # by halves: scipy.optimize is slow to load
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if excess(middle) > 0.0 else (low, middle)
+    return float(np.sqrt(np.sqrt(low * high)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -64,18 +64,19 @@ def test_only_attributes_with_weights_are_kept(cut, valued):
     slots, values = np.array([2, -1, -1, 0, 1]), np.arange(5.0) if valued else np.zeros(0)
     starts, places, factors = np.empty(4, np.int64), np.empty(5, np.int32), np.zeros(5)
     given = indptr, indices, values, slots, starts, places, factors
-    counts = [kernel.count_active(*part, indptr, indices, slots) for part in ((0, 2), (2, 3))]
-    assert counts == [1, 3]
-    if cut:  # the second part first: the first one leaves its places alone
-        assert kernel.keep_active(2, 3, 1, 4, *given) == 4
-        assert kernel.keep_active(0, 2, 0, 1, *given) == 1
-        count = 4
+    starts[0] = 0
+    if cut:  # each part's where those of all its attributes begin
+        assert kernel.keep_active(2, 3, *given) == 5
+        assert kernel.keep_active(0, 2, *given) == 1
+        assert starts.tolist() == [0, 1, 1, 5]
+        kept = np.array([0, 2, 3, 4])
     else:
-        count = kernel.keep_active(0, 3, 0, 5, *given)
-    assert starts.tolist() == [0, 1, 1, 4]
-    assert places[:count].tolist() == [1, 2, 1, 0]
+        assert kernel.keep_active(0, 3, *given) == 4
+        assert starts.tolist() == [0, 1, 1, 4]
+        kept = np.arange(4)
+    assert places[kept].tolist() == [1, 2, 1, 0]
     if valued:
-        assert factors[:count].tolist() == [0.0, 2.0, 3.0, 4.0]
+        assert factors[kept].tolist() == [0.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -12,8 +12,6 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from joblib.externals.loky.backend import get_context
-
 from graftwork.data.engines.sums import dealt, finish, meet, runs, sum_run
 from graftwork.data.parts import Add, Handle, Operation, Tell, add_up
 from graftwork.errors import GraftworkError
@@ -104,6 +102,8 @@ class Processes:
     n_threads = 1
 
     def __init__(self, n_workers: int | None = None) -> None:
+        from joblib.externals.loky.backend import get_context  # slow to load
+
         self._context = get_context("loky")  # the caller's script is not run again
         self._deaths = self._count = 0
         self._workers = [_Worker() for _ in range(count_threads(n_workers))]

@@ -68,26 +68,15 @@ def fill_weights(chosen, weights, n_votes, attributes, columns, slots, rows):
 
 
 @njit(cache=True, nogil=True)
-def count_active(first, last, indptr, indices, slots):
-    """Return how many attributes of the positions first:last have weights."""
-    count = 0
-    for k in range(indptr[first], indptr[last]):
-        count += slots[indices[k]] >= 0
-    return count
-
-
-@njit(cache=True, nogil=True)
-def keep_active(first, last, begin, end, indptr, indices, values, slots, starts, places, factors):
+def keep_active(first, last, indptr, indices, values, slots, starts, places, factors):
     """Fill the compressed rows of those attributes that have weights, by the place of these.
 
-    Of the positions first:last; theirs are begin:end, or fewer.
+    Of the positions first:last, whose rows begin where those of all their attributes do; return
+    where they end.
     """
-    count = begin
-    starts[first] = begin
+    count = indptr[first]
     for t in range(first, last):
         for k in range(indptr[t], indptr[t + 1]):
-            if count == end:  # what follows has none, and the next place may be another thread's
-                break
             slot = slots[indices[k]]
             places[count] = slot  # written over if there is none: no branch to mispredict
             if values.size:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from graftwork.inference.chains import ChainShape, Codes, FeatureLayout, Feature
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.chains.sums import (
-    count_active,
     expected_features,
     fill_weights,
     keep_active,
@@ -95,17 +93,19 @@ class Active:
         values = np.empty_like(sequences.values)
         given = sequences.indptr, sequences.indices, sequences.values
 
-        def count(part: slice) -> int:
-            return int(count_active(part.start, part.stop, *given[:2], slots))
+        def fill(part: slice) -> int:
+            return int(keep_active(part.start, part.stop, *given, slots, starts, places, values))
 
-        def fill(one: tuple[slice, int, int]) -> None:
-            part, begin, end = one
-            keep_active(part.start, part.stop, begin, end, *given, slots, starts, places, values)
-
-        ends = [len(places)]
-        if len(parts) > 1:  # where each part's begin
-            ends = list(accumulate(run_chunks(count, parts, n_threads)))
-        run_chunks(fill, list(zip(parts, [0, *ends], ends, strict=False)), n_threads)
+        end = 0
+        for part, stop in zip(parts, run_chunks(fill, parts, n_threads), strict=True):
+            begin = int(sequences.indptr[part.start])
+            if begin > end:  # there is room before
+                size = stop - begin
+                places[end : end + size] = places[begin:stop]
+                values[end : end + size] = values[begin:stop]
+                starts[part.start + 1 : part.stop + 1] -= begin - end
+                stop = end + size
+            end = stop
         return Active(slots, starts, places, values)
 
 
