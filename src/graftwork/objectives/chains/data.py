@@ -126,11 +126,6 @@ class ChainData:
         of = np.repeat(np.arange(self.n_attributes), counts)
         return np.bincount(of, squares, minlength=self.n_attributes).astype(np.float64)
 
-    def mean_squares(self) -> Floats:
-        """Return the mean squared value of each attribute where it is not zero."""
-        means: Floats = self.attribute_squares() / np.maximum(np.diff(self.col_starts), 1)
-        return means
-
 
 def _by_attribute(sequences: Sequences) -> tuple[Ints, Codes, Floats]:
     """Return positions and values of each attribute: the matrix by columns."""

@@ -143,10 +143,13 @@ def find_features(
         columns.astype(np.int32),
         *(numbers for numbers, _, _ in found),
     )
+    totals = data.attribute_squares()
+    means = (totals / np.maximum(np.diff(data.col_starts), 1))[attributes]  # where not zero
+    spread = _vote_spread(totals[attributes], means, squares)
     seen = Seen(
         np.concatenate([sums, *(s for _, s, _ in found)]),
-        np.concatenate([_vote_spread(data, attributes, squares), *(b for _, _, b in found)]),
-        np.concatenate([data.mean_squares()[attributes], *(np.ones(len(s)) for _, s, _ in found)]),
+        np.concatenate([spread, *(b for _, _, b in found)]),
+        np.concatenate([means, *(np.ones(len(s)) for _, s, _ in found)]),
     )
     return features, seen
 
@@ -172,12 +175,12 @@ def _spread_out(values: Floats, places: Ints, size: int) -> Floats:
     return out
 
 
-def _vote_spread(data: ChainData, attributes: Ints, squares: Floats) -> Floats:
+def _vote_spread(own: Floats, means: Floats, squares: Floats) -> Floats:
     """Return q p (1 - p) of each feature, q being its attribute's squares, p its share of them.
 
     Half an occurrence is added to either side: a share of 0 or 1 has a curvature, too.
     """
-    own, half = data.attribute_squares()[attributes], 0.5 * data.mean_squares()[attributes]
+    half = 0.5 * means
     rest = np.maximum(own - squares, 0.0)
     spread: Floats = (squares + half) * (rest + half) / np.maximum(own + 2.0 * half, 1e-300)
     return spread
