@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -252,11 +253,36 @@ def _merge_rows(
     codes: NDArray[np.unsignedinteger], weights: Floats | None
 ) -> tuple[NDArray[np.unsignedinteger], Floats | None]:
     """Return each different row once with its weight, where that leaves clearly fewer rows."""
-    rows = np.ascontiguousarray(codes.T)
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    keys, exact = _row_keys(codes)
+    if _count_different(keys) > (1 - WORTHWHILE_SAVING) * len(keys):
+        return codes, weights
+    if not exact:
+        rows = np.ascontiguousarray(codes.T)
+        whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, group = np.unique(keys if exact else whole, return_index=True, return_inverse=True)
     if len(first) > (1 - WORTHWHILE_SAVING) * len(keys):
         return codes, weights
     merged = np.bincount(group, weights=weights, minlength=len(first)).astype(np.float64)
     order = np.argsort(first)  # rows stay in the order of the table
     return np.ascontiguousarray(codes[:, first[order]]), merged[order]
+
+
+def _row_keys(codes: NDArray[np.unsignedinteger]) -> tuple[NDArray[np.uint64], bool]:
+    """Return a number for each row, and whether different rows have different ones for certain.
+
+    >>> _row_keys(np.array([[0, 1, 1], [2, 0, 2]], dtype=np.uint8))
+    (array([2, 3, 5], dtype=uint64), True)
+    """
+    cards = [int(row.max(initial=0)) + 1 for row in codes]
+    exact = prod(cards) <= 2**64
+    keys = np.zeros(codes.shape[1], dtype=np.uint64)
+    for row, card in zip(codes, cards, strict=True):
+        keys *= np.uint64(card if exact else 0x9E3779B97F4A7C15)
+        keys += row
+    return keys, exact
+
+
+def _count_different(keys: NDArray[np.uint64]) -> int:
+    """Return how many different numbers there are."""
+    ordered = np.sort(keys)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(keys))

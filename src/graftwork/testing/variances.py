@@ -23,8 +23,8 @@ from graftwork.objectives.neighbourhoods import padded
 from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
-# Numbers in the lines of all variables that are worked on at once.
-TILE = 2**24
+# Numbers in the lines of all variables that are worked on at once, and configurations of rows.
+TILE, IDS = 2**24, 2**26
 # A variable's configurations are looked at, and not the rows, where there are this many times fewer
 # than rows in a part.
 FEWER = 4
@@ -103,7 +103,7 @@ class MomentTables:
         counts[self._asked] = [one.count for one in self._here.values()]
         merged[self._asked] = [one.ids is not None for one in self._here.values()]
         size, self._whole, self._counts = max(1, n_rows), merged, counts
-        while size > 1 and int(self._counts @ self._widths) > TILE:
+        while size > 1 and (int(self._counts @ self._widths) > TILE or size * n_variables > IDS):
             size = -(-size // 2)
             self._whole = merged & (FEWER * counts <= size)
             self._counts = np.where(self._whole, counts, np.where(counts > 0, size, 0))
