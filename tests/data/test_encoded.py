@@ -1,6 +1,7 @@
 """Preparing a table for learning: kept states, merged rows, weights."""
 
 import numpy as np
+import pytest
 from problems import all_pairs, random_table
 
 from graftwork.data import Table
@@ -47,3 +48,24 @@ def test_weights_scale_out():
     repeated = prepare(table.take_rows(np.repeat(np.arange(80), weights)))
     values = [PseudoLikelihood(s).at(independent_potentials(s)).value for s in (weighted, repeated)]
     assert np.isclose(*values, rtol=1e-13)
+
+
+@pytest.mark.parametrize("columns", [3, 70], ids=["numbers of rows fit 64 bits", "they do not"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_are_merged_where_many_are_equal(columns, copies):
+    rng = np.random.default_rng(0)
+    different = np.unique(rng.integers(0, 4, (40, columns)), axis=0)
+    rows = np.repeat(different, copies, axis=0)[rng.permutation(copies * len(different))]
+    table = Table(
+        tuple(f"x{j}" for j in range(columns)),
+        (tuple(range(4)),) * columns,
+        rows.T.astype(np.uint8),
+    )
+    sample = prepare(table)
+    if copies == 1:
+        assert sample.weights is None
+        assert np.array_equal(sample.codes.T, rows)
+        return
+    firsts = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    assert np.array_equal(sample.codes.T, rows[firsts])
+    assert sample.weights.tolist() == [3.0] * len(different)

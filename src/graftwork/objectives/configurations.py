@@ -66,14 +66,8 @@ class Classes:
         lacking, ids = np.unique(~sample.observed(node), return_inverse=True)
         return Classes(ids.astype(np.int32), nothing.repeat(len(lacking), axis=1), lacking)
 
-    def refined(
-        self, sample: EncodedRows, others: Ints, node: int, *, kept: bool = True
-    ) -> Classes | None:
-        """Return the configurations with more variables; None where they are too many.
-
-        Unless these are to be ``kept``, the new ones take their memory: a new array of millions of
-        rows costs more than what is done with it.
-        """
+    def refined(self, sample: EncodedRows, others: Ints, node: int) -> Classes | None:
+        """Return the configurations with more variables; None where they are too many."""
         rows, listed = sample.n_rows, others.tolist()
         most = int(MOST_SHARE * rows)
         room, found = max(DENSE, DENSE_BY_ROWS * rows), self
@@ -84,18 +78,15 @@ class Classes:
                 taken += 1
             if not taken:
                 return None
-            ids = found.ids.copy() if kept and found is self else found.ids
-            found = found._with(sample, listed[:taken], possible, ids)
+            found = found._with(sample, listed[:taken], possible)
             if found.table.shape[1] > most:
                 return None
             listed = listed[taken:]
         return found
 
-    def _with(self, sample: EncodedRows, others: list[int], possible: int, ids: Ids) -> Classes:
-        """Return the configurations with variables for which all possible keys have a place.
-
-        ``ids``, those of these configurations or a copy, become theirs.
-        """
+    def _with(self, sample: EncodedRows, others: list[int], possible: int) -> Classes:
+        """Return the configurations with variables for which all possible keys have a place."""
+        ids = self.ids.copy()
         for j in others:
             kernel.extend_keys(ids, sample.codes[j], int(sample.extended[j]))
         counts = np.zeros(possible, dtype=np.int32)

@@ -198,12 +198,12 @@ class NeighbourhoodCache:
     def _classes(self, node: int, known: Neighbourhood | None, others: Ints) -> Classes | None:
         """Return the configurations of rows that are here; None for too many."""
         sample = self.sample
+        found = Classes.of(sample, node)
         if known is not None and np.array_equal(known.others, others[: len(known.others)]):
             if known.ids is None or known.table is None:
                 return None
             found = Classes(known.ids, known.table, known.lacking)
-            return found.refined(sample, others[len(found.table) :], node)
-        return Classes.of(sample, node).refined(sample, others, node, kept=False)
+        return found.refined(sample, others[len(found.table) :], node)
 
     def _write(self, node: int, others: Ints, classes: Classes | None) -> Neighbourhood:
         """Return a neighbourhood of rows that are here, with codes and masses in the arenas."""
