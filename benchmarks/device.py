@@ -3,6 +3,8 @@
     python benchmarks/device.py --same 20              the same networks as the processor's?
     python benchmarks/device.py --size 1000 262144     times of a planted five-state network
     python benchmarks/device.py --size 10000 1048576 --steps kernels,evaluate,score,fit
+    python benchmarks/device.py --beside 600 19000     goal="structure" on two cores and on the GPU
+    python benchmarks/device.py --binary 100000 10000  a certified network of binary variables
 
 Steps are kernels (beside the least they can take), upload, evaluate, score, fit and structure.
 Every step prints when it is done and is written to the file of results, so that a run that is cut
@@ -123,19 +125,19 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def planted(n: int, strength: float = 0.7, seed: int = 0) -> Potentials:
-    """Return a scale-free network of five-state variables; tables of hubs are weaker."""
+def planted(n: int, strength: float = 0.7, seed: int = 0, states: int = STATES) -> Potentials:
+    """Return a scale-free network of variables of as many states; tables of hubs are weaker."""
     rng = np.random.default_rng(seed)
     graph = nx.barabasi_albert_graph(n, 2, seed=seed + 1)
     edges = np.array(sorted(tuple(sorted(e)) for e in graph.edges))
-    layout = Layout.of([STATES] * n, edges)
+    layout = Layout.of([states] * n, edges)
     degree = np.bincount(edges.ravel(), minlength=n)
-    tables = rng.normal(0, strength, (len(edges), STATES, STATES))
+    tables = rng.normal(0, strength, (len(edges), states, states))
     tables -= tables.mean(1, keepdims=True)
     tables -= tables.mean(2, keepdims=True)
     most = degree[edges].max(axis=1)
     tables /= np.sqrt(np.maximum(most / 10, 1))[:, None, None]
-    unary = rng.normal(0, 0.3, n * STATES)
+    unary = rng.normal(0, 0.3, n * states)
     return Potentials(layout, np.concatenate([unary, tables.ravel()]))
 
 
@@ -145,7 +147,8 @@ def drawn(potentials: Potentials, rows: int, sweeps: int, device: Any) -> Table:
     given = {"burn_in": sweeps - 1, "thin": 1, "n_chains": rows}
     array = gibbs_sample_on(device.type, potentials, rows, rng, **given)
     names = tuple(f"v{i}" for i in range(len(array)))
-    return Table.trusted(names, (tuple(range(STATES)),) * len(array), array, None, None)
+    listed = tuple(tuple(range(count)) for count in potentials.layout.cards.tolist())
+    return Table.trusted(names, listed, array, None, None)
 
 
 def edges_of(network: gw.MarkovNetwork) -> set[tuple[Any, ...]]:
@@ -192,6 +195,53 @@ def same(count: int, device: Any, notes: Notes) -> None:
             )  # fmt: skip
 
 
+def quality(network: gw.MarkovNetwork, potentials: Potentials) -> dict[str, Any]:
+    """Return edges, precision and recall, the certificate, and the device's largest memory."""
+    pairs = potentials.layout.edges.tolist()
+    truth = {tuple(sorted((f"v{i}", f"v{j}"))) for i, j in pairs}
+    edges = edges_of(network)
+    hits = len(edges & truth)
+    peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
+    precision, recall = hits / max(1, len(edges)), hits / len(truth)
+    return {
+        "edges": len(edges), "true": len(truth), "precision": precision, "recall": recall,
+        "f1": 2 * precision * recall / max(1e-300, precision + recall),
+        "converged": network.certificate_.converged, "stop": network.certificate_.stop,
+        "peak_gib": peak,
+    }  # fmt: skip
+
+
+def beside(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Notes) -> None:
+    """Time goal="structure" on the device and on two cores, after a small fit of each."""
+    small = drawn(planted(30), 2000, given.sweeps, device)
+    potentials = planted(n)
+    table = drawn(potentials, rows, given.sweeps, device)
+    for where, jobs in (("cuda", None), ("cpu", 2)):
+        gw.MarkovNetwork(device=where, n_jobs=jobs).fit(small)
+        for turn in range(2 if where == "cuda" else 1):  # the first compiles for these sizes
+            with Clock(given.profile and turn == 1) as clock:
+                network = gw.MarkovNetwork(device=where, n_jobs=jobs).fit(table)
+            notes.add(
+                step="structure", on=where, turn=turn, n=n, rows=rows, seconds=clock.seconds,
+                **quality(network, potentials),
+            )  # fmt: skip
+
+
+def binary(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Notes) -> None:
+    """Learn a network of very many binary variables at a given lambda."""
+    with Clock() as clock:
+        potentials = planted(n, states=2)
+        table = drawn(potentials, rows, given.sweeps, device)
+    notes.add(step="draw", n=n, rows=rows, seconds=clock.seconds)
+    options = {"lam": given.binary_lam, "max_seconds": given.most, "verbose": 1}
+    with Clock(given.profile) as clock:
+        network = gw.MarkovNetwork(device="cuda", random_state=0, **options).fit(table)
+    notes.add(
+        step="fit", n=n, rows=rows, pairs=n * (n - 1) // 2, lam=given.binary_lam,
+        seconds=clock.seconds, **quality(network, potentials),
+    )  # fmt: skip
+
+
 def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Notes) -> None:
     """Time the steps of one size."""
     steps = given.steps.split(",")
@@ -204,8 +254,6 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
         torch.cuda.reset_peak_memory_stats()
     if "kernels" in steps:
         floors(potentials, table, device, notes)
-    truth = {tuple(f"v{i}" for i in pair) for pair in potentials.layout.edges.tolist()}
-    truth = {tuple(sorted(edge)) for edge in truth}
     if {"upload", "evaluate", "score"} & set(steps):
         with Clock(given.profile) as clock:
             sample = prepare_rows(on_device(table, "cuda", None))
@@ -243,14 +291,7 @@ def sized(n: int, rows: int, given: argparse.Namespace, device: Any, notes: Note
             network = gw.MarkovNetwork(
                 device="cuda", verbose=1, max_seconds=given.most, **options
             ).fit(table)
-        edges = edges_of(network)
-        hits = len(edges & truth)
-        peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
-        notes.add(
-            step=step, **about, seconds=clock.seconds, edges=len(edges), true=len(truth),
-            precision=hits / max(1, len(edges)), recall=hits / len(truth), peak_gib=peak,
-            converged=network.certificate_.converged,
-        )  # fmt: skip
+        notes.add(step=step, **about, seconds=clock.seconds, **quality(network, potentials))
 
 
 def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> None:
@@ -327,6 +368,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--size", type=int, nargs=2, action="append", default=[], metavar=("N", "ROWS")
     )
+    parser.add_argument("--beside", type=int, nargs=2, default=None, metavar=("N", "ROWS"))
+    parser.add_argument("--binary", type=int, nargs=2, default=None, metavar=("N", "ROWS"))
+    parser.add_argument("--binary-lam", type=float, default=0.035)
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--lam", type=float, default=0.006)
     parser.add_argument("--most", type=float, metavar="SECONDS", help="limit of each fit")
@@ -352,6 +396,10 @@ def main() -> None:
     notes.add(torch=torch.__version__, device=where)
     if given.same:
         same(given.same, device, notes)
+    if given.beside:
+        beside(*given.beside, given, device, notes)
+    if given.binary:
+        binary(*given.binary, given, device, notes)
     for n, rows in given.size:
         sized(n, rows, given, device, notes)
 

@@ -42,7 +42,7 @@ class Moments:
             bases[k, : len(basis)] = basis
             start = layout.unary_offsets[i]
             averages[k] = basis.T @ frequencies[start : start + len(basis)]
-        self.triangle, self._upper = len(upper[0]), upper
+        self.size, self.triangle, self._upper = size, len(upper[0]), upper
         real = {"dtype": torch.float64, "device": rows.device}
         products = bases[:, :, upper[0]] * bases[:, :, upper[1]]
         self._bases = tensor(bases.transpose(0, 2, 1).copy(), **real)
@@ -142,47 +142,97 @@ def blocks(
     rows: DeviceRows, potentials: Potentials, _: Ints | None, contrasts: Contrasts,
     frequencies: Floats, parameters: Parameters, variables: Ints,
 ) -> list[Floats]:  # fmt: skip
-    """Return the Hessians of some variables' conditionals."""
-    return [
-        _block(rows, potentials, contrasts, frequencies, parameters, i) for i in variables.tolist()
-    ]
+    """Return the Hessians of some variables' conditionals: sums of S (x) z z'.
+
+    z is 1 and the indicators of neighbours, in contrasts. Variables of equally many contrasts and
+    neighbours go together.
+    """
+    places = parameters.half_edges.places
+    found = {i: np.zeros((len(places[i]),) * 2) for i in variables.tolist()}
+    listed = np.array([i for i in variables.tolist() if len(places[i])], dtype=np.int64)
+    degrees = np.array([len(parameters.half_edges.of_variable(i)) for i in listed.tolist()])
+    shapes = np.stack([contrasts.sizes[listed], degrees.astype(np.int64)], axis=1)
+    kinds, kind = np.unique(shapes.reshape(-1, 2), axis=0, return_inverse=True)
+    for number in range(len(kinds)):
+        own = listed[kind.ravel() == number]
+        network = DeviceNetwork.of(potentials, own, rows.device, torch.float64)
+        moments = Moments(rows, network, contrasts, frequencies, np.arange(len(own)))
+        indicators = _Indicators(parameters, contrasts, own, network.width, rows.device)
+        found |= _alike_blocks(rows, moments, indicators)
+    return [found[i] for i in variables.tolist()]
 
 
-def _block(
-    rows: DeviceRows, potentials: Potentials, contrasts: Contrasts, frequencies: Floats,
-    parameters: Parameters, i: int,
-) -> Floats:  # fmt: skip
-    """Return the Hessian of one conditional: sums of S (x) z z', z being 1 and the indicators."""
-    size, count = int(contrasts.sizes[i]), len(parameters.half_edges.places[i])
-    if not count:
-        return np.zeros((count, count))
-    network = DeviceNetwork.of(potentials, np.array([i]), rows.device, torch.float64)
-    moments = Moments(rows, network, contrasts, frequencies, np.array([0]))
-    halves = parameters.half_edges.of_variable(i)
-    lengths = halves[:, 5]
-    starts = 1 + np.concatenate([[0], np.cumsum(lengths)])
-    where = np.full((size, int(starts[-1])), -1)
-    where[:, 0] = np.arange(size)
-    real = {"dtype": torch.float64, "device": rows.device}
-    seen = []
-    for start, (other, begin, own, across, height, width) in zip(starts, halves, strict=False):
-        table = begin + np.arange(height)[:, None] * own + np.arange(width) * across
-        where[:height, start : start + width] = table
-        seen.append((int(other), tensor(contrasts.bases[other][:, :width], **real)))
-    columns = int(starts[-1])
-    total = torch.zeros((moments.triangle, columns, columns), **real)
-    step = int(np.clip(SHARE * free_bytes(rows.device) / (24 * columns), 256, ROWS))
-    for chunk in rows.chunks(step):
-        spread = weighted(moments.of(chunk)[0][0], chunk)
-        ones = torch.ones((chunk.codes.shape[1], 1), **real)
-        z = torch.cat([ones, *(basis[chunk.codes[j].long()] for j, basis in seen)], dim=1)
-        for t in range(moments.triangle):
-            total[t] += (z * spread[t][:, None]).T @ z
-    sums, places = total.cpu().numpy(), unfold(size)
-    out = np.zeros((count, count))
-    for a in range(size):
-        for b in range(size):
-            mine, theirs = where[a] >= 0, where[b] >= 0
-            cells = sums[places[a, b]][np.ix_(mine, theirs)]
-            out[np.ix_(where[a][mine], where[b][theirs])] = cells
-    return out
+class _Indicators:
+    """Neighbours' indicators, in contrasts, of variables that have equally many neighbours."""
+
+    def __init__(
+        self, parameters: Parameters, contrasts: Contrasts, variables: Ints, states: int,
+        device: Any,
+    ) -> None:  # fmt: skip
+        self.variables, self._parameters = variables, parameters
+        halves = np.stack([parameters.half_edges.of_variable(i) for i in variables.tolist()])
+        self._halves, (count, degree) = halves, halves.shape[:2]
+        self.width = int(halves[:, :, 5].max(initial=0))
+        bases = np.zeros((count, degree, states, self.width))
+        for k in range(count):
+            for d, (other, *_, width) in enumerate(halves[k].tolist()):
+                basis = contrasts.bases[other][:, :width]
+                bases[k, d, : len(basis), :width] = basis
+        self.columns = 1 + degree * self.width
+        self._bases = tensor(bases, dtype=torch.float64, device=device)
+        self._others = tensor(halves[:, :, 0].copy(), device=device)
+
+    def of(self, chunk: Chunk, some: slice) -> Any:
+        """Return 1 and the indicators, (variables, rows, columns)."""
+        others, bases = self._others[some], self._bases[some]
+        (count, degree), rows = others.shape, chunk.codes.shape[1]
+        ones = torch.ones((count, rows, 1), dtype=bases.dtype, device=bases.device)
+        if not degree:
+            return ones
+        codes = chunk.codes[others.view(-1)].long()
+        each = torch.arange(count * degree, device=codes.device)[:, None]
+        seen = bases.reshape(count * degree, -1, self.width)[each, codes]
+        seen = seen.view(count, degree, rows, self.width).transpose(1, 2)
+        return torch.cat([ones, seen.reshape(count, rows, degree * self.width)], dim=2)
+
+    def parameters_of(self, k: int, size: int) -> Ints:
+        """Return which parameter a contrast and a column stand for, (size, columns); -1: none."""
+        where = np.full((size, self.columns), -1)
+        where[:, 0] = np.arange(size)
+        for d, (_, begin, own, across, height, width) in enumerate(self._halves[k].tolist()):
+            start = 1 + d * self.width
+            table = begin + np.arange(height)[:, None] * own + np.arange(width) * across
+            where[:height, start : start + width] = table
+        return where
+
+    def assembled(self, k: int, sums: Floats, size: int) -> Floats:
+        """Return the Hessian of one of the variables from sums (triangle, columns, columns)."""
+        count = len(self._parameters.half_edges.places[int(self.variables[k])])
+        where = self.parameters_of(k, size).ravel()
+        whole = sums[unfold(size)].transpose(0, 2, 1, 3).reshape(len(where), len(where))
+        there, out = np.flatnonzero(where >= 0), np.zeros((count, count))
+        out[np.ix_(where[there], where[there])] = whole[np.ix_(there, there)]
+        return out
+
+
+def _alike_blocks(rows: DeviceRows, moments: Moments, indicators: _Indicators) -> dict[int, Floats]:
+    """Return the Hessians of variables of one kind."""
+    triangle, columns, count = moments.triangle, indicators.columns, len(indicators.variables)
+    size = int(moments.size)
+    room = int(SHARE * free_bytes(rows.device)) // (8 * (triangle + 4) * columns)  # rows of one
+    step = int(np.clip(room, 256, min(ROWS, max(256, rows.n_rows))))
+    together = max(1, min(count, room // step))
+    found = {}
+    for start in range(0, count, together):
+        some = slice(start, min(start + together, count))
+        shape = (some.stop - start, triangle * columns, columns)
+        total = torch.zeros(shape, dtype=torch.float64, device=rows.device)
+        for chunk in rows.chunks(step):
+            spread = weighted(moments.of(chunk, some)[0], chunk).transpose(1, 2)
+            z = indicators.of(chunk, some)
+            left = (spread[:, :, :, None] * z[:, :, None, :]).flatten(2)
+            total += torch.bmm(left.transpose(1, 2), z)
+        sums = total.view(-1, triangle, columns, columns).cpu().numpy()
+        for k, own in enumerate(sums, start):
+            found[int(indicators.variables[k])] = indicators.assembled(k, own, size)
+    return found
