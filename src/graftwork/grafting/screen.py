@@ -162,9 +162,13 @@ def _most_doubtful(point: Any, size: int) -> float:
     """Return the share of the pairs that are rather listed than scored with all others."""
     if size < MANY:
         return DOUBTFUL
-    parts = point.objective.sample.parts
-    tiling = parts is not None and isinstance(parts.engine, TilingEngine)
-    return DOUBTFUL_IN_TILES if tiling else DOUBTFUL_OF_MANY
+    return DOUBTFUL_IN_TILES if in_tiles(point.objective) else DOUBTFUL_OF_MANY
+
+
+def in_tiles(objective: Any) -> bool:
+    """Return whether an engine has products of all pairs of this objective's variables."""
+    parts = objective.sample.parts
+    return parts is not None and isinstance(parts.engine, TilingEngine)
 
 
 class Screen:

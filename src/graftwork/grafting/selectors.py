@@ -57,6 +57,8 @@ class View:
     stars : function, optional
         What violates among the pairs that have one of the first so many of some variables, scored
         at once; None when a budget ran out. There is no such function where pairs must be listed.
+    in_tiles : bool
+        Whether all pairs at many variables cost hardly more than those at a few.
     """
 
     score: Callable[[Ints], Floats]
@@ -72,6 +74,7 @@ class View:
     screen: Screen | None = None
     sweep: Callable[[], Sweep | None] = lambda: None
     stars: Callable[[Ints, int], Stars | None] | None = None
+    in_tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,13 +40,12 @@ class StarSearch(Memoryless):
         self._space, self._hubs_from = space, hubs_from
         self._kept = Kept(space, max(KEPT * n, 1), ALPHA, PER_VARIABLE)
         self._order = self._left = rng.permutation(space.variables)
-        self._count = max(FEWEST, min(math.ceil(SHARE * n), MOST_PAIRS // max(1, n)))
         self._worst, self._tested = 0.0, 0
 
     def choose(self, view: View) -> Choice:
         """Return the pairs that stand out among the violators seen."""
         self._worst, self._tested = 0.0, 0
-        unlimited = view.most >= self._space.size - len(view.active)
+        unlimited = self._unlimited(view)
         if unlimited and not len(self._left):
             self._kept.size = max(KEPT_AT_LAST * len(self._space.variables), 1)
         keys = self._kept.leave()
@@ -65,7 +64,7 @@ class StarSearch(Memoryless):
             if self._hubs_from is not None and len(view.active) >= self._hubs_from:
                 degrees = view.degrees[self._left]
                 self._left = self._left[np.argsort(-degrees, kind="stable")]
-            count = min(self._count, len(self._left))
+            count = min(self._count(view), len(self._left))
             found = view.stars(self._left, count)
             if found is None:  # a budget ran out
                 return
@@ -73,6 +72,16 @@ class StarSearch(Memoryless):
             self._admit(view, *found)
             if len(self._kept.keys):
                 return
+
+    def _count(self, view: View) -> int:
+        """Return how many variables are looked at together: all, where a device scores tiles."""
+        n = len(self._space.variables)
+        if view.in_tiles and self._unlimited(view):
+            return n
+        return max(FEWEST, min(math.ceil(SHARE * n), MOST_PAIRS // max(1, n)))
+
+    def _unlimited(self, view: View) -> bool:
+        return view.most >= self._space.size - len(view.active)
 
     def _look_at_all(self, view: View) -> bool:
         """Look for violators among all pairs at this point; return whether all were looked at."""

@@ -12,7 +12,7 @@ import numpy as np
 from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Recipe
-from graftwork.grafting.screen import Screen, Stars, Sweep
+from graftwork.grafting.screen import Screen, Stars, Sweep, in_tiles
 from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace
 from graftwork.grafting.trace import RunLog
@@ -138,6 +138,7 @@ class RunState:
         if limit is not None and not self.full():
             room = limit - layout.n_edges
         self._worst_barred = 0.0
+        stars = self._stars()
         view = View(
             score=self._score_choosable,
             lam=lam,
@@ -151,7 +152,8 @@ class RunState:
             family=self.problem.family,
             screen=self._screen(),
             sweep=self._sweep,
-            stars=self._stars(),
+            stars=stars,
+            in_tiles=stars is not None and in_tiles(self.problem.objective),
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))
