@@ -162,6 +162,7 @@ def test_one_version_everywhere():
     versions = re.findall(r"^## (\d\S+) \((.+)\)$", text_of("CHANGELOG.md"), re.M)
     assert cited["version"] == versions[0][0] == graftwork.__version__
     assert str(cited["date-released"]) == versions[0][1]
+    assert f"version = {{{graftwork.__version__}}}" in text_of("docs/cite.rst")
     assert f'version: "{graftwork.__version__}"' in text_of("recipe/recipe.yaml")
     assert text_of("CHANGELOG.md").startswith("# Changelog\n")
 
