@@ -136,10 +136,36 @@ class Pictures:
         return figure_rst([path], gallery_conf["src_dir"])
 
 
+#: Examples in the order in which the gallery shows them; others come last.
+EXAMPLES = (
+    "mushrooms",
+    "boredom_languages",
+    "adhd_groups",
+    "market_baskets",
+    "genotypes",
+    "planted_truth",
+    "choosing_lambda",
+    "ordered_answers",
+    "missing_cells",
+    "pruning_tying",
+    "what_if",
+    "streaming",
+    "chunking",
+    "own_method",
+)
+
+
+def place_of_example(name):
+    """Return what to sort the files of the gallery by."""
+    stem = name.removeprefix("plot_").removesuffix(".py")
+    return (EXAMPLES.index(stem) if stem in EXAMPLES else len(EXAMPLES), stem)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
     "filename_pattern": "/plot_",
+    "within_subsection_order": place_of_example,
     "image_scrapers": (Pictures(), matplotlib_scraper),
     "ignore_repr_types": r"graftwork\.report\.pictures|matplotlib",
     "plot_gallery": "True",
