@@ -34,8 +34,8 @@ print(f"all pairs together: p = {found.invariance:.2g}")
 
 # %%
 # The intervals show why. Points are weights in English less weights in French, of the pairs whose
-# relation is linear. Filled points are edges of one language only. Nearly all intervals contain
-# zero. They are 95 % intervals of single pairs: among so many, one or two miss zero by chance.
+# relation is linear. Filled points are edges of one language only. Most intervals contain
+# zero. They are 95 % intervals of single pairs: among so many, some miss zero by chance.
 
 linear = frame.dropna(subset="weight_difference").sort_values("weight_difference")
 one_only = linear["edge_en"] != linear["edge_fr"]

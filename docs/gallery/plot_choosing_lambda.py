@@ -11,6 +11,7 @@ which edges are real (``goal="structure"``, the default), or what predicts new r
 """
 
 # sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 
 import graftwork as gw

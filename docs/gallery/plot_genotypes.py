@@ -27,9 +27,7 @@ linked[hot_spots] = 0
 
 alleles = rng.random((2 * n_people, n_snps)) < rng.uniform(0.2, 0.5, n_snps)
 for k in range(1, n_snps):
-    alleles[:, k] = np.where(
-        rng.random(2 * n_people) < linked[k], alleles[:, k - 1], alleles[:, k]
-    )
+    alleles[:, k] = np.where(rng.random(2 * n_people) < linked[k], alleles[:, k - 1], alleles[:, k])
 genotypes = alleles[::2].astype(int) + alleles[1::2]  # two chromosomes a person: 0, 1 or 2
 
 # %%

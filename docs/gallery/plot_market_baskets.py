@@ -47,8 +47,8 @@ net = gw.MarkovNetwork(random_state=0).fit(baskets)
 net.plot()
 
 # %%
-# Blue edges are products that go together, the red one is the pair of brands. The network that
-# was learned is the network that the baskets were drawn from:
+# Blue edges are products that go together, the red one is the pair of brands. The network has
+# exactly the edges that the baskets were drawn with:
 
 print(gw.compare_edges(net, truth))
 

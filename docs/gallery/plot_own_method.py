@@ -47,9 +47,7 @@ print(found.words())
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 for label, style, colour in [("lottery", "s--", "#d55e00"), ("edge-grafting", "o-", "#0072b2")]:
     rounds = found[label].rounds
-    ax.plot(
-        [each["objective"] for each in rounds], style, color=colour, markersize=4, label=label
-    )
+    ax.plot([each["objective"] for each in rounds], style, color=colour, markersize=4, label=label)
 ax.set_xlabel("round")
 ax.set_ylabel("objective")
 ax.legend()

@@ -11,6 +11,7 @@ probability that an edge is true.
 """
 
 # sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,9 +38,7 @@ print(boot.to_frame()[["first", "second", "frequency", "strength"]].head(8).to_s
 frame = boot.to_frame()
 pairs = [frozenset(pair) for pair in zip(frame["first"], frame["second"], strict=True)]
 share = dict(zip(pairs, frame["frequency"], strict=True))
-strength = {
-    frozenset(edge): float(np.linalg.norm(truth.table(*edge))) for edge in truth.edges
-}
+strength = {frozenset(edge): float(np.linalg.norm(truth.table(*edge))) for edge in truth.edges}
 groups = [
     ("true edge, found", found & true, "o", "#0072b2"),
     ("true edge, missed", true - found, "x", "#0072b2"),

@@ -5,8 +5,8 @@ Rows that do not fit into memory
 Rows in several Parquet files are read in parts, packed on the disk with a few bits a cell, and
 learned from there. This needs ``pip install "graftwork[parquet]"``.
 
-**Lesson.** The network is the same as that of the same rows in memory. Only a part of the rows is
-in memory at a time, so their number is limited by the disk.
+**Lesson.** The network is the same as that of the same rows in memory, and packed rows take little
+room: the disk limits how many there can be, not the memory.
 """
 
 import tempfile

@@ -10,6 +10,7 @@ network, but nothing more once those in between are known.
 """
 
 # sphinx_gallery_thumbnail_number = 2
+
 import tempfile
 from pathlib import Path
 
@@ -42,9 +43,7 @@ others.sort(key=lambda name: after[name][1] - before[name][1])
 figure, ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")
 ax.hlines(others, [before[n][1] for n in others], [after[n][1] for n in others], color="#9aa0a6")
 ax.plot([before[n][1] for n in others], others, "o", color="#9aa0a6", label="nothing known")
-ax.plot(
-    [after[n][1] for n in others], others, "o", color="#0072b2", label="susatt yes, talks no"
-)
+ax.plot([after[n][1] for n in others], others, "o", color="#0072b2", label="susatt yes, talks no")
 ax.set_xlabel("probability of the symptom")
 ax.legend(loc="lower right")
 
