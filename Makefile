@@ -107,7 +107,7 @@ test-gallery: $(STAMP) $(DOCS_STAMP)
 	cp docs/gallery/plot_*.py out/gallery
 	cd out/gallery && ../../$(DOCS)/bin/sphinx_gallery_py2jupyter plot_*.py
 	set -e; for notebook in out/gallery/*.ipynb; do echo $$notebook; \
-	  $(GALLERY)/bin/jupyter execute --inplace --log-level=ERROR $$notebook; grep -q '"image/png"' $$notebook; done
+	  $(GALLERY)/bin/jupyter execute --inplace $$notebook; grep -q '"image/png"' $$notebook; done
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks experiments
