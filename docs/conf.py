@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from sphinx_gallery import notebook
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 import graftwork
@@ -94,9 +95,9 @@ def optional(pattern):
 def set_lists_off(app, what, name, obj, options, lines):
     """Put a blank line before each list in a docstring, which docutils asks for."""
     for k in range(len(lines) - 1, 0, -1):
-        if lines[k].lstrip().startswith("- ") and lines[k - 1].rstrip().endswith((":", ".")):
-            if not starts_in_list(lines, k - 1):
-                lines.insert(k, "")
+        begins = lines[k].lstrip().startswith("- ") and lines[k - 1].rstrip().endswith((":", "."))
+        if begins and not starts_in_list(lines, k - 1):
+            lines.insert(k, "")
 
 
 def starts_in_list(lines, k):
@@ -135,6 +136,14 @@ class Pictures:
         figure.savefig(path, dpi=130, bbox_inches="tight")
         return figure_rst([path], gallery_conf["src_dir"])
 
+
+def without_links(convert):
+    """Let a page that a text of the gallery links to be named in its notebook, in italics."""
+    link = re.compile(r":doc:`([^`<]+?)\s*<[^`>]*>`")
+    return lambda text, *args, **options: convert(link.sub(r"*\1*", text), *args, **options)
+
+
+notebook.rst2md = without_links(notebook.rst2md)
 
 #: Examples in the order in which the gallery shows them; others come last.
 EXAMPLES = (

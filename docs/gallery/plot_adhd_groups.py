@@ -58,4 +58,5 @@ print(f"an interval reaches {half_width:.1f} to either side; a typical weight is
 # %%
 # Mind also how the groups were made. The diagnosis is given to children with many of these
 # symptoms, so the groups were selected by the variables of the network, and selection alone can
-# change its edges. :doc:`/groups` says more about what such a comparison cannot tell.
+# change its edges. The page on :doc:`comparing groups </groups>` says what else a comparison cannot
+# tell.

@@ -65,5 +65,5 @@ print(f"p = {found.strength.p_value:.2g}")
 
 # %%
 # Answers in English are more closely related on the whole, or they use more of the scale, which
-# would look the same. :doc:`/groups` describes the tests, and :doc:`/questionnaires` reads these
-# data in more detail.
+# would look the same. The page on :doc:`comparing groups </groups>` describes the tests, and
+# :doc:`two questionnaires </questionnaires>` reads these data in more detail.

@@ -76,3 +76,6 @@ report(
         for goal in ("structure", "prediction")
     },
 )
+
+# %%
+# The page on :doc:`choosing lambda </choosing-lambda>` describes the tests and all criteria.

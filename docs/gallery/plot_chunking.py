@@ -102,3 +102,7 @@ print(crf.weights_.head(12).to_string(index=False))
 
 short = [k for k in range(150, 600) if len(tokens[k]) <= 6 and ("light",) in tokens[k]]
 print(crf.explain(X[short[0]], words=[word for word, _ in sentences[short[0]]]))
+
+# %%
+# The page on :doc:`chains </chain-crf>` has templates, second order and other penalties, and what
+# the parameters of CRFsuite are called here.

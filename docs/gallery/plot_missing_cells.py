@@ -63,3 +63,6 @@ frequent = [max(truth.states[n], key=list(rows[:, k]).count) for k, n in enumera
 print(f"{shares[-1]:.0%} of the cells missing; states: {net.model_.states[names[0]]}")
 print(f"filled correctly: {(filled[gaps] == rows[gaps]).mean():.0%}")
 print(f"by the most frequent state: {(rows == frequent)[gaps].mean():.0%}")
+
+# %%
+# The page on :doc:`missing cells </missing>` says what each of these assumes.

@@ -20,7 +20,7 @@ chords = {(items[k], items[k + 6]): -0.17 for k in range(0, 6, 2)}
 weights = ring | chords
 truth = gw.PairwiseMRF(
     {item: [1, 2, 3, 4, 5] for item in items},
-    {item: -0.1 * points**2 for item in items},
+    dict.fromkeys(items, -0.1 * points**2),
     {pair: weight * np.outer(points, points) for pair, weight in weights.items()},
 )
 
@@ -60,4 +60,4 @@ for edge in net.edges_.head(6).itertuples():
 
 # %%
 # Relations that are not monotone are not lost: every pair is also tested for what a straight line
-# does not tell. :doc:`/ordered` says how.
+# does not tell. The page on :doc:`ordered answers </ordered>` says how.

@@ -60,5 +60,5 @@ print(gw.describe(net.certificate_))
 
 # %%
 # With a line ``@register("lottery")`` in a file of its own the method gets a name for
-# ``MarkovNetwork(method="lottery")`` and the command line. :doc:`/add-a-method` shows how, and how
-# to write a new selector.
+# ``MarkovNetwork(method="lottery")`` and the command line. The page on
+# :doc:`adding a method </add-a-method>` shows how, and how to write a new selector.

@@ -63,4 +63,4 @@ for low, high in [(0.95, 1.0), (0.5, 0.95), (0.1, 0.5), (0.0, 0.1)]:
 
 # %%
 # ``boot.plot()`` draws shares, intervals and the stability of centralities in one picture, and
-# :doc:`/bootstrap` says how to read them.
+# the page on the :doc:`bootstrap </bootstrap>` says how to read them.

@@ -63,4 +63,5 @@ print(gw.describe(tied[3].tying_))
 # Here the curve on the left is flat from about 20 edges on, and more edges do not help. With the
 # same number of edges, pruned networks predict better than penalised ones, whose weights are
 # shrunk. Only the weights of a pruned network are certified: its edges are the best that a search
-# has found. See :doc:`/forced-pruning` and :doc:`/tying`.
+# has found. See the pages on
+# :doc:`forced pruning </forced-pruning>` and :doc:`tied weights </tying>`.

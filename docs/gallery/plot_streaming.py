@@ -66,7 +66,8 @@ ax.set_xlabel("MB")
 
 # %%
 # Learners also take files directly: ``fit("rows/*.parquet")`` does all of this. On the command
-# line it is ``graftwork learn 'rows/*.parquet' --memory 2GB``. See :doc:`/scanning`.
+# line it is ``graftwork learn 'rows/*.parquet' --memory 2GB``. The page on
+# :doc:`rows that do not fit into memory </scanning>` has the details.
 
 stored.close()
 work.cleanup()

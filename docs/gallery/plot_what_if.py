@@ -79,3 +79,8 @@ print(f"neighbours known: {org_given(motor=0, **known):.3f}, {org_given(motor=1,
 with tempfile.TemporaryDirectory() as folder:
     page = net.explore(Path(folder) / "adhd.html", groups=groups, title="Symptoms of ADHD")
     print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
+
+# %%
+# A network has no arrows: "given" means in children of whom this is known, not what would happen
+# if it were changed. See the pages on :doc:`asking a network </ask>` and
+# :doc:`the explorer </explorer>`.
