@@ -5,7 +5,7 @@ Missing cells: what to do with incomplete rows
 Cells are deleted at random from rows of a known network, and the network is learned from what is
 left.
 
-**Lesson.** Dropping incomplete rows loses nearly all rows when there are many columns.
+**Lesson.** Dropping incomplete rows leaves few rows when cells are missing in many columns.
 ``missing="available-case"`` learns from every cell that is there.
 """
 

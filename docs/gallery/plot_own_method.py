@@ -9,6 +9,7 @@ Here it is the *scorer*, which decides which pairs become edges first.
 result, only the way there. The certificate and the comparison with other methods come for free.
 """
 
+import textwrap
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
@@ -56,7 +57,7 @@ ax.legend()
 # The network of your method is certified like any other: every pair left out was tested.
 
 net = gw.MarkovNetwork(method=lottery(), lam=0.03).fit(table)
-print(gw.describe(net.certificate_))
+print(textwrap.fill(gw.describe(net.certificate_), 88))
 
 # %%
 # With a line ``@register("lottery")`` in a file of its own the method gets a name for

@@ -3,11 +3,13 @@ A network of a given size, with few numbers
 ===========================================
 
 Sometimes the size is given: a figure with 40 edges, a device with little memory. Forced pruning
-looks for the best network with so many edges, and tying lets all weights share a few values.
+looks for the best network of a given size, and tying lets all weights share a few values.
 
 **Lesson.** A small network with few different weights can predict nearly as well as a large one.
 Plot the loss of new rows against the size, and stop where the curve flattens.
 """
+
+import textwrap
 
 import matplotlib.pyplot as plt
 
@@ -57,7 +59,7 @@ axes[1].legend()
 most, small, few = pruned[-1], pruned[sizes.index(21)], -tied[3].score(made.test)
 print(f"{sizes[-1]} edges: {most:.3f}; 21 edges: {small:.3f}")
 print(f"25 edges: {-free.score(made.test):.3f}; with ten values: {few:.3f}")
-print(gw.describe(tied[3].tying_))
+print(textwrap.fill(gw.describe(tied[3].tying_), 88))
 
 # %%
 # Here the curve on the left is flat from about 20 edges on, and more edges do not help. With the

@@ -3,7 +3,7 @@ What if? Ask a network
 ======================
 
 A learned network answers questions about any of its variables, whatever is known about the
-others. Here it is one of the 18 symptoms of ADHD, learned from 355 children.
+others. This one has 18 symptoms of ADHD as variables and was learned from 355 children.
 
 **Lesson.** Evidence moves along edges. A symptom tells something about symptoms far away in the
 network, but nothing more once those in between are known.
