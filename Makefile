@@ -92,16 +92,22 @@ $(DOCS_STAMP): requirements/dev.lock requirements/docs.lock pyproject.toml
 	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $(DOCS_STAMP)
 
-# The gallery as a user has it: the wheel with its extra "all" in a fresh environment, and nothing else.
+# The gallery as a user has it: the wheel with its extra "all" in a fresh environment, and nothing else;
+# then its notebooks, with Jupyter beside.
 GALLERY := .venv-gallery
-test-gallery: $(STAMP)
-	rm -rf $(GALLERY) out/wheel
+test-gallery: $(STAMP) $(DOCS_STAMP)
+	rm -rf $(GALLERY) out/wheel out/gallery
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w out/wheel .
 	$(PYTHON) -m venv $(GALLERY)
 	$(GALLERY)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.lock "$$(ls out/wheel/*.whl)[all]"
 	mkdir -p out/gallery
 	set -e; for script in docs/gallery/plot_*.py; do echo $$script; \
 	  (cd out/gallery && MPLBACKEND=agg ../../$(GALLERY)/bin/python -W error ../../$$script >/dev/null); done
+	$(GALLERY)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.lock -r requirements/notebooks.lock
+	cp docs/gallery/plot_*.py out/gallery
+	cd out/gallery && ../../$(DOCS)/bin/sphinx_gallery_py2jupyter plot_*.py
+	set -e; for notebook in out/gallery/*.ipynb; do echo $$notebook; \
+	  $(GALLERY)/bin/jupyter execute --inplace $$notebook; grep -q '"image/png"' $$notebook; done
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks experiments

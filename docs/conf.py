@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from sphinx_gallery import notebook
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 import graftwork
@@ -94,9 +95,9 @@ def optional(pattern):
 def set_lists_off(app, what, name, obj, options, lines):
     """Put a blank line before each list in a docstring, which docutils asks for."""
     for k in range(len(lines) - 1, 0, -1):
-        if lines[k].lstrip().startswith("- ") and lines[k - 1].rstrip().endswith((":", ".")):
-            if not starts_in_list(lines, k - 1):
-                lines.insert(k, "")
+        begins = lines[k].lstrip().startswith("- ") and lines[k - 1].rstrip().endswith((":", "."))
+        if begins and not starts_in_list(lines, k - 1):
+            lines.insert(k, "")
 
 
 def starts_in_list(lines, k):
@@ -136,10 +137,44 @@ class Pictures:
         return figure_rst([path], gallery_conf["src_dir"])
 
 
+def without_links(convert):
+    """Let a page that a text of the gallery links to be named in its notebook, in italics."""
+    link = re.compile(r":doc:`([^`<]+?)\s*<[^`>]*>`")
+    return lambda text, *args, **options: convert(link.sub(r"*\1*", text), *args, **options)
+
+
+notebook.rst2md = without_links(notebook.rst2md)
+
+#: Examples in the order in which the gallery shows them; others come last.
+EXAMPLES = (
+    "mushrooms",
+    "boredom_languages",
+    "adhd_groups",
+    "market_baskets",
+    "genotypes",
+    "planted_truth",
+    "choosing_lambda",
+    "ordered_answers",
+    "missing_cells",
+    "pruning_tying",
+    "what_if",
+    "streaming",
+    "chunking",
+    "own_method",
+)
+
+
+def place_of_example(name):
+    """Return what to sort the files of the gallery by."""
+    stem = name.removeprefix("plot_").removesuffix(".py")
+    return (EXAMPLES.index(stem) if stem in EXAMPLES else len(EXAMPLES), stem)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
     "filename_pattern": "/plot_",
+    "within_subsection_order": place_of_example,
     "image_scrapers": (Pictures(), matplotlib_scraper),
     "ignore_repr_types": r"graftwork\.report\.pictures|matplotlib",
     "plot_gallery": "True",

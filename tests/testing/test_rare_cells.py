@@ -114,3 +114,19 @@ def test_an_edge_of_few_coincidences_has_their_binomial_tail():
     fitted = refit(problem, start, 1e-10)
     found = EdgeTests.of(FittedRows.of(fitted.point, all_states(sample))).findings(10**6)
     assert np.isclose(found.log_p[0], binom.logsf(3, 20, 0.01), rtol=1e-6)
+
+
+def test_ordered_variables_with_and_without_pooled_states_are_tested_together():
+    """Their bases may have one shape though their groups have not."""
+    rng = np.random.default_rng(0)
+    shares = np.array([0.25, 0.25, 0.1, 0.1])  # of the last two, the third state is pooled
+    codes = rng.binomial(2, shares, (300, 4))
+    for j in (1, 3):
+        codes[:, j] = np.where(rng.random(300) < 0.8, codes[:, j - 1], codes[:, j])
+    codes[:4, 2:] = 2
+    thirds = (codes == 2).sum(axis=0)
+    assert (thirds[:2] >= 10).all()
+    assert (thirds[2:] > 0).all()
+    assert (thirds[2:] < 10).all()
+    net = MarkovNetwork(ordinal=True).fit(codes)
+    assert list(net.model_.edges) == [("x0", "x1"), ("x2", "x3")]

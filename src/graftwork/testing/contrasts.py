@@ -91,8 +91,14 @@ class Contrasts:
 
     @cached_property
     def kinds(self) -> Ints:
-        """What shape each variable's basis has, as a number."""
-        shapes = np.array([basis.shape for basis in self.bases], dtype=np.int64).reshape(-1, 2)
+        """What shapes each variable's basis and `members` have, as a number.
+
+        The scores of a variable with pooled states may add a column, so that the shape of a basis
+        does not tell how many groups there are.
+        """
+        both = zip(self.bases, self.groups, strict=True)
+        found = [(*basis.shape, int(group.max()) + 1) for basis, group in both]
+        shapes = np.array(found, dtype=np.int64).reshape(-1, 3)
         return np.unique(shapes, axis=0, return_inverse=True)[1].ravel()
 
     @cached_property
