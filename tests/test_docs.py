@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from made_sets import write_sets
 
+import graftwork as gw
 from graftwork import datasets
 from graftwork.estimators import bootstrap
 
@@ -33,7 +34,7 @@ def test_how_to_pages_have_examples():
 
 def test_the_readme_shows_what_its_code_prints(tmp_path, monkeypatch, capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code, shown = re.search(r"```python\n(.*?)```\n\n((?:    .*\n)+)", text, re.DOTALL).groups()
+    code, shown = re.search(r"```python\n(.*?)```\n\n((?: {4}[^\n]*\n)+)", text, re.DOTALL).groups()
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == re.sub("^    ", "", shown, flags=re.MULTILINE)
@@ -108,3 +109,22 @@ def test_the_page_on_methods_names_every_method():
     for name, factory in RECIPES.items():
         assert f"`{name}`" in text
         assert f"recipes/{factory.__module__.rsplit('.', 1)[-1]}.py" in text
+
+
+def documented(names, home):
+    """Return those that can have a docstring of their own: not constants."""
+    return [name for name in names if callable(getattr(home, name))]
+
+
+@pytest.mark.parametrize("name", [*documented(gw.__all__, gw), "datasets", "exchange"])
+def test_every_exported_name_has_an_example(name):
+    text = inspect.getdoc(getattr(gw, name))
+    assert "Examples\n--------" in text
+    assert ">>>" in text.partition("Examples\n--------")[2]
+
+
+def test_every_exported_name_is_in_the_reference():
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, flags=re.MULTILINE))
+    modules = {"datasets", "exchange", "__version__"}
+    assert listed >= {*gw.__all__, *datasets.__all__} - modules
