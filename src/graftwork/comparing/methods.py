@@ -41,7 +41,7 @@ class Learner:
         """Return why a method may not set a parameter, None if it may."""
         reasons = {
             "lam": f"lam is one number for all methods: pass it to {self.caller} as lam=...",
-            "verbose": f"pass observer=... to {self.caller}; it is told of every method.",
+            "verbose": f"pass observer=... to {self.caller}; it is notified of every method.",
             **self.once,
         }
         return reasons.get(parameter)

@@ -134,7 +134,7 @@ def compare(
         At most this many rounds of a method, evenly spread, are evaluated on held-out rows and
         against the truth.
     observer : Observer, optional
-        Told of every method as a stage, and of its rounds.
+        Notified of every method as a stage, and of its rounds.
     **options
         Of `MarkovNetwork`, for all methods: penalty, loss, max_edges, max_seconds, tol, ...
 

@@ -69,7 +69,7 @@ def as_table(
         What missing cells are (None, NaN, NaT, pandas NA, masked, absent keys): an error, or one
         more state of their column, the last, called ``"(missing)"``.
     bins : int or mapping of name to int, optional
-        Columns of numbers that have more different values than this are grouped into so many bins
+        Columns of numbers that have more different values than this are grouped into that many bins
         that hold about equally many rows (by weight), fewer where many rows are equal: ordered
         states such as ``"<= 20"``, ``"(20, 35]"``, ``"> 35"``.
 

@@ -81,7 +81,7 @@ class ChainCRF(Estimator):
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int or Observer
-        1 writes a line a round to standard error; an Observer is told of every round.
+        1 writes one line per round to standard error; an Observer is notified of every round.
 
     Attributes
     ----------

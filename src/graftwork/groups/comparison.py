@@ -93,7 +93,7 @@ class GroupComparison:
         Signed, of pairs of binary and ordered variables.
     strength : GlobalStrength
     wanted : int
-        How many rows a group should have for tables of so many states.
+        How many rows a group should have for tables of this size.
     permutations : Permutations or None
     interrupted : bool
         Whether Ctrl-C ended the permutations early.
