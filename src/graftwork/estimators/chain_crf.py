@@ -57,7 +57,7 @@ class ChainCRF(Estimator):
     l2 : float
         Strength of the squared norm added to it (CRFsuite's ``c2`` by the number of sequences).
     select : int, optional
-        Features activated a round (the papers' M). Default: a fiftieth of the candidates, but no
+        Features activated per round (the papers' M). Default: a fiftieth of the candidates, but no
         fewer than 50.
     penalty : {"l1", "elastic-net", "group-l1", "l2", "none"}
         l1 (with l2: the elastic net) chooses single features; group-l1 attributes with all their

@@ -226,7 +226,7 @@ class ChainModel:
         return ("attribute", *before, "previous", "label", "weight")
 
     def records(self) -> list[Record]:
-        """Return one record a weight, the largest first.
+        """Return one record per weight, the largest first.
 
         ``attribute`` (None for moves from label to label), ``before`` (second order only) and
         ``previous`` (None where it does not matter) labels, ``label``, ``weight``.

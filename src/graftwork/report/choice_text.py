@@ -128,7 +128,7 @@ def _merit(basis: Basis, value: float) -> str:
         rows = f"{count(basis.n_rows, 'row')} held out"
         if basis.n_parts > 1:
             rows = f"rows held out, each of {basis.n_parts} parts in turn"
-        return f"predicts best (negative log pseudo-likelihood {value:.5g} nats a row, on {rows})"
+        return f"predicts best (negative log pseudo-likelihood {value:.5g} nats per row, on {rows})"
     if basis.how == "stars":
         return (
             f"is the smallest whose edges are stable over {count(basis.n_parts, 'subsample')} of "
