@@ -175,7 +175,8 @@ CHOICES = [
         LambdaChoice("held-out", 0.002, path=HELD_OUT),
         "Of 15 lambdas from 0.18 down to 0.0005, 0.002 predicts best (negative log "
         "pseudo-likelihood 3.0523 nats per row, on rows held out, each of 3 parts in turn). The "
-        "path stopped at 0.0005 because the criterion had risen for 3 values in a row. It went on below "
+        "path stopped at 0.0005 because the criterion had risen for 3 values in a row. It went on "
+        "below "
         "its planned end of 0.001 to make sure.",
     ),
     (
