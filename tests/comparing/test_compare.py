@@ -190,7 +190,7 @@ def test_every_method_is_compared_where_that_ends_soon():
         (["best-choise"], {}, "did you mean 'best-choice'"),
         ([], {}, "empty"),
         (7, {}, "no list of methods"),
-        ([7], {}, "7 is no method"),
+        ([7], {}, "7 is not a method"),
         ({"a": {"method": "frist-hit"}}, {}, "did you mean 'first-hit'"),
         ({"a": {"lam": 0.1}}, {}, "one number for all"),
         ({"a": {"penalti": "l1"}}, {}, "did you mean 'penalty'"),

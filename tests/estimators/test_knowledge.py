@@ -148,7 +148,7 @@ def test_trees_and_budgets_have_room_for_what_is_required():
         ({"forbidden": [("v0", "v0")]}, "forbidden: .* joins a column to itself"),
         ({"forbidden": ["v0v1"]}, "'v0v1' is no pair"),
         ({"required": ("v0", "v1")}, "'v0' is no pair"),
-        ({"required": [("v0", "v1", "v2")]}, r"is no pair of column names \(first, second\)"),
+        ({"required": [("v0", "v1", "v2")]}, r"is not a pair of column names \(first, second\)"),
         ({"candidates": "v0"}, "candidates must be a list of pairs"),
         ({"candidates": 3}, "candidates must be a list of pairs"),
         ({"candidates": {("v0", "v1"): 1}}, "candidates must be a list of pairs"),

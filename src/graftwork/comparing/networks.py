@@ -235,7 +235,8 @@ def _seed(random_state: Any) -> int:
         return int(np.random.default_rng(random_state).integers(2**31))
     except (TypeError, ValueError):
         raise ParameterError(
-            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+            f"random_state={random_state!r} is not a seed; use a whole number of at least 0, "
+            "or None."
         ) from None
 
 

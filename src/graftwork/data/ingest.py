@@ -29,7 +29,8 @@ _RESHAPE = (
     "array.reshape(1, -1) if it is one row."
 )
 _NO_STATE = (
-    "missing is no state of that variable here: drop those rows, impute those cells, or learn with "
+    "missing is not a state of that variable here: drop those rows, impute those cells, or "
+    "learn with "
     "missing='state', 'available-case' or 'impute'"
 )
 

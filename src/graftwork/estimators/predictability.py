@@ -309,7 +309,7 @@ def _part_sums(
 
     Of each variable the weight of the cells, of those predicted right, of those in the most
     frequent state, and the losses; the weight in each state; how many rows there are, their
-    weight, how many have some, and how many one that is no whole number.
+    weight, how many have some, and how many one that is not a whole number.
     """
     cards = model.potentials.layout.cards.tolist()
     rows = _rows_of(table, model, how, owner)

@@ -375,7 +375,8 @@ class GroupComparison:
         places = np.flatnonzero((self.pairs == ends).all(axis=1))
         if not len(places):
             raise DataError(
-                f"{a!r} and {b!r} were not compared: they are no edge of any group's network, nor "
+                f"{a!r} and {b!r} were not compared: they are not an edge of any group's "
+                "network, nor "
                 "of that of all rows."
             )
         return int(places[0])
