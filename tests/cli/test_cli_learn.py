@@ -275,7 +275,7 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     assert ("left out" in scored.err) == (policy == "drop-rows")
     if policy != "state":
         refused = graftwork("score", tmp_path / "model.gw", data, "--missing", "error")
-        assert "gaps.csv: row 5 has no a, and a missing cell is no state" in refused.err
+        assert "gaps.csv: row 5 has no a, and a missing cell is not a state" in refused.err
         assert "--missing available-case lets the observed cells" in refused.err
         shown = graftwork("show", tmp_path / "model.gw").out
         assert f"missing       {policy}: 33 cells, in 33 rows" in shown

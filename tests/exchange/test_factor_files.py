@@ -273,7 +273,7 @@ def test_tampered_files_are_read_or_refused(data, suffix, tmp_path_factory):
 def test_binary_files_are_refused(tmp_path):
     path = tmp_path / "net.uai"
     path.write_bytes(b"MARKOV\xff\x00")
-    with pytest.raises(ModelFileError, match="it is no text"):
+    with pytest.raises(ModelFileError, match="it is not text"):
         gw.load(path)
     with pytest.raises(ModelFileError, match="cannot read"):
         gw.load(tmp_path, format="uai")
