@@ -512,7 +512,7 @@ def test_texts_that_mean_missing_add_to_the_usual_ones(graftwork, tmp_path):
     told = graftwork(*common)
     assert told.code == 0
     assert "missing, --missing-values mood:9 says so" not in told.out  # the file has 9 as an age
-    assert "Column 'mood' has 9 beside other answers" in " ".join(told.out.split())
+    assert "Column 'mood' has 9 among other answers" in " ".join(told.out.split())
     assert "--missing-values mood:9 says so when a file is read" in " ".join(told.out.split())
     assert graftwork(*common, "--missing-values", "?", "--missing-values", "mood:9").code == 0
     assert load(tmp_path / "model.gw").states == {"mood": (1, 2, 3), "age": (9, 22, 31, 44)}
