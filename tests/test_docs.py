@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from made_sets import write_sets
 
+import graftwork as gw
 from graftwork import datasets
 from graftwork.estimators import bootstrap
 
@@ -27,7 +28,16 @@ def short(page):
 
 
 def test_how_to_pages_have_examples():
-    assert {ROOT / "README.md", *(ROOT / "docs").glob("*.md")} <= set(PAGES)
+    pages = {*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "coming-from").glob("*.md")}
+    assert {ROOT / "README.md", *pages} - {ROOT / "docs" / "coming-from" / "index.md"} <= set(PAGES)
+
+
+def test_the_readme_shows_what_its_code_prints(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n\n((?: {4}[^\n]*\n)+)", text, re.DOTALL).groups()
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out == re.sub("^    ", "", shown, flags=re.MULTILINE)
 
 
 def test_every_column_of_a_bootstrap_is_explained():
@@ -53,8 +63,8 @@ def test_every_python_block_of_a_page_runs_in_order(page, tmp_path, monkeypatch)
         exec(compile(block, str(page), "exec"), names)
 
 
-def test_loaders_take_the_arguments_that_the_readme_gives_them():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_loaders_take_the_arguments_that_their_page_gives_them():
+    text = (ROOT / "docs" / "data-sets.md").read_text(encoding="utf-8")
     calls = re.findall(r"`(load_\w+\(.*?\))`", text)
     called = set()
     for call in calls:
@@ -63,7 +73,7 @@ def test_loaders_take_the_arguments_that_the_readme_gives_them():
         inspect.signature(getattr(datasets, node.func.id)).bind(*node.args, **options)
         called.add(node.func.id)
     loaders = {name for name in datasets.__all__ if name.startswith("load_")}
-    assert called == loaders - {"load_mushroom"}  # which is in the first example
+    assert called == loaders
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=short)
@@ -92,10 +102,29 @@ def test_files_of_the_checkout_that_are_named_exist(page):
             assert any(list(place.glob(path)) for place in places), path
 
 
-def test_the_readme_names_every_method():
+def test_the_page_on_methods_names_every_method():
     from graftwork.recipes import RECIPES
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     for name, factory in RECIPES.items():
         assert f"`{name}`" in text
         assert f"recipes/{factory.__module__.rsplit('.', 1)[-1]}.py" in text
+
+
+def documented(names, home):
+    """Return those that can have a docstring of their own: not constants."""
+    return [name for name in names if callable(getattr(home, name))]
+
+
+@pytest.mark.parametrize("name", [*documented(gw.__all__, gw), "datasets", "exchange"])
+def test_every_exported_name_has_an_example(name):
+    text = inspect.getdoc(getattr(gw, name))
+    assert "Examples\n--------" in text
+    assert ">>>" in text.partition("Examples\n--------")[2]
+
+
+def test_every_exported_name_is_in_the_reference():
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, flags=re.MULTILINE))
+    exported = {*gw.__all__, *gw.datasets.__all__, *gw.exchange.__all__}
+    assert listed >= exported - {"datasets", "exchange", "__version__"}

@@ -38,7 +38,7 @@ CriterionName = Literal[
 ]
 
 LEARNING, LIMITS, READING = "Learning", "Limits", "Reading the file"
-KNOWLEDGE = "Prior knowledge (A~B, or a file with two names a line; repeat for more)"
+KNOWLEDGE = "Prior knowledge (A~B, or a file with two names per line; repeat for more)"
 
 
 class Check(Protocol):
@@ -258,7 +258,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         '{"pseudolikelihood", "likelihood"}',
         """The joint pseudo-likelihood needs no inference and is exact. The likelihood needs
         inference but no rows once the pairs are counted.""",
-        help="What is minimised.",
+        help="The loss that is minimised.",
     ),
     Parameter(
         "inference", "auto", _FREE, '{"auto", "exact", "bp", "trw"} or Engine',
@@ -314,7 +314,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "fdr", 0.01, Number(above=0, below=1), "float",
         """For goal="structure": the false discovery rate, the share of false edges among those
         kept that is accepted on average. .05 finds more.""",
-        help="For the goal structure: share of the edges that may be false.",
+        help="For the goal structure: the share of false edges accepted among those kept.",
         metavar="SHARE",
     ),
     Parameter(
@@ -337,22 +337,23 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "required", None, _FREE, "pairs", "Edges that are always there, without a penalty.",
         within="knowledge",
-        help="Edges that are always there.", metavar="A~B|FILE", panel=KNOWLEDGE,
+        help="Edges that are always in the network.", metavar="A~B|FILE", panel=KNOWLEDGE,
     ),
     Parameter(
-        "forbidden", None, _FREE, "pairs", "Edges that are never there.",
+        "forbidden", None, _FREE, "pairs", "Edges that are never in the network.",
         within="knowledge",
-        help="Edges that are never there.", metavar="A~B|FILE", panel=KNOWLEDGE,
+        help="Edges that are never in the network.", metavar="A~B|FILE", panel=KNOWLEDGE,
     ),
     Parameter(
-        "candidates", None, _FREE, "pairs", "The only edges there may be.",
+        "candidates", None, _FREE, "pairs", "The only edges that are allowed.",
         within="knowledge",
-        help="The only edges there may be.", metavar="A~B|FILE", panel=KNOWLEDGE,
+        help="The only edges that are allowed.", metavar="A~B|FILE", panel=KNOWLEDGE,
     ),
     Parameter(
         "penalty_weights", None, _FREE, "factors", "What lam is multiplied by for single edges.",
         within="knowledge",
-        help="Two names and a factor of the edge's penalty a line: 0 is none, inf forbids it.",
+        help="A file with two names and a factor for the edge's penalty per line: 0 means no "
+        "penalty, inf forbids the edge.",
         metavar="FILE", panel=KNOWLEDGE,
     ),
     Parameter(
@@ -392,9 +393,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "bins", None, _FREE, "int or dict {name: int}, optional",
-        """Columns of numbers with more different values than this are grouped into so many ordered
-        bins of about equally many rows: states such as "<= 20", "(20, 35]", "> 35". A dict does
-        so for some columns. New numbers find their bins by these names. See docs/bins.md.""",
+        """Columns of numbers with more different values than this are grouped into that many
+        ordered bins of about equally many rows: states such as "<= 20", "(20, 35]", "> 35". A
+        dict does so for some columns. New numbers find their bins by these names. See
+        docs/bins.md.""",
         help="Group columns of numbers with more than N different values into N ordered bins of "
         "about equally many rows; age:5 does so for one column. Repeat for more.",
         metavar="N|NAME:N", panel=READING,
@@ -424,8 +426,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         their rows; unknown, a missing neighbour counting as a state drawn from networks learned
         before; or drawn like that and then learned from like others. ``max_seconds`` is for all of
         these networks together, other limits for each.""",
-        help="What missing cells are: an error, a state of their own, a reason to drop their rows, "
-        "unknown (available-case: the rest of the row is used), or drawn (impute).",
+        help="How to treat missing cells: as an error, a state of their own, a reason to drop "
+        "rows, unknown (available-case: the rest of the row is used), or drawn (impute).",
         panel=READING,
     ),
     Parameter(
@@ -449,7 +451,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "verbose", 0, _FREE, "int or Observer",
-        "1 writes a line a round to standard error; an Observer is told of every round.",
+        "1 writes one line per round to standard error; an Observer is notified of every round.",
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse what is no whole number of at least ``least``.
+    """Refuse what is not a whole number of at least ``least``.
 
     Examples
     --------

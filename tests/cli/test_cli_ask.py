@@ -87,8 +87,8 @@ def test_sample_then_score(graftwork, model, model_file, tmp_path):
     assert result.code == 0, result.err
     table = model.sample(50, None, 1)
     nlpl = -model.log_pseudo_likelihood(table)
-    assert f"{nlpl.mean():.6f} nats a row" in result.out
-    assert f"{model.log_prob(table).mean():.6f} nats a row, exact" in result.out
+    assert f"{nlpl.mean():.6f} nats per row" in result.out
+    assert f"{model.log_prob(table).mean():.6f} nats per row, exact" in result.out
     with open(scores, newline="") as file:
         written = list(csv.DictReader(file))
     np.testing.assert_allclose([float(row["nlpl"]) for row in written], nlpl)

@@ -29,7 +29,9 @@ def model_file(tmp_path):
 def test_models_go_there_and_back(graftwork, model_file, tmp_path):
     result = graftwork("convert", model_file, tmp_path / "net.uai")
     assert result.code == 0
-    assert result.out.startswith(f"{tmp_path / 'net.uai'} (uai), with net.uai.names.json beside it")
+    assert result.out.startswith(
+        f"{tmp_path / 'net.uai'} (uai), with net.uai.names.json next to it"
+    )
     assert "Not in it: how it was learned" in result.out.replace("\n", " ")
     assert graftwork("convert", tmp_path / "net.uai", tmp_path / "back.gw").code == 0
     there, back = gw.load(model_file), gw.load(tmp_path / "back.gw")

@@ -304,7 +304,7 @@ def test_labels_known_only_to_the_test_count_as_wrong(graftwork, train, tmp_path
         (["train.txt", "--template", "chunkin"], "did you mean 'chunking'?"),
         (["train.txt", "--template", "absent.tpl"], "there is no such file"),
         (["train.txt", "--types", "NX"], "there is no chunk type 'NX'"),
-        (["tags.txt", "--types", "NP"], "'NN' is no chunk tag"),
+        (["tags.txt", "--types", "NP"], "'NN' is not a chunk tag"),
         (["absent.txt", "--lam", "0.1", "--c1", "1"], "--lam and --c1 are both given"),
         (["absent.txt", "--lam", "0"], "--lam must be a number greater than 0"),
         (["absent.txt", "--lam", "few"], "'--lam'"),

@@ -275,7 +275,7 @@ def test_missing_cells(graftwork, chain_csv, tmp_path, policy):
     assert ("left out" in scored.err) == (policy == "drop-rows")
     if policy != "state":
         refused = graftwork("score", tmp_path / "model.gw", data, "--missing", "error")
-        assert "gaps.csv: row 5 has no a, and a missing cell is no state" in refused.err
+        assert "gaps.csv: row 5 has no a, and a missing cell is not a state" in refused.err
         assert "--missing available-case lets the observed cells" in refused.err
         shown = graftwork("show", tmp_path / "model.gw").out
         assert f"missing       {policy}: 33 cells, in 33 rows" in shown
@@ -512,7 +512,7 @@ def test_texts_that_mean_missing_add_to_the_usual_ones(graftwork, tmp_path):
     told = graftwork(*common)
     assert told.code == 0
     assert "missing, --missing-values mood:9 says so" not in told.out  # the file has 9 as an age
-    assert "Column 'mood' has 9 beside other answers" in " ".join(told.out.split())
+    assert "Column 'mood' has 9 among other answers" in " ".join(told.out.split())
     assert "--missing-values mood:9 says so when a file is read" in " ".join(told.out.split())
     assert graftwork(*common, "--missing-values", "?", "--missing-values", "mood:9").code == 0
     assert load(tmp_path / "model.gw").states == {"mood": (1, 2, 3), "age": (9, 22, 31, 44)}

@@ -61,7 +61,7 @@ def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):
     ("words", "sentence"),
     [
         (["--criterion", "k-fold"], "--criterion k-fold does not serve --goal structure"),
-        (["--goal", "prediction", "--criterion", "k-fold:folds"], "is no OPTION=VALUE"),
+        (["--goal", "prediction", "--criterion", "k-fold:folds"], "is not OPTION=VALUE"),
         (["--goal", "prediction", "--criterion", "k-fold:folds=x"], "must be a number"),
         (["--goal", "prediction", "--criterion", "k-fold:gamma=1"], "'gamma' is not known"),
         (["--goal", "truth"], "truth"),

@@ -29,9 +29,9 @@ def test_all_scores_as_text_json_and_files(graftwork, model, model_file, rows_fi
     result = graftwork(*words, "--out", out, "--per-row", per_row)
     expected = evaluate(model, model.sample(40, None, 1), [("rain", "visits"), ("visits", "wet")])
     shown = lines_of(result)
-    assert shown["NLPL"].startswith(f"{expected.nlpl:.6f} nats a row")
-    assert shown["log-likelihood"] == f"{expected.log_likelihood:.6f} nats a row, exact"
-    assert shown["CMLL"] == f"{expected.cmll:.6f} nats a variable, exact"
+    assert shown["NLPL"].startswith(f"{expected.nlpl:.6f} nats per row")
+    assert shown["log-likelihood"] == f"{expected.log_likelihood:.6f} nats per row, exact"
+    assert shown["CMLL"] == f"{expected.cmll:.6f} nats per variable, exact"
     assert shown["edges"] == "2 found, 2 true, 1 both"
     assert shown["F1"] == "0.500000"
     assert shown["Hamming"] == "2"

@@ -189,8 +189,8 @@ def test_every_method_is_compared_where_that_ends_soon():
     [
         (["best-choise"], {}, "did you mean 'best-choice'"),
         ([], {}, "empty"),
-        (7, {}, "no list of methods"),
-        ([7], {}, "7 is no method"),
+        (7, {}, "not a list of methods"),
+        ([7], {}, "7 is not a method"),
         ({"a": {"method": "frist-hit"}}, {}, "did you mean 'first-hit'"),
         ({"a": {"lam": 0.1}}, {}, "one number for all"),
         ({"a": {"penalti": "l1"}}, {}, "did you mean 'penalty'"),
@@ -202,7 +202,7 @@ def test_every_method_is_compared_where_that_ends_soon():
         (["first-hit"], {"penalty": "l7"}, "penalty"),
         (["first-hit"], {"lam": 0}, "lam"),
         (["first-hit"], {"lam": "aut"}, "auto"),
-        (["first-hit"], {"random_state": "x"}, "no seed"),
+        (["first-hit"], {"random_state": "x"}, "not a seed"),
         (["first-hit"], {"points": 1}, "points"),
     ],
 )

@@ -266,7 +266,7 @@ def test_budgets_and_different_objectives_are_named(chains):
         ("best-choice", {}, "method='best-choice' is not known"),
         (["grafting-lite"], {}, "did you mean 'grafting-light'"),
         ([], {}, "methods is empty"),
-        (7, {}, "no list of methods"),
+        (7, {}, "not a list of methods"),
         ([7], {}, "dict of ChainCRF's arguments"),
         ({"a": {"lam": 1}}, {}, "pass it to compare_chains as lam="),
         ("full", {"max_edges": 1}, "option='max_edges' is not known"),

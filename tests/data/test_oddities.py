@@ -229,7 +229,7 @@ def test_an_order_with_no_answer_among_its_states_is_remarked_on():
     words = ["never", "often", "always", "no answer"]
     answers = pd.Categorical(RNG.choice(words, 200), words, ordered=True)
     (told,) = column_remarks(gw.as_table(pd.DataFrame({"q": answers, "b": [0, 1] * 100})))
-    assert told.startswith("Column 'q' has no answer beside other answers")
+    assert told.startswith("Column 'q' has no answer among other answers")
 
 
 def test_what_a_remark_says_about_missing_answers_works(tmp_path):
@@ -246,7 +246,7 @@ def test_what_a_remark_says_about_missing_answers_works(tmp_path):
     )
     codes, texts = net.data_.remarks[:2]
     assert (
-        "Columns 'mood', 'sleep' have 99 beside other answers, which looks like no answer" in codes
+        "Columns 'mood', 'sleep' have 99 among other answers, which looks like no answer" in codes
     )
     assert "missing_values={'mood': ['99'], 'sleep': ['99']} says so when a file is read" in codes
     assert "missing_values={'work': [\"don't know\"]}" in texts

@@ -545,7 +545,7 @@ def test_weights_of_sequences():
         (1, 2): "weights have shape (2,), but X has 3 sequences; give one weight per sequence",
         (1, 2, np.nan): "the weight of sequence 2 is nan",
         (1, -2, 1): "the weight of sequence 1 is negative (-2)",
-        (0, 0, 0): "all weights are zero; one sequence at least must count",
+        (0, 0, 0): "all weights are zero; at least one sequence must count",
         ("a", "b", "c"): "weights must be numbers, one per sequence",
     }.items():
         with pytest.raises(DataError, match=re.escape(message)):

@@ -253,7 +253,7 @@ def test_jester_refuses(folder):
             load_jester(folder, **options)
     path = folder / "jester" / FILES["jester"]
     np.savez(path, ratings_x100=np.full((3, 100), 1001, dtype=np.int16))
-    with pytest.raises(DataError, match="1001 is no rating"):
+    with pytest.raises(DataError, match="1001 is not a rating"):
         load_jester(folder)
     np.savez(path, ratings_x100=np.full((3, 100), 9900, dtype=np.int16))
     with pytest.raises(DataError, match="0 users rated 100 jokes"):

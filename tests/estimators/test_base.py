@@ -87,5 +87,5 @@ def test_weights_are_routed_where_they_are_asked_for():
         alone = gw.MarkovNetwork(lam=search.best_params_["lam"]).fit(ROWS, sample_weight=weights)
         assert search.best_estimator_.objective_ == alone.objective_
         assert gw.ChainCRF().set_predict_request(lengths=True).get_metadata_routing()
-        with pytest.raises(TypeError, match=r"fit takes \['sample_weight'\] beside X and y"):
+        with pytest.raises(TypeError, match=r"fit takes \['sample_weight'\] besides X and y"):
             net.set_fit_request(weight=True)

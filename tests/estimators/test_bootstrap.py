@@ -356,7 +356,7 @@ def test_fits_that_warn_are_counted(monkeypatch):
         ({"n": 0}, "n must be a whole number"),
         ({"n": 2.5}, "n must be a whole number"),
         ({"n": 2, "n_jobs": 0}, "n_jobs"),
-        ({"n": 2, "random_state": "x"}, "no seed"),
+        ({"n": 2, "random_state": "x"}, "not a seed"),
         ({"n": 2, "case_dropping": [0.5, 1.0]}, "between 0 and 1"),
         ({"n": 2, "case_dropping": 0.5}, "between 0 and 1"),
         ({"n": 2, "case_dropping": [0.0]}, "greater than 0"),

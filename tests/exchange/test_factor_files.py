@@ -117,7 +117,7 @@ def test_names_of_another_network_are_refused(tmp_path):
         gw.load(tmp_path / "net.uai")
     for text in ("", "{}", "[1]", '{"format": "graftwork-names", "version": 1, "variables": 3}'):
         (tmp_path / "net.uai.names.json").write_text(text)
-        with pytest.raises(ModelFileError, match="is no file of names"):
+        with pytest.raises(ModelFileError, match="is not a file of names"):
             gw.load(tmp_path / "net.uai")
 
 
@@ -204,7 +204,7 @@ def test_products_of_pairs_are_split(seed, cards):
 
 def test_others_are_refused(tmp_path):
     a, b, c = np.ogrid[:2, :2, :2]
-    with pytest.raises(ValueError, match="3 variables that is no product of pairs"):
+    with pytest.raises(ValueError, match="3 variables that is not a product of pairs"):
         split(Factor((0, 1, 2), 1.0 * a * b * c))
     with pytest.raises(ValueError, match="3 variables with impossible states"):
         split(Factor((0, 1, 2), np.where(a * b * c, -np.inf, 0.0)))
@@ -273,7 +273,7 @@ def test_tampered_files_are_read_or_refused(data, suffix, tmp_path_factory):
 def test_binary_files_are_refused(tmp_path):
     path = tmp_path / "net.uai"
     path.write_bytes(b"MARKOV\xff\x00")
-    with pytest.raises(ModelFileError, match="it is no text"):
+    with pytest.raises(ModelFileError, match="it is not text"):
         gw.load(path)
     with pytest.raises(ModelFileError, match="cannot read"):
         gw.load(tmp_path, format="uai")

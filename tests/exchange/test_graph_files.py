@@ -134,7 +134,7 @@ def test_names_are_told_apart_by_their_texts(suffix, tmp_path):
     path = tmp_path / f"net.{suffix}"
     with pytest.raises(DataError, match="'1' are the same text"):
         gw.PairwiseMRF({1: [0], "1": [0]}).export(path)
-    with pytest.raises(DataError, match="no text that a file can hold"):
+    with pytest.raises(DataError, match="not a text that a file can hold"):
         gw.PairwiseMRF({"\ud800": [0]}).export(path)
     assert not path.exists()
 

@@ -123,7 +123,7 @@ def test_impossible_states_reach_pgmpy_and_come_back():
 
 def test_bayesian_networks_of_pgmpy_are_told_from_markov_networks():
     models = peer("pgmpy.models")
-    with pytest.raises(DataError, match="is no Markov network of pgmpy"):
+    with pytest.raises(DataError, match="is not a Markov network of pgmpy"):
         exchange.from_pgmpy(models.DiscreteBayesianNetwork([("a", "b")]))
 
 
@@ -195,7 +195,7 @@ def test_we_read_files_of_pyagrum(seed, tmp_path):
 
 def test_bayesian_networks_of_pyagrum_are_told_from_markov_random_fields():
     gum = peer("pyagrum")
-    with pytest.raises(DataError, match="is no Markov random field of pyAgrum"):
+    with pytest.raises(DataError, match="is not a Markov random field of pyAgrum"):
         exchange.from_pyagrum(gum.fastBN("a->b"))
 
 

@@ -1,4 +1,4 @@
-"""Ordered variables in comparisons of groups: one signed number a pair, the same in all groups."""
+"""Ordered variables in comparisons of groups: one signed number per pair, equal in all groups."""
 
 import numpy as np
 import pandas as pd

@@ -441,7 +441,7 @@ WRONG_KINDS = {
     "fractions of attributes": {"vote_attributes": np.array([0.5])},
     "a list of weights": {"vote_weights": [1.0]},
     "labels that cannot be hashed": {"labels": (["a"], "b")},
-    "an order that is no whole number": {"order": 1.0},
+    "an order that is not a whole number": {"order": 1.0},
 }
 
 

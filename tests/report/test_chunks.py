@@ -223,5 +223,5 @@ def test_what_does_not_fit(score, truth, predicted, said):
 @pytest.mark.parametrize("label", ["NN", "X-NP", "", "-", "b-NP", 1, None, "OO-A", "O-A"])
 def test_labels_that_are_no_chunk_tags(label):
     assert not is_chunk_tag(label)
-    with pytest.raises(DataError, match=r"sequence 1 .* is no chunk tag .*label_scores"):
+    with pytest.raises(DataError, match=r"sequence 1 .* is not a chunk tag .*label_scores"):
         chunk_scores([["O"], ["O"]], [["O"], [label]])

@@ -174,14 +174,15 @@ CHOICES = [
     (
         LambdaChoice("held-out", 0.002, path=HELD_OUT),
         "Of 15 lambdas from 0.18 down to 0.0005, 0.002 predicts best (negative log "
-        "pseudo-likelihood 3.0523 nats a row, on rows held out, each of 3 parts in turn). The path "
-        "stopped at 0.0005 because the criterion had risen for 3 values in a row. It went on below "
+        "pseudo-likelihood 3.0523 nats per row, on rows held out, each of 3 parts in turn). The "
+        "path stopped at 0.0005 because the criterion had risen for 3 values in a row. It went on "
+        "below "
         "its planned end of 0.001 to make sure.",
     ),
     (
         LambdaChoice("held-out", 0.002, "rounds", path=replace(HELD_OUT, end=None, planned=None)),
         "Of 15 lambdas from 0.18 down to 0.0005, 0.002 predicts best (negative log "
-        "pseudo-likelihood 3.0523 nats a row, on rows held out, each of 3 parts in turn). The "
+        "pseudo-likelihood 3.0523 nats per row, on rows held out, each of 3 parts in turn). The "
         "search was cut short (the round budget was reached): smaller ones might be better.",
     ),
     (

@@ -180,7 +180,7 @@ def test_groups_have_colours_and_shapes_and_colours_may_be_your_own():
     assert {drawn[name][1] for name in "abc"} != {drawn[name][1] for name in "def"}
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words[:2] == ["mood", "sleep"]
-    with pytest.raises(DataError, match="'no colour' for 'a', which is no colour"):
+    with pytest.raises(DataError, match="'no colour' for 'a', which is not a colour"):
         gw.plot_network(model, colors={"a": "no colour"})
 
 

@@ -146,7 +146,7 @@ def test_evaluate_takes_an_estimator():
     scores = gw.evaluate(net, data, truth=net)
     assert scores.f1 == 1.0
     assert scores.nlpl == pytest.approx(-net.score(data))
-    with pytest.raises(gw.DataError, match="a dict is no network"):
+    with pytest.raises(gw.DataError, match="a dict is not a network"):
         gw.evaluate({}, data)
 
 
@@ -174,7 +174,7 @@ def test_a_network_that_is_not_fitted_is_refused_as_such(ask):
 def test_what_is_no_network_is_refused():
     crf = gw.ChainCRF(lam=0.1).fit([[["w=a"], ["w=b"]]] * 9, [["A", "B"]] * 9)
     for other in (crf, 42):
-        with pytest.raises(gw.DataError, match="is no network; pass a PairwiseMRF"):
+        with pytest.raises(gw.DataError, match="is not a network; pass a PairwiseMRF"):
             gw.plot_network(other)
 
 

@@ -117,7 +117,7 @@ def test_whole_tables_that_tests_no_longer_ask_for_are_named():
         "Of 6 pairs with an ordered variable, 2 are not linear and have whole tables: a - b, "
         "b - c. "
         "All other edges of ordered variables lie along their scores. With all edges in place, "
-        "tests no longer tell it of b - c."
+        "tests no longer show it for b - c."
     )
     assert "no longer" not in shape_text(model, {"shapes_tested": 6, "curved": [[0, 1], [1, 2]]})
     for odd in ("?", [[9, 9]], [[0]], None):

@@ -32,8 +32,9 @@ from graftwork.version import __version__
 _INTRO = (
     "Learn sparse Markov networks from categorical data, and sparse chains that label "
     "sequences, and use them.\n\n"
-    "Start with: graftwork learn mushroom (a data set that comes along). It learns a network, says "
-    "in words what it found, and writes the model, its edges and a picture to the directory out."
+    "Start with: graftwork learn mushroom (a data set that is part of the package). It learns a "
+    "network, says in words what it found, and writes the model, its edges and a picture to the "
+    "directory out."
 )
 
 _EXAMPLES = """Examples:
@@ -98,7 +99,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Take the options that come before a command."""

@@ -64,7 +64,8 @@ AskInference = Annotated[
     opt.Inference,
     typer.Option(
         "--inference",
-        help="auto is exact where that is affordable, else bp; trw bounds the partition function.",
+        help="auto is exact where that is affordable, otherwise bp; trw bounds the partition "
+        "function.",
     ),
 ]
 
@@ -76,7 +77,8 @@ def score(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The true edges: a model file, or a CSV of two names a line, such as edges.csv.",
+            help="The true edges: a model file, or a CSV file with two names per line, such as "
+            "edges.csv.",
         ),
     ] = None,
     log_likelihood: Annotated[
@@ -92,18 +94,18 @@ def score(
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="--log-likelihood and --cmll.")] = False,
     per_row: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write one line a row here, as CSV.")
+        Path | None, typer.Option(metavar="FILE", help="Write one line per row to this CSV file.")
     ] = None,
     predictability: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write here, as CSV, how well each variable is told from all others; marginals "
-            "are those of these rows.",
+            help="Write to this CSV file how well each variable is predicted from all others; "
+            "marginals are those of these rows.",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the scores here, as JSON.")
+        Path | None, typer.Option(metavar="FILE", help="Write the scores to this JSON file.")
     ] = None,
     as_json: Json = False,
     sep: opt.Sep = None,
@@ -117,8 +119,9 @@ def score(
 ) -> None:
     """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
 
-    Missing cells, and what texts mean them, are as in learning unless told otherwise. Columns that
-    are no variables of the model are not read. Rows that do not fit into memory are read in parts.
+    Missing cells, and texts that mean missing, are treated as in learning unless options say
+    otherwise. Columns that are not variables of the model are not read. Rows that do not fit into
+    memory are read in parts.
     """
     from graftwork.cli.scoring import rows_to_score, write_each
     from graftwork.cli.truth import read_truth
@@ -237,7 +240,9 @@ def sample(
     model: opt.Model,
     rows: Annotated[int, typer.Argument(metavar="N", help="How many rows.", min=1)],
     given: opt.Given = None,
-    seed: Annotated[int | None, typer.Option(help="For the same rows again.", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed gives the same rows.", min=0)
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A CSV file instead of stdout.")
     ] = None,
@@ -295,13 +300,13 @@ def show(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A CSV of a variable and its group a line, for bridge centralities, and for "
-            "colours and a legend with --plot.",
+            help="A CSV file with a variable and its group per line, for bridge centralities, and "
+            "for colours and a legend with --plot.",
         ),
     ] = None,
     communities: opt.Communities = False,
 ) -> None:
-    """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
+    """Describe a network (variables, edges) or a chain (labels, weights): how it was learned."""
     from graftwork.cli.groups import read_groups
     from graftwork.estimators.centrality import communities_of
     from graftwork.exchange import load, read_info

@@ -42,7 +42,7 @@ Resamples = Annotated[
         "--n",
         "-n",
         metavar="N",
-        help="Resamples; and as many subsets.",
+        help="Number of resamples, and of subsets.",
         min=1,
         rich_help_panel=_BOOT,
     ),
@@ -100,7 +100,7 @@ def bootstrap(
 ) -> None:
     """Learn again from resamples of a table: which edges are sure, which centralities stable.
 
-    Limits are for each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
+    Limits apply to each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
     of its strength in all resamples, those with _if_edge of the resamples that have the edge),
     bootstrap_centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt,
     bootstrap.json, reference.gw (the network of all rows), bootstrap.png.

@@ -81,7 +81,7 @@ def compare(
 ) -> None:
     """Run several methods on a table at one lambda; compare what they reach and what they take.
 
-    Limits are for each method. Files: comparison.csv (a line per method), rounds.csv (every
+    Limits apply to each method. Files: comparison.csv (a line per method), rounds.csv (every
     round), comparison.txt, comparison.json and comparison.png (against time and counters).
     """
     # a wrong name is refused before a long file is read

@@ -98,7 +98,9 @@ def compare_chains(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("compare"),
     seed: opt.Seed = 0,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no figure.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")
+    ] = False,
     test: own.Test = None,
     template: own.TemplateOption = None,
     types: own.Types = None,
@@ -118,7 +120,7 @@ def compare_chains(
     """Run several methods on labelled sequences at one lambda; compare six criteria.
 
     Training time, negative log-likelihood of the training set, test error rate, features in the
-    end, features selected on the way, gradient evaluations. Limits are for each method. Files:
+    end, features selected on the way, gradient evaluations. Limits apply to each method. Files:
     comparison.csv (a line per method), rounds.csv (every round), comparison.txt, comparison.json
     and comparison.png (a panel per criterion, against the features per round if --select has
     several).

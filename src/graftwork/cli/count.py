@@ -37,7 +37,7 @@ _Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help="Files of rows (CSV, TSV, Parquet, Excel, SPSS), data sets that come along (adhd, "
+        help="Files of rows (CSV, TSV, Parquet, Excel, SPSS), data sets of the package (adhd, "
         "boredom, mushroom), or files of counts (.gwc). All have the same variables; their counts "
         "are added.",
     ),
@@ -46,7 +46,8 @@ _Missing = Annotated[
     opt.CountedMissing,
     typer.Option(
         "--missing",
-        help="What missing cells are: an error, one more state, or a reason to leave out the row.",
+        help="How to treat missing cells: as an error, one more state, or a reason to leave out "
+        "the row.",
         rich_help_panel=READING,
     ),
 ]

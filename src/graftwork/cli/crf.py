@@ -57,7 +57,9 @@ def crf(
     train: own.Train,
     test: own.Test = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path("out"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")
+    ] = False,
     template: own.TemplateOption = None,
     types: own.Types = None,
     sep: own.Sep = None,

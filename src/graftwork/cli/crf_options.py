@@ -96,7 +96,7 @@ Select = Annotated[
     int | None,
     typer.Option(
         metavar="M",
-        help="Features activated a round; default a fiftieth of the candidates.",
+        help="Features activated per round; by default a fiftieth of the candidates.",
         min=1,
         rich_help_panel=_LEARN,
     ),
@@ -127,12 +127,12 @@ MinCount = Annotated[
 MaxFeatures = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Stop at so many features.", min=0, rich_help_panel=_LIMITS
+        metavar="N", help="Stop at N features.", min=0, rich_help_panel=_LIMITS
     ),
 ]  # fmt: skip
 MaxIter = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Stop after so many rounds.", min=0, rich_help_panel=_LIMITS),
+    typer.Option(metavar="N", help="Stop after N rounds.", min=0, rich_help_panel=_LIMITS),
 ]
 PenaltyOption = Annotated[
     Penalty,

@@ -37,12 +37,12 @@ def explain(
     ] = 2,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write all contributions here, as CSV."),
+        typer.Option(metavar="FILE", help="Write all contributions to this CSV file."),
     ] = None,
     template: ModelTemplate = None,
     sep: own.Sep = None,
 ) -> None:
-    """Say for each token which features spoke for the label predicted, and for the next ones."""
+    """Say for each token which features spoke for the predicted label, and for the runners-up."""
     from graftwork.report.explanation import write_explanations
 
     chain, _, made_by, width = chain_and_template(model, template)

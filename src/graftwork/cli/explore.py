@@ -48,7 +48,7 @@ def explore(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A CSV of a variable and its group a line, to colour variables by.",
+            help="A CSV file with a variable and its group per line, to colour variables by.",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The page's title.")] = None,

@@ -32,7 +32,8 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
         text = read_bytes(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
-            f"{path.name}: cannot be read as text; give a CSV of a variable and its group a line."
+            f"{path.name}: cannot be read as text; give a CSV file with a variable and its "
+            "group per line."
         ) from error
     mark = guess_separator(text.splitlines()[:20], path.suffix)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)

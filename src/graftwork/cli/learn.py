@@ -135,7 +135,7 @@ def learn(
     holdout: Annotated[
         float | None,
         typer.Option(
-            help="Share of the rows to measure predictions on, by a second network learned from "
+            help="Share of the rows to test predictions on, by a second network learned from "
             "the others; 0 for none. Of rows read in parts none unless given, and at most 100,000.",
             min=0,
             max=0.9,
@@ -150,11 +150,11 @@ def learn(
 ) -> None:
     """Learn a network from all rows of a table; write model, edges, picture and summary.
 
-    Then a second one is learned without a tenth of the rows, to measure how well such networks
-    predict rows they have not seen. Limits are for each of the two. Further files:
-    predictability.csv (how well each variable is told from all others), centrality.csv.
+    A second network is then learned without a tenth of the rows, to measure how well such networks
+    predict rows they have not seen. Limits apply to each of the two. Further files:
+    predictability.csv (how well each variable is predicted from all others), centrality.csv.
 
-    Of a file of counts (graftwork count) nothing is measured: there are no rows.
+    With a file of counts (graftwork count) nothing is measured, since there are no rows.
     Rows that do not fit into memory are read in parts, and give the same network.
     """
     plan = Plan(data, out, reading, parts, holdout, seed, not no_plot, quiet, communities)

@@ -355,7 +355,7 @@ def _codes(
                 )
             if not gaps:
                 raise DataError(
-                    f"{where(k)} has no {name!s}, and a missing cell is no state of "
+                    f"{where(k)} has no {name!s}, and a missing cell is not a state of "
                     "that variable in the model: --missing available-case lets the observed cells "
                     "of such rows count, --missing drop-rows leaves them out."
                 )

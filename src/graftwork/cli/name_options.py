@@ -27,7 +27,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
             from graftwork.errors import ParameterError
 
             raise ParameterError(
-                f"{part!r} is no OPTION=VALUE in {text!r}: write NAME:OPTION=VALUE."
+                f"{part!r} is not OPTION=VALUE in {text!r}: write NAME:OPTION=VALUE."
             )
         options[key] = value
     return name, options

@@ -438,13 +438,16 @@ DryRun = Annotated[
 Sep = Annotated[
     str | None,
     typer.Option(
-        help=r"The separator, if not found by itself; \t is a tab.",
+        help=r"The separator, if it is not detected; \t is a tab.",
         callback=separator,
         rich_help_panel=READING,
     ),
 ]
 HeaderOption = Annotated[
-    Header, typer.Option("--header", help="Whether line 1 names columns.", rich_help_panel=READING)
+    Header,
+    typer.Option(
+        "--header", help="Whether the first line holds the column names.", rich_help_panel=READING
+    ),
 ]
 Weights = Annotated[
     str | None,
@@ -471,8 +474,8 @@ ScoredMissingOption = Annotated[
     ScoredMissing | None,
     typer.Option(
         "--missing",
-        help="What missing cells are: an error, unknown (available-case: the observed cells of the "
-        "row count), or a reason to leave out the row. By default as the model was learned.",
+        help="How to treat missing cells: as an error, unknown (available-case: the observed cells "
+        "of the row count), or a reason to leave out the row. By default as the model was learned.",
         rich_help_panel=READING,
     ),
 ]
@@ -533,9 +536,9 @@ EngineOption = Annotated[
     RowEngine | None,
     typer.Option(
         "--engine",
-        help="Where parts are looked at: from the disk, one after the other, if not given; kept "
-        "in the memory of processes, as many as --jobs; or of the workers of a Dask cluster, one "
-        "on this machine unless --scheduler says which.",
+        help="Where parts are processed: read from disk one after the other, if not given; kept in "
+        "the memory of processes, as many as --jobs; or in that of the workers of a Dask cluster, "
+        "on this machine unless --scheduler names another.",
         rich_help_panel=PARTS,
     ),
 ]
@@ -552,14 +555,16 @@ Scheduler = Annotated[
 PenalizeUnary = Annotated[
     bool,
     typer.Option(
-        "--penalize-unary", help="Penalise unaries too, as strongly.", rich_help_panel=LEARNING
+        "--penalize-unary",
+        help="Penalise unary potentials too, as strongly as edges.",
+        rich_help_panel=LEARNING,
     ),
 ]
 UnaryLam = Annotated[
     float | None,
     typer.Option(
         metavar="NUMBER",
-        help="Penalise unaries with a lambda of their own.",
+        help="Penalise unary potentials with a lambda of their own.",
         min=0,
         rich_help_panel=LEARNING,
     ),
@@ -579,7 +584,7 @@ Communities = Annotated[
     ),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only write the files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")]
 Jobs = Annotated[
     int | None,
     typer.Option(metavar="N", help="Threads; all cores if not given.", rich_help_panel=LEARNING),

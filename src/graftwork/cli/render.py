@@ -273,7 +273,7 @@ def _held(info: dict[str, Any]) -> str | None:
     others = held.get("learned_from")
     whose = f" of a network learned from {others:,} others" if others else ""
     return (
-        f"NLPL {held['nlpl']:.4f} nats a row on {held['rows']:,} rows{whose} "
+        f"NLPL {held['nlpl']:.4f} nats per row on {held['rows']:,} rows{whose} "
         f"(independent variables: {held['independent_nlpl']:.4f})"
     )
 
@@ -286,13 +286,13 @@ def scores_text(scores: Scores) -> str:
     each = f"{scores.nlpl_of_a_cell:.6f} {cell_word(scores.n_incomplete)}"
     rows = [
         ["rows", f"{scores.n_rows:,}{f' ({gaps})' if gaps else ''}"],
-        ["NLPL", f"{scores.nlpl:.6f} nats a row, {each}"],
+        ["NLPL", f"{scores.nlpl:.6f} nats per row, {each}"],
     ]
     if scores.log_likelihood is not None:
-        rows.append(["log-likelihood", f"{scores.log_likelihood:.6f} nats a row, exact"])
+        rows.append(["log-likelihood", f"{scores.log_likelihood:.6f} nats per row, exact"])
     if scores.cmll is not None:
         how = cmll_words(scores.cmll_exact, scores.cmll_unconverged)
-        rows.append(["CMLL", f"{scores.cmll:.6f} nats a variable, {how}"])
+        rows.append(["CMLL", f"{scores.cmll:.6f} nats per variable, {how}"])
     if scores.edges is not None:
         edges = scores.edges
         counts = f"{edges.n_edges:,} found, {edges.n_true:,} true, {edges.n_hits:,} both"

@@ -76,7 +76,8 @@ def impute(
     model: opt.Model,
     data: opt.Rows,
     draw: Annotated[
-        bool, typer.Option("--draw", help="Draw states, in place of the most probable ones.")
+        bool,
+        typer.Option("--draw", help="Draw states instead of filling in the most probable ones."),
     ] = False,
     seed: opt.Seed = 0,
     out: OutFile = None,
@@ -88,7 +89,7 @@ def impute(
 ) -> None:
     """Write a file again with its missing cells filled: the most probable states of each row.
 
-    Columns that are no variables of the model stay as they are.
+    Columns that are not variables of the model stay as they are.
     """
     import numpy as np
 

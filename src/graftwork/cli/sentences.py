@@ -182,7 +182,7 @@ def keep_types_of_training(corpus: Corpus, types: Sequence[str]) -> Corpus:
 
 
 def keep_types_of_test(corpus: Corpus, types: Sequence[str]) -> Corpus:
-    """Return the sentences with these chunks only; what is no chunk tag stays, and is wrong."""
+    """Return the sentences with these chunks only; what is not a chunk tag stays, and is wrong."""
     from graftwork.report.chunk_tags import is_chunk_tag, keep_types
 
     if not types or corpus.labels is None:

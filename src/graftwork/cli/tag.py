@@ -48,7 +48,8 @@ def tag(
     marginals: Annotated[
         bool,
         typer.Option(
-            "--marginals", help="Behind the predicted label, the probability of each as LABEL:P."
+            "--marginals",
+            help="After the predicted label, print the probability of each label as LABEL:P.",
         ),
     ] = False,
     template: ModelTemplate = None,

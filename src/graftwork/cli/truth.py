@@ -74,7 +74,7 @@ def _read_text(path: Path, names: Sequence[Any]) -> list[tuple[int, list[str]]]:
         if len(cells) < 2 or not all(cells[:2]):
             raise DataError(
                 f"{path.name}: line {line} does not have two names, but {','.join(cells)!r}; "
-                "write one edge a line, such as rain,wet."
+                "write one edge per line, such as rain,wet."
             )
     return rows
 
@@ -87,7 +87,8 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path.name}: is neither a model file nor UTF-8 text; give a CSV of two names a line."
+            f"{path.name}: is neither a model file nor UTF-8 text; give a CSV file with two "
+            "names per line."
         ) from error
     mark = guess_separator(text.splitlines()[:_FIRST_LINES], path.suffix)
     lines = io.StringIO(text, newline="")

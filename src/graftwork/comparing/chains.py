@@ -125,7 +125,7 @@ def compare_chains(
     lengths, sample_weight : optional
         As in `ChainCRF.fit`.
     observer : Observer, optional
-        Told of every method as a stage, and of its rounds.
+        Notified of every method as a stage, and of its rounds.
     **options
         Of `ChainCRF`, for all methods: penalty, l2, order, max_seconds, tol, n_jobs, ...
 

@@ -41,7 +41,7 @@ class Learner:
         """Return why a method may not set a parameter, None if it may."""
         reasons = {
             "lam": f"lam is one number for all methods: pass it to {self.caller} as lam=...",
-            "verbose": f"pass observer=... to {self.caller}; it is told of every method.",
+            "verbose": f"pass observer=... to {self.caller}; it is notified of every method.",
             **self.once,
         }
         return reasons.get(parameter)
@@ -87,7 +87,7 @@ def make_entries(methods: Any, learner: Learner) -> tuple[Entry, ...]:
         pairs = [_labelled(each, learner) for spec in methods for each in _spread(spec, learner)]
     else:
         names = ", ".join(learner.methods)
-        raise ParameterError(f"methods={methods!r} is no list of methods; name some of {names}.")
+        raise ParameterError(f"methods={methods!r} is not a list of methods; name some of {names}.")
     if not pairs:
         raise ParameterError(f"methods is empty; name some of {', '.join(learner.methods)}.")
     labels = distinct(label for label, _ in pairs)
@@ -130,7 +130,7 @@ def _settings(spec: Any, learner: Learner) -> dict[str, Any]:
     if not isinstance(spec, Mapping):
         name = learner.estimator.__name__
         raise ParameterError(
-            f"{spec!r} is no method; use a name, a Recipe, or a dict of {name}'s arguments."
+            f"{spec!r} is not a method; use a name, a Recipe, or a dict of {name}'s arguments."
         )
     for name in spec:
         if (reason := learner.reason(name)) is not None:

@@ -134,7 +134,7 @@ def compare(
         At most this many rounds of a method, evenly spread, are evaluated on held-out rows and
         against the truth.
     observer : Observer, optional
-        Told of every method as a stage, and of its rounds.
+        Notified of every method as a stage, and of its rounds.
     **options
         Of `MarkovNetwork`, for all methods: penalty, loss, max_edges, max_seconds, tol, ...
 
@@ -235,7 +235,8 @@ def _seed(random_state: Any) -> int:
         return int(np.random.default_rng(random_state).integers(2**31))
     except (TypeError, ValueError):
         raise ParameterError(
-            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+            f"random_state={random_state!r} is not a seed; use a whole number of at least 0, "
+            "or None."
         ) from None
 
 

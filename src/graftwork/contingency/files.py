@@ -134,5 +134,5 @@ def _decode_order(found: Any, names: tuple[Any, ...]) -> Ordered | None:
         if not np.isfinite(list(scores[names[place]].values())).all():
             raise ValueError("the scores of an ordered variable are not finite")
     if type(found["degree"]) is not int or not 1 <= found["degree"] <= 100:
-        raise ValueError("the degree of its order is no small whole number")
+        raise ValueError("the degree of its order is not a small whole number")
     return Ordered(scores, found["degree"])

@@ -265,7 +265,7 @@ def _declared_states(states: Iterable[Any], name: Hashable) -> tuple[Hashable, .
             raise DataError(f"the state {state!r} is declared twice for {name!r}.")
         seen.add(key(state))
     if not listed:
-        raise DataError(f"no states are declared for {name!r}; list one at least.")
+        raise DataError(f"no states are declared for {name!r}; list at least one.")
     return listed
 
 

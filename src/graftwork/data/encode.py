@@ -352,7 +352,7 @@ def checked_weights(
         )
     check_each_weight(given, lambda row: f"{unit} {row}")
     if not (given > 0).any():
-        raise DataError(f"all weights are zero; one {unit} at least must count.")
+        raise DataError(f"all weights are zero; at least one {unit} must count.")
     given.flags.writeable = False
     return given
 

@@ -515,7 +515,7 @@ def choose_columns(
     without = set(gone)
     kept = [name for name in wanted if name not in without]
     if not [name for name in kept if name != also]:
-        raise DataError("no column is left; choose one at least.")
+        raise DataError("no column is left; choose at least one.")
     if also is not None and also in names and also not in kept:
         kept.append(also)
     places: dict[Hashable, list[int]] = {}

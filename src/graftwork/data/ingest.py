@@ -29,7 +29,8 @@ _RESHAPE = (
     "array.reshape(1, -1) if it is one row."
 )
 _NO_STATE = (
-    "missing is no state of that variable here: drop those rows, impute those cells, or learn with "
+    "missing is not a state of that variable here: drop those rows, impute those cells, or "
+    "learn with "
     "missing='state', 'available-case' or 'impute'"
 )
 
@@ -69,7 +70,7 @@ def as_table(
         What missing cells are (None, NaN, NaT, pandas NA, masked, absent keys): an error, or one
         more state of their column, the last, called ``"(missing)"``.
     bins : int or mapping of name to int, optional
-        Columns of numbers that have more different values than this are grouped into so many bins
+        Columns of numbers that have more different values than this are grouped into that many bins
         that hold about equally many rows (by weight), fewer where many rows are equal: ordered
         states such as ``"<= 20"``, ``"(20, 35]"``, ``"> 35"``.
 

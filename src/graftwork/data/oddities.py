@@ -154,7 +154,7 @@ def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the columns of answers or numbers with states that look like missing answers.
 
     These are texts such as "don't know" among numbers, or in an ordered column, and codes such as
-    9, 99 or -1 beside answers from 1 to 5, or 999 among ages.
+    9, 99 or -1 among answers from 1 to 5, or 999 among ages.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def _code_words(table: AnyTable, columns: dict[Hashable, tuple[Hashable, ...]]) 
         what = "looks like no answer" if len(codes) == 1 else "look like no answers"
         means = "it means a missing cell" if len(codes) == 1 else "they mean missing cells"
         out.append(
-            f"Column{'s'[: not one]} {some} {'has' if one else 'have'} {', '.join(texts)} beside "
+            f"Column{'s'[: not one]} {some} {'has' if one else 'have'} {', '.join(texts)} among "
             f"other answers, which {what}, but {'is a state' if len(codes) == 1 else 'are states'} "
             f"like any other: if {means}, missing_values={which!r} says so when a file is read (in "
             "a frame, put NaN there)."

@@ -261,7 +261,7 @@ class Table:
                 raise DataError(f"a row mask needs {self.n_rows} entries, not {picked.size}.")
             picked = np.flatnonzero(picked)
         if picked.size == 0:
-            raise DataError("no rows were taken; a table needs one at least.")
+            raise DataError("no rows were taken; a table needs at least one.")
         if picked.dtype.kind not in "iu" or picked.ndim != 1:
             raise DataError("rows must be a list of row numbers or a mask of bools.")
         if picked.min() < -self.n_rows or picked.max() >= self.n_rows:

@@ -4,6 +4,14 @@
 loaders of those that come with the package. A new one is a new module here with a ``DATASET``
 (`graftwork.datasets.registry`). Loaders of others look in a folder, and raise `DataMissingError`,
 which says where to get a file that is not there, or `DataError` for a damaged file.
+
+Examples
+--------
+>>> import graftwork as gw
+>>> gw.datasets.load_boredom().n_rows
+986
+>>> sorted(gw.datasets.EMBEDDED)
+['adhd', 'boredom', 'mushroom']
 """
 
 from __future__ import annotations

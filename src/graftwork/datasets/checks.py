@@ -111,6 +111,7 @@ def generator(random_state: int | np.random.Generator | None) -> np.random.Gener
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"random_state is {random_state!r}; use a whole number from 0 on, a NumPy Generator, "
+            f"random_state is {random_state!r}; use a whole number of at least 0, a NumPy "
+            "Generator, "
             "or None."
         ) from error

@@ -38,6 +38,15 @@ class Drawn:
         Other rows, independent of `data` given the network.
     mixing : Mixing
         How the rows were drawn, and whether the chains had mixed.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> made = gw.datasets.make_bernoulli(6, mean_degree=2, n_rows=100, random_state=0)
+    >>> made.data
+    Table: 100 rows x 6 variables, 2 states each
+    >>> made.mixing.method
+    'exact'
     """
 
     model: PairwiseMRF

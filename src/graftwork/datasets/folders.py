@@ -104,7 +104,7 @@ def arrays_in(path: Path, kinds: Mapping[str, tuple[int | None, ...]]) -> dict[s
 def _archived(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return arrays of an archive by name."""
     if not zipfile.is_zipfile(path):
-        raise DataError("is no NumPy archive (.npz), or only part of one.")
+        raise DataError("is not a NumPy archive (.npz), or only part of one.")
     try:
         # Opened here, since np.load leaves the file open where the archive is damaged.
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:

@@ -80,14 +80,14 @@ def load_jester(
     odd = rated & ((ratings < _LOWEST) | (ratings > _HIGHEST))
     if odd.any():
         raise DataError(
-            f"{path.name}: {ratings[odd][0]} is no rating; they lie between {_LOWEST} and "
+            f"{path.name}: {ratings[odd][0]} is not a rating; they lie between {_LOWEST} and "
             f"{_HIGHEST}, and {_NOT_RATED} stands for none."
         )
     least = _JOKES if complete else least
     users = np.flatnonzero(rated.sum(axis=1) >= least)
     if users.size < 2:
         raise DataError(
-            f"{path.name}: {users.size} users rated {least} jokes or more; two are needed at least."
+            f"{path.name}: {users.size} users rated {least} jokes or more; at least two are needed."
         )
     table = _table(ratings[users], rated[users], bins)
     with named_after(path):

@@ -33,6 +33,13 @@ class Dataset:
     form, source, cite : str
         Of one that is not embedded: what its files hold, in a sentence; where they can be had; and
         what to cite.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> dataset = gw.datasets.DATASETS["boredom"]
+    >>> dataset.embedded, dataset.load().n_rows
+    (True, 986)
     """
 
     name: str

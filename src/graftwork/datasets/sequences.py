@@ -33,6 +33,12 @@ class LabelledChains:
         Weight of each label (row) being followed by each label (column).
     relevant : array of int, shape (n_relevant,)
         Numbers of the inputs that matter, in ascending order.
+
+    Examples
+    --------
+    >>> made = labelled_chains(20, 5, 30, 3, random_state=0)
+    >>> made.weights.shape, made.transitions.shape
+    ((30, 2), (2, 2))
     """
 
     X: Floats

@@ -102,7 +102,7 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
                 "them filled."
             )
     if len(rows) < 2:
-        raise DataError(f"there are {len(rows)} recipes below the header; two are needed at least.")
+        raise DataError(f"there are {len(rows)} recipes below the header; at least two are needed.")
     return [row[1] for row in rows], [list(dict.fromkeys(row[2].split("|"))) for row in rows]
 
 

@@ -132,7 +132,7 @@ class Estimator:
     def _ask(self, method: str, wishes: dict[str, bool | str | None]) -> Self:
         known = _metadata(getattr(type(self), method))
         if not known.issuperset(wishes):
-            raise TypeError(f"{method} takes {sorted(known)} beside X and y, not {sorted(wishes)}")
+            raise TypeError(f"{method} takes {sorted(known)} besides X and y, not {sorted(wishes)}")
         routing = self.get_metadata_routing()
         for name, wish in wishes.items():
             getattr(routing, method).add_request(param=name, alias=wish)

@@ -92,6 +92,17 @@ class Bootstrap:
         The same in the resamples, as ``draws`` and ``refits`` have strengths.
     model : PairwiseMRF, optional
         The reference network.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> made = gw.datasets.make_bernoulli(5, mean_degree=2, n_rows=300, random_state=0)
+    >>> boot = gw.MarkovNetwork(lam=0.03).bootstrap(made.data, 10, random_state=0)
+    >>> surest = boot.edges()[0]
+    >>> boot.frequency(surest["first"], surest["second"])
+    1.0
+    >>> sorted(boot.cs)
+    ['betweenness', 'closeness', 'degree', 'expected_influence', 'strength']
     """
 
     names: tuple[Any, ...]

@@ -57,7 +57,7 @@ class ChainCRF(Estimator):
     l2 : float
         Strength of the squared norm added to it (CRFsuite's ``c2`` by the number of sequences).
     select : int, optional
-        Features activated a round (the papers' M). Default: a fiftieth of the candidates, but no
+        Features activated per round (the papers' M). Default: a fiftieth of the candidates, but no
         fewer than 50.
     penalty : {"l1", "elastic-net", "group-l1", "l2", "none"}
         l1 (with l2: the elastic net) chooses single features; group-l1 attributes with all their
@@ -81,7 +81,7 @@ class ChainCRF(Estimator):
     n_jobs : int, optional
         Threads; None is every core. Results do not depend on it.
     verbose : int or Observer
-        1 writes a line a round to standard error; an Observer is told of every round.
+        1 writes one line per round to standard error; an Observer is notified of every round.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ _PAUSE = 5.0
 
 
 class Lines:
-    """An observer that writes a line a round to standard error, and more in rounds that take long.
+    """An observer that writes a line per round to standard error, and more in long rounds.
 
     Parameters
     ----------

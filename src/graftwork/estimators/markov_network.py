@@ -469,7 +469,7 @@ class MarkovNetwork(Estimator):
         sample_weight: Any = None,
         random_state: Any = None,
     ) -> pd.DataFrame | list[dict[str, Any]]:
-        """Return how well each variable is predicted from all others, one row a variable.
+        """Return how well each variable is predicted from all others, one row per variable.
 
         A variable is predicted to be in the state that is most probable given all other cells of
         the row. With the rows that the network was learned from this is in-sample and optimistic.
@@ -524,7 +524,7 @@ class MarkovNetwork(Estimator):
     def centrality(
         self, groups: Mapping[Any, Any] | None = None
     ) -> pd.DataFrame | list[dict[str, Any]]:
-        """Return how central each variable is, one row a variable.
+        """Return how central each variable is, one row per variable.
 
         How far an order of variables can be trusted, `bootstrap` tells.
 

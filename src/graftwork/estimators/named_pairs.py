@@ -46,9 +46,11 @@ def _find_pair(
 ) -> tuple[int, int]:
     """Return one pair as two positions, the smaller first, or refuse it."""
     if isinstance(pair, str | bytes) or not isinstance(pair, Collection | np.ndarray):
-        raise ParameterError(f"{parameter}: {pair!r} is no pair of column names.")
+        raise ParameterError(f"{parameter}: {pair!r} is not a pair of column names.")
     if len(pair) != 2 or isinstance(pair, set | frozenset | Mapping):
-        raise ParameterError(f"{parameter}: {pair!r} is no pair of column names (first, second).")
+        raise ParameterError(
+            f"{parameter}: {pair!r} is not a pair of column names (first, second)."
+        )
     try:
         i, j = sorted(find(name, names, index) for name in pair)
     except DataError as error:

@@ -61,7 +61,7 @@ def run_pool(
     jobs : int
         How many at once. Results do not depend on it.
     observer : Observer
-        Told of every fit that is done.
+        Notified of every fit that is done.
     stage : str
         What they are called.
     """

@@ -42,7 +42,7 @@ def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
     name : str
         One of ``PRESETS``.
     n_variables : int, optional
-        Some settings depend on it (draws a round are floor(sqrt(n))); default: they are left out.
+        Some settings depend on it (draws per round are floor(sqrt(n))); default: they are left out.
 
     Examples
     --------

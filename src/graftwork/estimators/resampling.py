@@ -166,5 +166,6 @@ def _root(random_state: Any) -> np.random.SeedSequence:
         return np.random.SeedSequence(random_state)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+            f"random_state={random_state!r} is not a seed; use a whole number of at least 0, "
+            "or None."
         ) from None

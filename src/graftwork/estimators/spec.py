@@ -361,7 +361,7 @@ def _annealing(value: Any) -> int | tuple[float, ...] | None:
 
 
 def _seed(random_state: Any) -> Any:
-    """Return what a generator is made from, or refuse what is no seed."""
+    """Return what a generator is made from, or refuse what is not a seed."""
     if random_state is None:  # two plain fits are the same
         return 0
     if isinstance(random_state, np.random.RandomState):
@@ -370,7 +370,8 @@ def _seed(random_state: Any) -> Any:
         np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"random_state={random_state!r} is no seed; use a whole number from 0 on, or None."
+            f"random_state={random_state!r} is not a seed; use a whole number of at least 0, "
+            "or None."
         ) from None
     return random_state
 

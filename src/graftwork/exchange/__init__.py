@@ -1,4 +1,11 @@
-"""Networks and chains in the formats of others: read, written, handed over as objects."""
+"""Networks and chains in the formats of other programs: read, written, passed on as objects.
+
+Examples
+--------
+>>> import graftwork as gw
+>>> sorted(gw.exchange.FORMATS)[:4]
+['crfsuite', 'csv', 'cytoscape', 'gexf']
+"""
 
 from __future__ import annotations
 

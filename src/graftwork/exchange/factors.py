@@ -123,7 +123,7 @@ def split(factor: Factor) -> list[Factor]:
     whole = sum(_spread(part, scope, table.shape) for part in parts)
     if np.abs(whole - table).max() > ROUNDING * max(1.0, np.abs(table).max()):
         raise ValueError(
-            f"it has a factor of {len(scope)} variables that is no product of pairs; graftwork "
+            f"it has a factor of {len(scope)} variables that is not a product of pairs; graftwork "
             "reads networks whose factors have one or two variables"
         )
     return parts
@@ -199,16 +199,16 @@ def the_network(model: Any) -> PairwiseMRF:
     if isinstance(found, PairwiseMRF):
         return found
     raise DataError(
-        f"a {type(model).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
+        f"a {type(model).__name__} is not a network; pass a PairwiseMRF or a fitted MarkovNetwork."
     )
 
 
 def checked_factors(network: PairwiseMRF) -> list[Factor]:
-    """Return the factors of a network, or refuse it if they are no numbers of others."""
+    """Return the factors of a network, or refuse it if they are not numbers of others."""
     factors, lost = within_range(list(factors_of(network)))
     if lost:
         raise DataError(
-            "the log-potentials are beyond 700, and their exponentials are no numbers; write the "
+            "the log-potentials are beyond 700, and their exponentials are not numbers; write the "
             "network to a .LG file, which holds logarithms."
         )
     return factors

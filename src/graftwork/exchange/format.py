@@ -87,7 +87,7 @@ class Exported:
     Examples
     --------
     >>> print(Exported("a.uai", "uai", ("a.uai.names.json",), ("p-values",)))
-    a.uai (uai), with a.uai.names.json beside it. Not in it: p-values.
+    a.uai (uai), with a.uai.names.json next to it. Not in it: p-values.
     """
 
     path: str
@@ -96,7 +96,7 @@ class Exported:
     lost: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        beside = f", with {', '.join(self.beside)} beside it" if self.beside else ""
+        beside = f", with {', '.join(self.beside)} next to it" if self.beside else ""
         lost = f"Not in it: {'; '.join(self.lost)}." if self.lost else "Everything is in it."
         return f"{self.path} ({self.format}){beside}. {lost}"
 

@@ -37,7 +37,7 @@ def node_texts(names: Sequence[Any]) -> list[str]:
             )
         seen[text] = name
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise DataError(f"{name!r} is no text that a file can hold; rename it.")
+            raise DataError(f"{name!r} is not a text that a file can hold; rename it.")
     return texts
 
 

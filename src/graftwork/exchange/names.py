@@ -87,7 +87,8 @@ def _read_names(path: Path, cards: list[int]) -> tuple[list[Any], list[Any], dic
         }
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ModelFileError(
-            f"{str(path)!r} is no file of names ({str(error).rstrip('.')}); remove it to read the "
+            f"{str(path)!r} is not a file of names ({str(error).rstrip('.')}); remove it to "
+            "read the "
             "network without names."
         ) from error
     fits = [len(own) for own in states] == cards

@@ -25,7 +25,7 @@ def to_pgmpy(model: Any) -> Any:
     ImportError
         If pgmpy is not installed.
     DataError
-        If log-potentials are beyond 700, where factors are no numbers any more.
+        If log-potentials are beyond 700, where factors are not numbers any more.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def from_pgmpy(network: Any) -> PairwiseMRF:
     Raises
     ------
     DataError
-        If a factor of three variables or more is no product of pairs, or an entry is negative.
+        If a factor of three variables or more is not a product of pairs, or an entry is negative.
 
     Examples
     --------
@@ -62,7 +62,8 @@ def from_pgmpy(network: Any) -> PairwiseMRF:
     """
     if not hasattr(network, "get_factors"):
         raise DataError(
-            f"a {type(network).__name__} is no Markov network of pgmpy; a Bayesian network becomes "
+            f"a {type(network).__name__} is not a Markov network of pgmpy; a Bayesian network "
+            "becomes "
             "one by its to_markov_model()."
         )
     factors = list(network.get_factors())

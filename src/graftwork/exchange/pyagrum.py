@@ -26,7 +26,7 @@ def to_pyagrum(model: Any) -> Any:
         If pyAgrum is not installed.
     DataError
         If two names, or two states of a variable, are the same text; or if log-potentials are
-        beyond 700, where factors are no numbers any more.
+        beyond 700, where factors are not numbers any more.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def from_pyagrum(network: Any) -> PairwiseMRF:
     Raises
     ------
     DataError
-        If a factor of three variables or more is no product of pairs.
+        If a factor of three variables or more is not a product of pairs.
 
     Examples
     --------
@@ -63,7 +63,8 @@ def from_pyagrum(network: Any) -> PairwiseMRF:
     """
     if not hasattr(network, "factors"):
         raise DataError(
-            f"a {type(network).__name__} is no Markov random field of pyAgrum; a Bayesian network "
+            f"a {type(network).__name__} is not a Markov random field of pyAgrum; a Bayesian "
+            "network "
             "becomes one by MarkovRandomField.fromBN."
         )
     names = [network.variable(i).name() for i in sorted(network.nodes())]

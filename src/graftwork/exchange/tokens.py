@@ -27,7 +27,7 @@ def read_text(path: Path, what: str) -> str:
         raise ModelFileError(f"cannot read {str(path)!r}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise ModelFileError(
-            f"{str(path)!r} is not {what}: it is no text (byte {error.start})."
+            f"{str(path)!r} is not {what}: it is not text (byte {error.start})."
         ) from error
 
 

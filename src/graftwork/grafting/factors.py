@@ -1,4 +1,4 @@
-"""Prior knowledge about edges as one number a pair: what the penalty of its table is multiplied by.
+"""Prior knowledge about edges as one number per pair: the factor of the penalty of its table.
 
 An infinite factor forbids the edge, a factor of 0 leaves its table free, and a required edge is one
 that is free and never leaves. Only pairs that differ from a default are stored.

@@ -26,7 +26,7 @@ LARGEST_BATCH = 16384
 
 @dataclass(frozen=True, slots=True)
 class Reservoir:
-    """Draw some pairs a round, keep the best violators, activate those that stand out.
+    """Draw some pairs per round, keep the best violators, activate those that stand out.
 
     With ``size``, ``tests`` or ``alpha`` given it is the published algorithm, which draws pairs one
     by one. With none of them a round draws all pairs at some variables wherever these can be scored

@@ -88,7 +88,7 @@ def compare_groups(
     n_jobs : int, optional
         Threads of a fit, and permutations done at once. Results do not depend on it.
     observer : Observer, optional
-        Told of the permutations that are done; default that of the networks (``verbose``).
+        Notified of the permutations that are done; default that of the networks (``verbose``).
     **parameters
         Other parameters of `MarkovNetwork`, such as ``missing`` and ``knowledge``, for all
         networks.

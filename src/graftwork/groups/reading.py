@@ -84,7 +84,7 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     if len(others) < 2:
         raise DataError(
             f"without {by!r} the table has {len(others)} column{'s'[: len(others) != 1]}; networks "
-            "to compare need two variables at least."
+            "to compare need at least two variables."
         )
     order = _order(spec, whole.take_columns(others), by)
     whole = whole.with_order(order)
@@ -134,7 +134,7 @@ def _check_column(by: Any, groups: tuple[Any, ...]) -> None:
     if len(groups) > MOST_VALUES:
         raise DataError(
             f"{by!r} has {len(groups):,} values ({listing(groups, 3)}), which looks like an "
-            f"identifier or a measurement; groups are told by a column of 2 to {MOST_VALUES} "
+            f"identifier or a measurement; groups are given by a column of 2 to {MOST_VALUES} "
             "values. Group its values first, or name another column."
         )
 

@@ -217,7 +217,7 @@ def _grouped(
 
 
 def _marginal(group: _Group, place: int, limit: int) -> tuple[Floats, bool]:
-    """Return the probabilities of one variable of a group, a row a line, and whether exact."""
+    """Return the probabilities of one variable of a group, a row per line, and whether exact."""
     layout = group.inside.layout
     exact = JunctionTree(limit).fits(layout)
     run = by_junction_tree(group.inside) if exact else by_propagation(group.inside)

@@ -70,6 +70,17 @@ class ChainModel:
     label_counts : (n,) float64, optional
         How many positions had each label in training, by the weights of their sequences: what
         decides between labels that are equally probable. Without them the first label does.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "dogs"}, {"word": "bark"}]] * 10
+    >>> y = [["D", "N"], ["N", "V"]] * 10
+    >>> model = gw.ChainCRF(lam=0.01).fit(X, y).model_
+    >>> model.labels
+    ('D', 'N', 'V')
+    >>> model.predict([[{"word": "the"}, {"word": "dogs"}]])
+    [['D', 'N']]
     """
 
     labels: tuple[Hashable, ...]
@@ -215,7 +226,7 @@ class ChainModel:
         return ("attribute", *before, "previous", "label", "weight")
 
     def records(self) -> list[Record]:
-        """Return one record a weight, the largest first.
+        """Return one record per weight, the largest first.
 
         ``attribute`` (None for moves from label to label), ``before`` (second order only) and
         ``previous`` (None where it does not matter) labels, ``label``, ``weight``.

@@ -91,7 +91,7 @@ class Explanation:
         return [c for c in self.contributions if (c.position, c.label) == (position, label)]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record a contribution, with the keys `COLUMNS`."""
+        """Return one record per contribution, with the keys `COLUMNS`."""
         return [
             {
                 "position": c.position,
@@ -108,7 +108,7 @@ class Explanation:
         ]
 
     def to_frame(self) -> Any:
-        """Return one row a contribution: a DataFrame where pandas is installed, else a list."""
+        """Return one row per contribution: a DataFrame where pandas is installed, else a list."""
         try:
             import pandas as pd
         except ImportError:

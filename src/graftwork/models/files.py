@@ -244,7 +244,7 @@ def _chain(opened: Opened) -> ChainModel:
         attributes, outputs, moves, weights, columns = opened.vectors()
         order, n_columns = header["order"], header["n_columns"]
         if type(order) is not int or type(n_columns) not in (int, type(None)):
-            raise ValueError("its order or number of columns is no whole number")
+            raise ValueError("its order or number of columns is not a whole number")
         labels, names = (tuple(decode_all(header[name])) for name in ("labels", "attributes"))
         n_votes = len(attributes)
         if len(weights) != n_votes + len(moves):
@@ -272,7 +272,7 @@ def _read_counts(given: Any) -> Floats | None:
     if given is None:
         return None
     if not isinstance(given, list) or not all(type(count) in (int, float) for count in given):
-        raise ValueError("its numbers of labels are no numbers")
+        raise ValueError("its numbers of labels are not numbers")
     return np.array(given, dtype=np.float64)
 
 

@@ -32,7 +32,7 @@ _AS_LEARNED = {
     "drop-rows": "drop-rows",
 }
 REMEDY = (
-    "missing is no state of that variable in the network: score with missing='available-case', "
+    "missing is not a state of that variable in the network: score with missing='available-case', "
     "which lets the observed cells of a row count, or missing='drop-rows', which leaves such rows "
     "out"
 )

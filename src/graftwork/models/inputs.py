@@ -35,14 +35,14 @@ def check_states(states: Any) -> dict[Any, tuple[Any, ...]]:
     {'a': (0, 1)}
     """
     if not isinstance(states, Mapping) or not states:
-        raise DataError("states must be a dict {name: list of states} with one variable at least.")
+        raise DataError("states must be a dict {name: list of states} with at least one variable.")
     out: dict[Any, tuple[Any, ...]] = {}
     for name, listed in states.items():
         if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
             raise DataError(f"the states of {name!r} are {listed!r}; pass a list of states.")
         values = tuple(plain(state) for state in listed)
         if not values:
-            raise DataError(f"no states are given for {name!r}; list one at least.")
+            raise DataError(f"no states are given for {name!r}; list at least one.")
         seen: set[Any] = set()
         for state in values:
             if not isinstance(state, Hashable) or state != state:

@@ -198,11 +198,11 @@ class Blocks:
         return found
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
-        """Return one number a block as one number an entry."""
+        """Return one number per block as one number per entry."""
         return np.repeat(per_block, self.sizes)
 
     def by_group(self, per_block: Floats) -> Floats:
-        """Return one number a block as one number a group."""
+        """Return one number per block as one number per group."""
         if self.parts is None:
             return per_block
         rests = self.layout.n_variables + self.parts.edges[self.parts.with_rest]

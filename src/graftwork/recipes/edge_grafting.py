@@ -8,7 +8,7 @@ from graftwork.registry import register
 
 @register("edge-grafting")
 def edge_grafting(count: int = 1) -> Recipe:
-    """Return edge grafting that activates the ``count`` most violating pairs a round.
+    """Return edge grafting that activates the ``count`` most violating pairs per round.
 
     Examples
     --------

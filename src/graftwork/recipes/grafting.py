@@ -19,7 +19,7 @@ def grafting(count: int = 1, features: bool = True) -> Recipe:
     Parameters
     ----------
     count : int
-        Features activated a round.
+        Features activated per round.
     features : bool
         Activate single table cells (where the penalty allows it); False activates the whole table
         of the worst cell, as the priority grafting paper does.

@@ -22,9 +22,9 @@ def grafting_light(
     Parameters
     ----------
     count : int
-        Features activated a round (the select unit M).
+        Features activated per round (the select unit M).
     steps : int
-        Quasi-Newton steps a round.
+        Quasi-Newton steps per round.
     memory : bool
         Carry the solver's memory from round to round; False shows what it is worth.
     features : bool

@@ -25,7 +25,7 @@ def priority(
     density : float
         Edges per squared number of variables above which priorities change (tau_d).
     steps : int
-        Solver steps a round; the end is solved to convergence.
+        Solver steps per round; the end is solved to convergence.
     epsilon : float
         Tables without a weight of this size are dropped at the end. The paper's 1e-4 makes up for
         a solver without exact zeros; with ours nothing but zeros need go.

@@ -116,7 +116,7 @@ def _intervals(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records: i
 
 
 def _stability(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records: int) -> None:
-    """Draw a line a measure: correlations with all rows against the share dropped."""
+    """Draw a line per measure: correlations with all rows against the share dropped."""
     dress(ax)
     ax.set_xlabel("share of rows dropped", color=INK)
     ax.set_ylabel("correlation of centralities with those of all rows", color=INK)

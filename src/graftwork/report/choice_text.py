@@ -128,7 +128,7 @@ def _merit(basis: Basis, value: float) -> str:
         rows = f"{count(basis.n_rows, 'row')} held out"
         if basis.n_parts > 1:
             rows = f"rows held out, each of {basis.n_parts} parts in turn"
-        return f"predicts best (negative log pseudo-likelihood {value:.5g} nats a row, on {rows})"
+        return f"predicts best (negative log pseudo-likelihood {value:.5g} nats per row, on {rows})"
     if basis.how == "stars":
         return (
             f"is the smallest whose edges are stable over {count(basis.n_parts, 'subsample')} of "
@@ -247,11 +247,11 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     kept = len(sure)
     text = (
         "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities, the more, the more states there are. What it explains "
+        "how far it moves log-probabilities; it grows with the number of states. What it explains "
         "is a share of the entropies of its two variables, whatever the number of states. The "
         "weight of an edge between two binary or ordered "
-        "variables is signed: by how much the log odds of one step of the one rise with one step "
-        "of the other. Its p-value is the probability of evidence at least "
+        "variables is signed: by how much the log odds of one step of one variable rise with "
+        "one step of the other. Its p-value is the probability of evidence at least "
         "this strong if there were no such edge, given all other edges. "
     )
     if not kept:

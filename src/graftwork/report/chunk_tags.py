@@ -38,7 +38,7 @@ def chunks(tags: Sequence[str]) -> list[Chunk]:
     Raises
     ------
     DataError
-        If something is no chunk tag.
+        If something is not a chunk tag.
 
     Notes
     -----
@@ -86,7 +86,7 @@ def keep_types(labels: Iterable[Sequence[str]], types: Collection[str]) -> list[
     Raises
     ------
     DataError
-        If something is no chunk tag.
+        If something is not a chunk tag.
 
     Examples
     --------
@@ -111,7 +111,8 @@ def _parts(tag: Any) -> tuple[str, str]:
     """Return the letter and the type of a tag."""
     if not is_chunk_tag(tag):
         raise DataError(
-            f"{tag!r} is no chunk tag such as 'B-NP', 'I-NP' or 'O'; for labels of other kinds use "
+            f"{tag!r} is not a chunk tag such as 'B-NP', 'I-NP' or 'O'; for labels of other "
+            "kinds use "
             "label_scores."
         )
     letter, _, name = tag.partition("-")

@@ -211,7 +211,7 @@ def chunk_scores(truth: Iterable[Sequence[str]], predicted: Iterable[Sequence[st
     Raises
     ------
     DataError
-        If sequences differ in length, or a label is no chunk tag (see `label_scores`).
+        If sequences differ in length, or a label is not a chunk tag (see `label_scores`).
 
     References
     ----------

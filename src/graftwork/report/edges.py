@@ -434,7 +434,8 @@ def the_model(network: object) -> PairwiseMRF:
     if isinstance(model, PairwiseMRF):
         return model
     raise DataError(
-        f"a {type(network).__name__} is no network; pass a PairwiseMRF or a fitted MarkovNetwork."
+        f"a {type(network).__name__} is not a network; pass a PairwiseMRF or a fitted "
+        "MarkovNetwork."
     )
 
 

@@ -183,7 +183,7 @@ def _remarks(found: GroupComparison) -> list[str]:
     ]
     if small:
         out.append(
-            f"Too few rows for tables of so many states in {', '.join(small)}: about "
+            f"Too few rows for tables of this size in {', '.join(small)}: about "
             f"{found.wanted:,} rows a group give a cell ten. Differences that were found may be "
             "relied on; weaker ones are missed"
             + (", and permutations are the safer test." if found.permutations is None else ".")

@@ -184,7 +184,7 @@ def round_values(low: float, high: float, most: int) -> list[float]:
 
 def _followed(points: Sequence[PathPoint]) -> tuple[str, Any]:
     """Return what the path was followed by, and its values."""
-    for key, name in (("held_out", "held-out NLPL (nats a row)"), ("criterion", "criterion")):
+    for key, name in (("held_out", "held-out NLPL (nats per row)"), ("criterion", "criterion")):
         values = np.array([getattr(point, key) for point in points], dtype=np.float64)
         if np.isfinite(values).any():
             return name, values

@@ -275,7 +275,7 @@ def _check_colours(colours: Mapping[Any, Any]) -> None:
     for key, colour in colours.items():
         if not is_color_like(colour):
             raise DataError(
-                f"colors has {colour!r} for {key!r}, which is no colour; give a name or a code "
+                f"colors has {colour!r} for {key!r}, which is not a colour; give a name or a code "
                 'such as "#0072b2".'
             )
 

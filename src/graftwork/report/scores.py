@@ -57,6 +57,15 @@ class Scores:
         How many cells of a row are observed, on average.
     edges : EdgeScores or None
         Against the truth, where it was given.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> made = gw.datasets.make_bernoulli(6, mean_degree=2, n_rows=2000, random_state=0)
+    >>> net = gw.MarkovNetwork(lam=0.01).fit(made.data)
+    >>> scores = gw.evaluate(net, made.test, truth=made.model)
+    >>> scores.n_variables, scores.edges.n_hits <= scores.n_edges
+    (6, True)
     """
 
     n_rows: int
@@ -110,16 +119,16 @@ class Scores:
         gaps, each = gap_words(self.n_incomplete, self.n_left_out), cell_word(self.n_incomplete)
         parts = [
             f"On {count(self.n_rows, 'row')}{f' ({gaps})' if gaps else ''}, the "
-            f"negative log pseudo-likelihood is {self.nlpl:.4f} nats a row "
+            f"negative log pseudo-likelihood is {self.nlpl:.4f} nats per row "
             f"({self.nlpl_of_a_cell:.4f} {each})."
         ]
         if self.log_likelihood is not None:
-            parts.append(f"The exact log-likelihood is {self.log_likelihood:.4f} nats a row.")
+            parts.append(f"The exact log-likelihood is {self.log_likelihood:.4f} nats per row.")
         elif self.why_no_likelihood:
             parts.append(f"There is no log-likelihood: {self.why_no_likelihood}")
         if self.cmll is not None:
             parts.append(
-                f"The conditional marginal log-likelihood is {self.cmll:.4f} nats a variable "
+                f"The conditional marginal log-likelihood is {self.cmll:.4f} nats per variable "
                 f"({count(self.cmll_groups, 'group')} hidden in turn; "
                 f"{cmll_words(self.cmll_exact, self.cmll_unconverged)})."
             )
@@ -393,7 +402,7 @@ class HeldOut:
             whole = " The network described here is learned from all rows."
         text = (
             f"On {count(self.n_rows, 'row')} held out, {who} has a negative log "
-            f"pseudo-likelihood of {self.nlpl:.4f} nats a row ({self.nlpl / self._cells:.4f} "
+            f"pseudo-likelihood of {self.nlpl:.4f} nats per row ({self.nlpl / self._cells:.4f} "
             f"{each}); without any edge it would be {self.independent:.4f}. "
         )
         if self.n_edges == 0:

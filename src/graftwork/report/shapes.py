@@ -110,7 +110,7 @@ def _doubts(model: PairwiseMRF, curved: Sequence[tuple[Any, Any]], passed: Any) 
     doubtful = [f"{a} - {b}" for a, b in curved if frozenset((a, b)) not in sure]
     if not doubtful:
         return ""
-    return f" With all edges in place, tests no longer tell it of {names(doubtful, _NAMED)}."
+    return f" With all edges in place, tests no longer show it for {names(doubtful, _NAMED)}."
 
 
 def states_text(model: PairwiseMRF, name: Any, most: int) -> str:

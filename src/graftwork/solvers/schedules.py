@@ -88,12 +88,12 @@ class Loose:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Take a few steps a round.
+    """Take a few steps per round.
 
     Parameters
     ----------
     count : int
-        Solver steps a round.
+        Solver steps per round.
     share_of_lam : float
         Until the end nears, a violation below this share of lambda does not count.
     """

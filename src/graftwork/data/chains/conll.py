@@ -1,4 +1,4 @@
-"""Sentences in columns, as in the CoNLL tasks: a token a line, a blank line between sentences."""
+"""Sentences in columns, as in the CoNLL tasks: a token per line, a blank line between sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CELL = re.compile(r"[^ \t]+")
 
 
 def read_conll(path: str | PathLike[str], *, sep: str | None = None) -> list[Sentence]:
-    r"""Return the sentences of a file with one token a line and blank lines between sentences.
+    r"""Return the sentences of a file with one token per line and blank lines between sentences.
 
     Text is UTF-8, with or without a byte order mark, perhaps gzipped, with any line ends. Lines
     that begin with ``-DOCSTART-`` part sentences as blank lines do.
@@ -93,7 +93,7 @@ def split_labels(sentences: Iterable[Sentence]) -> tuple[list[Sentence], list[li
 def write_conll(
     path: str | PathLike[str], sentences: Iterable[Sentence], *, sep: str | None = None
 ) -> None:
-    r"""Write sentences with one token a line, completely or not at all, and return None.
+    r"""Write sentences with one token per line, completely or not at all, and return None.
 
     Parameters
     ----------

@@ -46,6 +46,14 @@ class Scan:
         Where packed rows are kept for the next run.
     engine, client
         Where learners look at the rows.
+
+    Examples
+    --------
+    >>> import graftwork as gw
+    >>> rows = gw.scan([{"sky": ["sun", "rain"] * 50, "street": ["dry", "wet"] * 50}])
+    >>> net = gw.MarkovNetwork(lam=0.01).fit(rows)
+    >>> net.model_.n_edges
+    1
     """
 
     source: Source | FileSource
