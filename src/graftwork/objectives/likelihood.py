@@ -10,6 +10,7 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.inference import Beliefs, Engine
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.kernels.joint import joint_hessian
 from graftwork.objectives.protocol import (
     Expectations,
     Point,
@@ -18,6 +19,9 @@ from graftwork.objectives.protocol import (
     states_of_entries,
 )
 from graftwork.objectives.reshaped import evaluated
+
+#: Products of indicators that are summed for a Hessian, and the weights that it may have.
+MOST_PRODUCTS, MOST_WEIGHTS = 2**20, 400
 
 
 class Likelihood:
@@ -70,6 +74,19 @@ class LikelihoodPoint:
         self.value = float(beliefs.log_partition - potentials.weights @ data)
         self.gradient = beliefs.values - data
         self.curvature = beliefs.values * (1.0 - beliefs.values)
+
+    def hessian(self) -> Floats | None:
+        """Return the Hessian; None where inference is not exact, or the network is not small."""
+        layout = self.potentials.layout
+        configurations = float(np.prod(layout.cards.astype(np.float64)))
+        products = configurations * (layout.n_variables + layout.n_edges) ** 2
+        if not self.exact or products > MOST_PRODUCTS or layout.size > MOST_WEIGHTS:
+            return None
+        found: Floats = joint_hessian(
+            self.potentials.weights, layout.cards, layout.edges, layout.unary_offsets,
+            layout.edge_offsets,
+        )  # fmt: skip
+        return found
 
     def edge_spreads(self) -> Floats:
         """Return the variance of each edge's table under the model: w' H w of its own block."""
