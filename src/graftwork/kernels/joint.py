@@ -50,3 +50,47 @@ def joint_hessian(weights, cards, edges, unary_offsets, edge_offsets):
         for b in range(size):
             found[a, b] -= means[a] * means[b]
     return found
+
+
+@njit(cache=True, nogil=True)
+def conditional_hessian(weights, codes, masses, cards, edges, unary_offsets, edge_offsets):
+    """Return the Hessian of the summed log-normalisers of all conditionals, shape (size, size).
+
+    Parameters
+    ----------
+    weights : (size,) float64
+    codes : (n, rows) int64; masses : (rows,) float64
+        The rows, all of whose cells are there, and what each counts.
+    cards, edges, unary_offsets, edge_offsets
+        As `Layout` has them.
+    """
+    n, m, size = len(cards), len(edges), len(weights)
+    found, places = np.zeros((size, size)), np.empty((cards.max(), m + 1), dtype=np.int64)
+    scores = np.empty(cards.max())
+    for i in range(n):
+        for row in range(codes.shape[1]):
+            count, states = 1, cards[i]
+            for a in range(states):
+                places[a, 0] = unary_offsets[i] + a
+                scores[a] = weights[places[a, 0]]
+            for e in range(m):
+                first, second = edges[e]
+                if i != first and i != second:
+                    continue
+                for a in range(states):
+                    if i == first:
+                        at = edge_offsets[e] + a * cards[second] + codes[second, row]
+                    else:
+                        at = edge_offsets[e] + codes[first, row] * cards[second] + a
+                    places[a, count] = at
+                    scores[a] += weights[at]
+                count += 1
+            chances = np.exp(scores[:states] - scores[:states].max())
+            chances /= chances.sum()
+            for a in range(states):
+                for b in range(states):
+                    both = (chances[a] if a == b else 0.0) - chances[a] * chances[b]
+                    for k in range(count):
+                        for j in range(count):
+                            found[places[a, k], places[b, j]] += masses[row] * both
+    return found

@@ -12,6 +12,8 @@ from graftwork.inference import Beliefs, Engine
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.joint import joint_hessian
 from graftwork.objectives.protocol import (
+    MOST_PRODUCTS,
+    MOST_WEIGHTS,
     Expectations,
     Point,
     averages_apart,
@@ -19,9 +21,6 @@ from graftwork.objectives.protocol import (
     states_of_entries,
 )
 from graftwork.objectives.reshaped import evaluated
-
-#: Products of indicators that are summed for a Hessian, and the weights that it may have.
-MOST_PRODUCTS, MOST_WEIGHTS = 2**20, 400
 
 
 class Likelihood:
@@ -76,11 +75,14 @@ class LikelihoodPoint:
         self.curvature = beliefs.values * (1.0 - beliefs.values)
 
     def hessian(self) -> Floats | None:
-        """Return the Hessian; None where inference is not exact, or the network is not small."""
+        """Return the Hessian of exact inference; None where the network is not small.
+
+        Where inference approximates, it is a good guess: steps are judged by the loss itself.
+        """
         layout = self.potentials.layout
         configurations = float(np.prod(layout.cards.astype(np.float64)))
         products = configurations * (layout.n_variables + layout.n_edges) ** 2
-        if not self.exact or products > MOST_PRODUCTS or layout.size > MOST_WEIGHTS:
+        if products > MOST_PRODUCTS or layout.size > MOST_WEIGHTS:
             return None
         found: Floats = joint_hessian(
             self.potentials.weights, layout.cards, layout.edges, layout.unary_offsets,

@@ -27,7 +27,7 @@ from graftwork.solvers.solution import Solution, Solver, measure, never, take_st
 # A few features are optimised to this share of what the whole was away from its optimum.
 PART_ACCURACY = 0.1
 # Features that follow each other closely would take turns for tens of thousands of rounds.
-PATIENCE = 5
+PATIENCE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class GaussSeidel:
             return replace(whole, stalled=part.stalled or part.evaluations == 0)
 
         whole = Composite(objective, penalty, blocks, Plain(blocks), 0)
-        sharpened = Sharpened(whole, step, PATIENCE)
-        return take_steps(sharpened, solution, tolerance, steps, self.max_evaluations, halted)
+        taken = step if steps is not None else Sharpened(whole, step, PATIENCE)
+        return take_steps(taken, solution, tolerance, steps, self.max_evaluations, halted)
 
     def _furthest(self, penalty: Penalty, blocks: Blocks, current: Solution) -> Bools:
         """Return the unaries and the ``count`` furthest features (or tables) as what may move."""

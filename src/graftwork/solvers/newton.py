@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graftwork.inference.layout import Floats
-from graftwork.penalties.blocks import Bools
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.solution import Solution
 
@@ -31,6 +30,8 @@ LONGEST, HALVINGS = 4.0, 6
 SUFFICIENT = 1e-4
 #: A kink is crossed where the penalty on its other side is less than this share of the decrease.
 CHEAP = 0.1
+#: How often a step is computed anew because some weights end at a kink.
+CORNERS = 8
 
 
 @dataclass(slots=True)
@@ -64,33 +65,65 @@ class Sharpened:
 def newton_step(problem: Composite, current: Solution) -> Solution:
     """Return the solution after one step; the one given if no step lowers the objective.
 
-    That, too, where the loss does not know its Hessian. Entries at a kink of the penalty stay.
+    That, too, where the loss does not know its Hessian.
     """
     hessian = _hessian(problem, current)
     if hessian is None:
         return current
     blocks, penalty, start = problem.blocks, problem.penalty, current.point.potentials
-    weights = start.weights
-    slope, smooth = penalty.slope(blocks, weights)
-    kinked = ~penalty.slope(blocks, np.zeros_like(weights))[1] & penalty.separable
-    moving = np.flatnonzero(smooth & blocks.free)
-    downhill = (current.point.gradient + slope)[moving]
-    bent = hessian[np.ix_(moving, moving)]
-    bent.flat[:: len(moving) + 1] += DAMPING + _bend(problem, slope, weights, kinked)[moving]
-    direction = np.zeros_like(weights)
-    direction[moving] = -np.linalg.solve(bent, downhill)
-    promised = float(direction[moving] @ downhill)
+    downhill, orthant = _downhill(problem, current)
+    direction = _direction(problem, start.weights, hessian, downhill, orthant)
+    promised = float(direction @ downhill)
     length = min(1.0, LONGEST / max(float(np.abs(direction).max(initial=0.0)), 1e-300))
     for _ in range(HALVINGS):
-        after = _moved(problem, weights, length * direction, kinked, -length * promised)
+        after = start.weights + length * direction
         if blocks.all_free:
             after = searchable(penalty, replace(start, weights=after)).weights
         trial = problem.evaluate(after, current)
-        if trial.objective < current.objective + SUFFICIENT * length * promised:
+        if trial.objective < current.objective + SUFFICIENT * length * min(promised, 0.0):
             return trial
         current = replace(current, evaluations=trial.evaluations)
         length *= 0.5
     return current
+
+
+def _downhill(problem: Composite, current: Solution) -> tuple[Floats, Floats]:
+    """Return the slope of the objective, and the signs that weights have on its side of a kink.
+
+    The slope is 0 for what may not move or is best at its kink. The sign is 0 where there is none.
+    """
+    blocks, penalty, weights = problem.blocks, problem.penalty, current.point.potentials.weights
+    gradient = current.point.gradient
+    slope, smooth = penalty.slope(blocks, weights)
+    downhill, orthant = np.where(smooth, gradient + slope, 0.0), np.zeros_like(weights)
+    if penalty.separable:
+        lam = blocks.spread(blocks.strengths(penalty.unary_lam, penalty.lam))
+        leaving = np.sign(gradient) * np.maximum(0.0, np.abs(gradient) - lam)
+        downhill = np.where(smooth, downhill, leaving)
+        signs = np.where(weights != 0, np.sign(weights), -np.sign(leaving))
+        orthant = np.where(lam > 0, signs, 0.0)
+    return np.where(blocks.free, downhill, 0.0), orthant
+
+
+def _direction(
+    problem: Composite, weights: Floats, hessian: Floats, downhill: Floats, orthant: Floats
+) -> Floats:
+    """Return Newton's step; where it would cross a kink at a price, it ends there."""
+    bent = hessian + np.diag(DAMPING + _bend(problem, weights, orthant))
+    step, moving = np.zeros_like(weights), downhill != 0.0
+    value, blocks = problem.penalty.value, problem.blocks
+    for _ in range(CORNERS):
+        some, ended = np.flatnonzero(moving), np.flatnonzero(~moving & (step != 0))
+        known = downhill[some] + bent[np.ix_(some, ended)] @ step[ended]
+        step[some] = -np.linalg.solve(bent[np.ix_(some, some)], known)
+        after = weights + step
+        crossing = moving & (after * orthant < 0)
+        price = value(blocks, after) - value(blocks, np.where(crossing, 0.0, after))
+        if price <= -CHEAP * float(step @ downhill):
+            break
+        step[crossing] = -weights[crossing]
+        moving &= ~crossing
+    return step
 
 
 def _hessian(problem: Composite, current: Solution) -> Floats | None:
@@ -102,19 +135,10 @@ def _hessian(problem: Composite, current: Solution) -> Floats | None:
     return found
 
 
-def _moved(
-    problem: Composite, weights: Floats, step: Floats, kinked: Bools, promised: float
-) -> Floats:
-    """Return the weights after a step; kinks are crossed where that costs little, or end it."""
-    after = weights + step
-    stopped = np.where(kinked & (after * weights < 0), 0.0, after)
-    value = problem.penalty.value
-    cost = value(problem.blocks, after) - value(problem.blocks, stopped)
-    return after if cost < CHEAP * promised else stopped
-
-
-def _bend(problem: Composite, slope: Floats, weights: Floats, kinked: Bools) -> Floats:
+def _bend(problem: Composite, weights: Floats, orthant: Floats) -> Floats:
     """Return the curvature of parabolas that touch the penalty and lie above it."""
     blocks, penalty = problem.blocks, problem.penalty
     squares = blocks.spread(blocks.weigh(2.0 * penalty.unary_l2, 2.0 * penalty.l2))
-    return np.where(kinked, squares, np.abs(slope) / np.maximum(np.abs(weights), 1e-300))
+    slope, _ = penalty.slope(blocks, weights)
+    whole = np.abs(slope) / np.maximum(np.abs(weights), 1e-300)
+    return np.where(penalty.separable | (orthant != 0) | (weights == 0), squares, whole)

@@ -70,7 +70,7 @@ class OrthantWise:
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _SeparableComposite(objective, penalty, blocks, coordinates, self.memory)
         patience = min(PATIENCE, self.max_evaluations)
-        step = Sharpened(problem, problem.step)
+        step = problem.step if steps is not None else Sharpened(problem, problem.step)
         end = take_steps(step, solution, tolerance, steps, patience, halted)
         if steps is not None or end.residual <= tolerance or halted():
             return end

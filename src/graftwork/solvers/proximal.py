@@ -60,7 +60,7 @@ class ProximalQuasiNewton:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = Composite(objective, penalty, blocks, coordinates, self.memory)
-        step = Sharpened(problem, problem.step)
+        step = problem.step if steps is not None else Sharpened(problem, problem.step)
         return take_steps(step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
