@@ -27,7 +27,7 @@ from graftwork.solvers.solution import Solution, Solver, measure, never, take_st
 # A few features are optimised to this share of what the whole was away from its optimum.
 PART_ACCURACY = 0.1
 # Features that follow each other closely would take turns for tens of thousands of rounds.
-PATIENCE = 10
+PATIENCE = 7
 
 
 @dataclass(frozen=True, slots=True)
