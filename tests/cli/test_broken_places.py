@@ -1,7 +1,4 @@
-"""A full disk, a folder that cannot be written, an input that is gone: one sentence, nothing lost.
-
-Files of an earlier run are what they were, or those of the new one: never half of either.
-"""
+"""A full disk, a folder that cannot be written, an input that is gone: one sentence, no loss."""
 
 import os
 import resource
@@ -30,8 +27,8 @@ COMMANDS = {
     "count": ["count", "t.csv", "--out", "{out}/t.gwc"],
     "score": ["score", "m.gw", "t.csv", "--per-row", "{out}/scores.csv"],
 }
-#: What each writes first is larger than this.
-FULL = 300
+#: The largest file that there is room for: less than each command writes.
+FULL = 40
 
 
 def ran(place, words, full=None):
@@ -93,13 +90,7 @@ def test_a_full_disk(name, place):
     assert earlier
     again = ran(place, written_to(name, out), full=FULL)
     is_one_sentence(again)
-    left = content(out)
-    assert {file: left[file] for file in left} == {file: earlier[file] for file in left}
-    assert set(earlier) - set(left) <= REMADE
-
-
-#: What learning removes before it writes a model that they would not fit.
-REMADE = {"path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png"}
+    assert content(out) == earlier
 
 
 @posix

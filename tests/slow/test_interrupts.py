@@ -86,7 +86,8 @@ def place(tmp_path_factory):
     table.mask(rng.random(table.shape) < 0.02).to_csv(folder / "gaps.csv", index=False)
     (folder / "parts").mkdir()
     for k in range(20):
-        table.sample(frac=1, random_state=k).to_parquet(folder / "parts" / f"{k}.parquet")
+        some = table.sample(frac=1, random_state=k)
+        some.to_parquet(folder / "parts" / f"{k}.parquet", index=False)
     (folder / "train.txt").write_text(made_sentences(rng))
     made = [*program(), "learn", "t.csv", "--lam", "0.05", "--no-plot", "--out", "learned"]
     subprocess.run(made, cwd=folder, check=True, capture_output=True)
