@@ -43,6 +43,6 @@ def test_the_limit_can_be_raised(chain_csv, monkeypatch):
 
     monkeypatch.setenv("GRAFTWORK_MAX_RESAMPLES", "2")
     net = gw.MarkovNetwork(lam=0.1)
-    with pytest.raises(gw.errors.TooLargeError, match="3 resamples .* GRAFTWORK_MAX_RESAMPLES=3"):
+    with pytest.raises(gw.errors.TooLargeError, match=r"3 resamples .* GRAFTWORK_MAX_RESAMPLES=3"):
         net.bootstrap(chain_csv, 3)
     assert net.bootstrap(chain_csv, 2).n_done == 2

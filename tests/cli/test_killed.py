@@ -93,7 +93,15 @@ def sentences(path, n, seed=0):
 
 def test_a_killed_chain_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    words = ["crf", str(sentences(tmp_path / "s.txt", 60)), "--lam", "0.002", "--out"]
+    words = [
+        "crf",
+        str(sentences(tmp_path / "s.txt", 60)),
+        "--lam",
+        "0.002",
+        "--tol",
+        "1e-8",
+        "--out",
+    ]
     assert main([*words, "quiet"]) == 0
     for at in (3, 2):
         killed(at, *words, "out", cwd=tmp_path)
@@ -114,7 +122,15 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     lines = [",".join("abcdefghijkl"), *(",".join(map(str, row)) for row in table.tolist())]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     if command == "crf":
-        words = ["crf", str(sentences(tmp_path / "s.txt", 1500)), "--lam", "0.00002", "--out"]
+        words = [
+            "crf",
+            str(sentences(tmp_path / "s.txt", 1500)),
+            "--lam",
+            "0.00002",
+            "--tol",
+            "1e-7",
+            "--out",
+        ]
     else:
         words = [command, "t.csv", *WORDS[command], "--out"]
     assert main([*words, "quiet"]) == 0
