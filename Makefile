@@ -19,7 +19,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test fuzz test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test fuzz audit test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -41,6 +41,12 @@ test: lint
 MINUTES ?= 10
 fuzz: $(STAMP)
 	PYTHONPATH=tests:tests/exchange $(BIN)/python -m fuzz --minutes $(MINUTES) $(FUZZ)
+
+# Whether the locked versions fit each other, and known vulnerabilities (needs pip-audit and a network).
+audit: $(STAMP)
+	$(BIN)/python -m pip check
+	@command -v pip-audit >/dev/null || { echo "vulnerabilities were not looked up: install pip-audit (pipx install pip-audit)"; exit 0; }; \
+	  pip-audit --disable-pip --no-deps -r requirements/dev.lock
 
 # The explorer in a real browser; "make browser" installs one.
 test-browser: export GRAFTWORK_BROWSER = required

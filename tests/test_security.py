@@ -9,7 +9,10 @@ import graftwork
 
 SOURCES = sorted(Path(graftwork.__file__).parent.rglob("*.py"))
 RUNS = {"eval", "exec", "compile", "__import__"}
-SHELLS = {("os", "system"), ("os", "popen"), ("subprocess", "getoutput")}
+SHELLS = {
+    ("os", "system"), ("os", "popen"), ("subprocess", "getoutput"), ("yaml", "load"),
+    ("yaml", "unsafe_load"), ("yaml", "full_load"),
+}  # fmt: skip
 # Messages between a program and the workers it started itself; never a file.
 MESSAGES = {"data/engines/dask.py", "data/engines/processes.py", "estimators/pool.py"}
 UNSAFE = {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
@@ -52,7 +55,7 @@ def test_sources_run_nothing_they_read():
 @pytest.mark.parametrize(
     "text",
     ["eval('1')", "import pickle", "from marshal import loads", "run('ls', shell=True)",
-     "os.system('ls')", "np.load(file, allow_pickle=True)"],
+     "os.system('ls')", "yaml.load(file)", "np.load(file, allow_pickle=True)"],
 )  # fmt: skip
 def test_dangers_are_seen(text):
     assert list(dangers(text))

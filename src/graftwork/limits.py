@@ -84,6 +84,8 @@ PAIRS = Limit("GRAFTWORK_MAX_PAIRS", 200_000_000)
 DRAWN = Limit("GRAFTWORK_MAX_DRAWN", 4_000_000_000)
 #: Rows that are drawn into a file or a pipe.
 ROWS = Limit("GRAFTWORK_MAX_ROWS", 1_000_000_000)
+#: Times that rows are drawn anew, or labels permuted.
+RESAMPLES = Limit("GRAFTWORK_MAX_RESAMPLES", 1_000_000)
 _CHUNK = 1 << 20
 
 

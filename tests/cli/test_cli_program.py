@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -160,6 +161,21 @@ def test_second_interrupt_aborts(monkeypatch):
             with pytest.raises(Aborted):
                 signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_a_result_can_do_without_ends_soon_after_an_interrupt(monkeypatch):
+    monkeypatch.setattr("graftwork.cli.interrupts.GRACE", 0.3)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            assert interrupts.attempt(lambda: "quick") == "quick"
+            assert interrupts.attempt(lambda: time.sleep(30) or "slow") is None
+            assert interrupts.late
+            assert interrupts.attempt(lambda: "not begun") is None
     finally:
         signal.signal(signal.SIGINT, before)
 

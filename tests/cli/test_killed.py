@@ -1,6 +1,8 @@
 """Commands that are killed: the same command goes on, and its answer is that of a quiet run."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,21 +59,120 @@ def test_a_killed_command_goes_on(command, chain_csv, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     words = [command, str(chain_csv), *WORDS[command], "--out"]
     assert main([*words, "quiet"]) == 0
-    quiet = numbers(tmp_path / "quiet")
     for at in (4, 3):  # twice
         killed(at, *words, "out", cwd=tmp_path)
     capsys.readouterr()
     assert main([*words, "out"]) == 0
     assert "going on from out/progress.gwp" in capsys.readouterr().err
     assert not (tmp_path / "out" / "progress.gwp").exists()
+    same_numbers(tmp_path / "quiet", tmp_path / "out")
+
+
+def same_numbers(one_folder, other_folder):
+    """Require the same tables; a fit that goes on half-way may differ in the last digits."""
+    quiet, again = numbers(one_folder), numbers(other_folder)
     assert quiet
-    assert set(numbers(tmp_path / "out")) == set(quiet)
-    again = numbers(tmp_path / "out")
-    for name in quiet:  # a fit that goes on half-way may differ in the last digits
+    assert set(again) == set(quiet)
+    for name in quiet:
         one, other = (text.decode().splitlines() for text in (quiet[name], again[name]))
         for line, same in zip(one, other, strict=True):
             for cell, also in zip(line.split(","), same.split(","), strict=True):
                 assert cell == also or np.isclose(float(cell), float(also), rtol=1e-4, atol=1e-6)
+
+
+def sentences(path, n, seed=0):
+    """Write labelled sentences, with words that tell most labels."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(n):
+        words = rng.integers(0, 40, 6)
+        lines += [f"w{w} l{w % 3 if rng.random() < 0.8 else rng.integers(3)}" for w in words]
+        lines.append("")
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_killed_chain_goes_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = [
+        "crf",
+        str(sentences(tmp_path / "s.txt", 60)),
+        "--lam",
+        "0.002",
+        "--tol",
+        "1e-8",
+        "--out",
+    ]
+    assert main([*words, "quiet"]) == 0
+    for at in (3, 2):
+        killed(at, *words, "out", cwd=tmp_path)
+    capsys.readouterr()
+    assert main([*words, "out"]) == 0
+    assert "going on from out/progress.gwp" in capsys.readouterr().err
+    same_chain(tmp_path / "quiet", tmp_path / "out")
+
+
+def same_chain(one_folder, other_folder):
+    """Require the same objective and the same labels: the best weights need not be unique."""
+    found = []
+    for folder in (one_folder, other_folder):
+        tagged = folder / "tagged.txt"
+        text = folder.parent / "s.txt"
+        assert main(["tag", str(folder / "model.gw"), str(text), "--out", str(tagged)]) == 0
+        last = (folder / "trace.jsonl").read_text().splitlines()[-1]
+        found.append((json.loads(last)["objective"], tagged.read_text()))
+    assert np.isclose(found[0][0], found[1][0], rtol=1e-6)
+    assert found[0][1] == found[1][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [*WORDS, "crf"])
+def test_kills_at_random_moments(command, tmp_path, monkeypatch):
+    """Killed five times whenever it happens to be, the same command ends as a quiet run does."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng([7, len(command)])
+    table = rng.integers(0, 3, (4000, 12))
+    table[:, 1:] = np.where(rng.random((4000, 11)) < 0.5, table[:, :-1], table[:, 1:])
+    lines = [",".join("abcdefghijkl"), *(",".join(map(str, row)) for row in table.tolist())]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    if command == "crf":
+        words = [
+            "crf",
+            str(sentences(tmp_path / "s.txt", 1500)),
+            "--lam",
+            "0.00002",
+            "--tol",
+            "1e-7",
+            "--out",
+        ]
+    else:
+        words = [command, "t.csv", *WORDS[command], "--out"]
+    assert main([*words, "quiet"]) == 0
+    program = (
+        "import sys; from graftwork import journal; from graftwork.cli import main; "
+        "journal.PAUSE = 0.1; sys.exit(main())"
+    )
+    kills = 0
+    for wait in rng.uniform(1.5, 8.0, 40):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words, "out"], cwd=tmp_path,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        try:
+            process.wait(timeout=wait)
+            assert process.returncode == 0
+            shutil.rmtree(tmp_path / "out")  # it was done before: another try, sooner or later
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+            if kills == 5:
+                break
+    assert kills
+    assert main([*words, "out"]) == 0
+    assert [path.name for path in (tmp_path / "out").glob("progress*")] == []
+    (same_chain if command == "crf" else same_numbers)(tmp_path / "quiet", tmp_path / "out")
 
 
 def test_finished_methods_are_not_run_again(chain_csv, tmp_path, monkeypatch, capsys):

@@ -34,7 +34,8 @@ def main() -> int:
     while time.monotonic() < end:
         name = given.only[int(rng.choice(len(given.only), p=weights / weights.sum()))]
         target = TARGETS[name]
-        case = target.make(np.random.default_rng(int(rng.integers(2**63))))
+        number = int(rng.integers(2**63))
+        case = target.make(np.random.default_rng(number))
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -48,12 +49,12 @@ def main() -> int:
                 if seen[what] <= 2:
                     path = keep(name, case, f"{what}{str(error)[40:300]}")
                     print(f"FAILED {what!r}\n  kept as {path}", flush=True)
-        slowest = max(slowest, (time.monotonic() - began, name))
+        slowest = max(slowest, (time.monotonic() - began, f"{name} {number}"))
     for name in given.only:
         told = ", ".join(f"{found[name, how]:,} {how}" for how in ("held", "refused", "failed"))
         print(f"{name:<12} {told}")
-    failed = sum(seen.values())
-    print(f"{sum(found.values()):,} cases, {failed:,} failures; slowest {slowest[0]:.1f} s")
+    failed, (seconds, which) = sum(seen.values()), slowest
+    print(f"{sum(found.values()):,} cases, {failed:,} failures; slowest {seconds:.1f} s ({which})")
     return int(failed > 0)
 
 

@@ -83,7 +83,8 @@ def check_fit(case: Case, folder: Path) -> None:
     require(load(folder / "m.gw") == model, "save and load give another network")
     if case["n_jobs"] == 2:
         again = _fitted(case, 2, pd.DataFrame(case["columns"]))
-        if "seconds" in (net.certificate_.stop, again.certificate_.stop):
+        late = max(each.trace_[-1].seconds for each in (net, again)) > 0.9 * _SECONDS
+        if late or "seconds" in (net.certificate_.stop, again.certificate_.stop):
             return  # where a fit is when its time is over depends on the machine
         other = again.model_
         require(other.edges == model.edges, "two threads give other edges")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import files, fits
+from fuzz import analyses, files, fits
 from fuzz.cases import Target
 
-TARGETS: dict[str, Target] = {**files.TARGETS, **fits.TARGETS}
+TARGETS: dict[str, Target] = {**files.TARGETS, **fits.TARGETS, **analyses.TARGETS}

@@ -138,3 +138,10 @@ def test_labels_stay_in_the_picture():
     assert (middle + size[0] / 2 <= view[2:]).all()
     # beside its node, not on it: clipping a place outside would put it there
     assert (np.abs(middle) >= size[0] / 2 + 1).any()
+
+
+def test_an_edge_of_an_unfinished_network_may_explain_less_than_nothing():
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, {(0, 1): 0.2, (1, 2): -0.1, (2, 3): 0.1}, "strength")
+    places = positions(graph, 0)
+    assert all(np.isfinite(place).all() for place in places.values())

@@ -43,6 +43,10 @@ graftwork tag run/model.gw new.txt --out tagged.txt
 Ctrl-C once stops and keeps the best model so far; twice gives up."""
 
 
+#: What is left of a test on other sentences.
+TEST_FILES = ("predictions.txt", "scores.json")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do around the learning itself."""
@@ -144,6 +148,7 @@ def conclude(
     plan: Plan, found: Material, learned: ChainCRF, settings: dict[str, Any], stopped: bool
 ) -> tuple[str, Sequence[str]]:
     """Test the model, write the files; return the summary and the names of the files."""
+    from graftwork.data.atomic import replacing_together
     from graftwork.report import chain_summary
 
     tags, verdict = None, None
@@ -158,8 +163,10 @@ def conclude(
     if stopped:
         text = f"Interrupted: this is the best model so far.\n\n{text}"
     info = facts(plan, found, learned, settings, verdict)
-    written = write_files(plan.out, learned, text, info)
-    return text, [*written, *write_test_files(plan, found.test, tags, verdict)]
+    with replacing_together(plan.out, TEST_FILES) as out:
+        written = write_files(out, learned, text, info)
+        written += write_test_files(plan, out, found.test, tags, verdict)
+    return text, written
 
 
 def facts(
@@ -203,18 +210,19 @@ def write_files(out: Path, learned: ChainCRF, text: str, info: dict[str, Any]) -
 
 
 def write_test_files(
-    plan: Plan, test: Corpus | None, tags: list[list[str]] | None, verdict: Verdict | None
+    plan: Plan,
+    out: Path,
+    test: Corpus | None,
+    tags: list[list[str]] | None,
+    verdict: Verdict | None,
 ) -> list[str]:
     """Write predictions and scores if there are any, and return the names of the files."""
     from graftwork.data.chains import write_conll
     from graftwork.report.trace import write_text
 
-    files = ["predictions.txt", "scores.json"]
     if test is None or tags is None or verdict is None:
-        for earlier in files:  # of another run: they would not fit this model
-            (plan.out / earlier).unlink(missing_ok=True)
         return []
-    write_conll(plan.out / files[0], test.with_columns(tags), sep=plan.files.sep)
+    write_conll(out / TEST_FILES[0], test.with_columns(tags), sep=plan.files.sep)
     scores = json.dumps(verdict.to_dict(), indent=1, ensure_ascii=False)
-    write_text(plan.out / files[1], scores + "\n")
-    return files
+    write_text(out / TEST_FILES[1], scores + "\n")
+    return [*TEST_FILES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -29,6 +30,8 @@ _DELICATE = (
     "threading.py", "concurrent/futures", "importlib", "numba", "llvmlite", "/distributed/"
 )  # fmt: skip
 _RETRY_SECONDS = 0.02
+#: Seconds after an interrupt in which what a result can do without may still be made.
+GRACE = 1.0
 
 
 class Interrupts:
@@ -59,6 +62,7 @@ class Interrupts:
         self.journal: Journal | None = None
         self.finishing = self.late = False
         self._waiting = self._held = False
+        self._when = 0.0
         self._before: Any = None
         self._alarm_before: Any = None
         self._term_before: Any = None
@@ -89,18 +93,29 @@ class Interrupts:
     def attempt(self, action: Callable[[], Found]) -> Found | None:
         """Return what a function returns that a result can do without; None after an interrupt.
 
-        Ctrl-C ends it, and others are not begun then.
+        Ctrl-C ends it, and others are not begun then. After one that ended the learning there is
+        little time for all of them together.
         """
         if self.late:
             return None
         self.finishing = False
         try:
+            self._hurry()
             return action()
         except KeyboardInterrupt:
             self.late = True
             return None
         finally:
             self.finishing = True
+
+    def _hurry(self) -> None:
+        """Raise an interrupt again when its grace is over; where that cannot be, at once."""
+        if not self.seen:
+            return
+        left = self._when + GRACE - time.monotonic()
+        if left <= 0 or self._alarm_before is None:
+            raise KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, left)
 
     def insist(self) -> None:
         """Raise an interrupt already seen; if it was still waiting, it waits no more.
@@ -135,7 +150,7 @@ class Interrupts:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.seen:
             raise Aborted
-        self.seen = True
+        self.seen, self._when = True, time.monotonic()
         self._raise_when_safe(number, frame)
 
     def _terminate(self, number: int, frame: FrameType | None) -> None:

@@ -72,6 +72,12 @@ graftwork learn counts.gwc --loss likelihood --lam 0.01
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
 
+#: Files of another run that would not fit, if this one does not write them.
+_STALE = (
+    "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png"
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Rows, where they come from, and words for their states; files are of rows in parts."""
@@ -560,6 +566,7 @@ def write_files(
 
     An interrupt leaves out what takes long: centralities and the picture.
     """
+    from graftwork.data.atomic import replacing_together
     from graftwork.report import plot_network, write_edges, write_path, write_trace
     from graftwork.report.centrality import write_centrality
     from graftwork.report.communities import write_communities
@@ -567,33 +574,26 @@ def write_files(
     from graftwork.report.predictability import preferred, write_predictability
     from graftwork.report.trace import write_text
 
-    out, inside = plan.out, getattr(net, "predictability_", None)
-    for earlier in (
-        "path.csv",
-        "predictability.csv",
-        "centrality.csv",
-        "communities.csv",
-        "network.png",
-    ):  # of another run: it would not fit this model
-        (out / earlier).unlink(missing_ok=True)
-    net.model_.save(out / "model.gw", info=info)
-    write_text(out / "summary.txt", text)
-    write_edges(out / "edges.csv", edges_of(net))
-    write_trace(out / "trace.jsonl", net.trace_)
-    written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
-    if inside is not None:
-        write_predictability(out / "predictability.csv", inside, held)
-        written.append("predictability.csv")
-    centrality, picture = out / "centrality.csv", out / "network.png"
-    interrupts.attempt(lambda: write_centrality(centrality, net.model_))
-    if not interrupts.late:
-        written.append(centrality.name)
-    if communities is not None:
-        write_communities(out / "communities.csv", communities)
-        written.append("communities.csv")
-    if net.path_:
-        write_path(out / "path.csv", net.path_)
-        written.append("path.csv")
+    inside, picture = getattr(net, "predictability_", None), plan.out / "network.png"
+    with replacing_together(plan.out, _STALE) as out:
+        net.model_.save(out / "model.gw", info=info)
+        write_text(out / "summary.txt", text)
+        write_edges(out / "edges.csv", edges_of(net))
+        write_trace(out / "trace.jsonl", net.trace_)
+        written = ["model.gw", "summary.txt", "edges.csv", "trace.jsonl"]
+        if inside is not None:
+            write_predictability(out / "predictability.csv", inside, held)
+            written.append("predictability.csv")
+        centrality = out / "centrality.csv"
+        interrupts.attempt(lambda: write_centrality(centrality, net.model_))
+        if not interrupts.late:
+            written.append(centrality.name)
+        if communities is not None:
+            write_communities(out / "communities.csv", communities)
+            written.append("communities.csv")
+        if net.path_:
+            write_path(out / "path.csv", net.path_)
+            written.append("path.csv")
     if plan.plot:
         try:
             shown = None if inside is None else preferred(inside, held)

@@ -133,16 +133,17 @@ def write_files(
     plan: Plan, source: Source, net: MarkovNetwork, settings: dict[str, Any]
 ) -> list[str]:
     """Write the path, its picture and the model; return the names of the files."""
+    from graftwork.data.atomic import replacing_together
     from graftwork.report import plot_path, write_path
 
-    out, written = plan.out, ["path.csv", "model.gw"]
-    (out / "path.png").unlink(missing_ok=True)  # of another run: it would not fit this path
-    write_path(out / "path.csv", net.path_)
+    written = ["path.csv", "model.gw"]
     info = facts(source, net, settings, None, plan.reading.missing)
-    net.model_.save(out / "model.gw", info=info)
+    with replacing_together(plan.out, ["path.png"]) as out:
+        write_path(out / "path.csv", net.path_)
+        net.model_.save(out / "model.gw", info=info)
     if plan.plot and net.path_:
         try:
-            plot_path(net, out / "path.png")
+            plot_path(net, plan.out / "path.png")
             written.append("path.png")
         except ImportError as error:
             say(f"note: path.png was not drawn: {error}")

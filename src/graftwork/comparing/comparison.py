@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from graftwork.data.atomic import replacing_together
 from graftwork.grafting import Certificate, Round
 from graftwork.report.describe import certificate_text
 from graftwork.report.trace import plain, write_records, write_text
@@ -264,17 +265,16 @@ class Comparison:
         ``comparison.csv`` is the table, ``rounds.csv`` every round, ``comparison.txt`` the text,
         ``comparison.json`` certificates and settings too, ``comparison.png`` the figure.
         """
-        out = Path(folder)
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "comparison.png").unlink(missing_ok=True)  # one of other numbers
-        write_records(out / "comparison.csv", self.table())
-        write_records(out / "rounds.csv", self.rounds())
-        write_text(out / "comparison.txt", self.words())
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
-        write_text(out / "comparison.json", text + "\n")
-        written = ["comparison.csv", "rounds.csv", "comparison.txt", "comparison.json"]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with replacing_together(folder, ["comparison.png"]) as out:
+            write_records(out / "comparison.csv", self.table())
+            write_records(out / "rounds.csv", self.rounds())
+            write_text(out / "comparison.txt", self.words())
+            text = json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+            write_text(out / "comparison.json", text + "\n")
+            written = ["comparison.csv", "rounds.csv", "comparison.txt", "comparison.json"]
         if plot:
-            self.plot(out / "comparison.png")
+            self.plot(Path(folder) / "comparison.png")
             written.append("comparison.png")
         return written
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -80,4 +81,49 @@ def _named(temporary: Path, target: Path) -> Iterator[None]:
     except OSError as error:
         if error.filename == str(temporary):
             raise type(error)(error.errno, error.strerror, str(target)) from error
+        raise
+
+
+@contextmanager
+def replacing_together(folder: str | PathLike[str], stale: Iterable[str] = ()) -> Iterator[Path]:
+    """Yield a folder for files that go into ``folder`` together when the block ends well.
+
+    Files of an earlier run that are not written anew, and would not fit, go then, too: those named
+    ``stale``. After a failure everything is as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "old.txt").write_text("of an earlier run")
+    >>> with replacing_together(folder, ["old.txt"]) as new:
+    ...     _ = (new / "note.txt").write_text("done")
+    >>> [path.name for path in folder.iterdir()]
+    ['note.txt']
+    """
+    target = Path(folder)
+    new = target / f".{secrets.token_hex(4)}.parts"
+    with _told_of(new, target):
+        new.mkdir()
+        try:
+            yield new
+            names = sorted(path.name for path in new.iterdir())
+            for name in names:
+                (new / name).replace(target / name)
+            for name in set(stale) - set(names):
+                (target / name).unlink(missing_ok=True)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+@contextmanager
+def _told_of(new: Path, target: Path) -> Iterator[None]:
+    """Let errors about files of a new folder speak of those that they would have become."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename
+        if isinstance(name, str) and name.startswith(str(new)):
+            told = str(target) + name.removeprefix(str(new))
+            raise type(error)(error.errno, error.strerror, told) from error
         raise

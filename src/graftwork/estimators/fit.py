@@ -43,6 +43,8 @@ from graftwork.testing import DrawnFrom, Evidence
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
+#: Edges times rows that are looked at once more when time is up.
+MOST_AFTER_TIME = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +242,9 @@ def fit_rows(
     potentials, tying, interrupted = _tied(spec, sample, learned)
     given = None if learned.given is None else to_model(table, sample, learned.given)
     explained: tuple[float, ...] = ()
-    if drawn_from is None and rounds is None and has_rows(sample):
+    hurried = interrupted or outcome.certificate.stop == "seconds"
+    long = hurried and potentials.layout.n_edges * sample.n_rows > MOST_AFTER_TIME
+    if drawn_from is None and rounds is None and has_rows(sample) and not long:
         explained = explained_by_edges(sample, potentials, spec.n_jobs)
     return Fit(
         model=to_model(table, sample, potentials, missing.gaps()),

@@ -47,6 +47,7 @@ from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Observer, Round
 from graftwork.inference import Engine
 from graftwork.kernels.threads import count_threads
+from graftwork.limits import RESAMPLES
 from graftwork.models import PairwiseMRF
 from graftwork.models.graphs import graph_of
 from graftwork.models.scoring_parts import score_parts
@@ -712,6 +713,7 @@ class MarkovNetwork(Estimator):
         1.0
         """
         whole_number("n", n, 1)
+        RESAMPLES.check(n, f"{n:,} resamples are asked for", "ask for fewer")
         check_jobs(n_jobs)
         shares, spec = check_shares(case_dropping, n), self.spec()
         self.__dict__.pop("bootstrap_", None)

@@ -36,6 +36,7 @@ from graftwork.groups.reading import GroupedRows, read_groups, rows_wanted
 from graftwork.groups.shared_states import SharedStates
 from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import count_threads
+from graftwork.limits import RESAMPLES
 from graftwork.models import PairwiseMRF
 from graftwork.parameters import number
 
@@ -122,6 +123,7 @@ def compare_groups(
     if rate >= 1:
         raise ParameterError(f"fdr must be a number below 1, got {fdr!r}.")
     count = whole_number("n_permutations", n_permutations, 0)
+    RESAMPLES.check(count, f"{count:,} permutations are asked for", "ask for fewer")
     shared = {"fdr": edge_fdr, "random_state": random_state, "n_jobs": n_jobs}
     net = MarkovNetwork(**parameters, **shared)
     rows = read_groups(net.spec(), X, by, sample_weight)

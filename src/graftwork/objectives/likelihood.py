@@ -10,7 +10,10 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.inference import Beliefs, Engine
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.kernels.joint import joint_hessian
 from graftwork.objectives.protocol import (
+    MOST_PRODUCTS,
+    MOST_WEIGHTS,
     Expectations,
     Point,
     averages_apart,
@@ -70,6 +73,22 @@ class LikelihoodPoint:
         self.value = float(beliefs.log_partition - potentials.weights @ data)
         self.gradient = beliefs.values - data
         self.curvature = beliefs.values * (1.0 - beliefs.values)
+
+    def hessian(self) -> Floats | None:
+        """Return the Hessian of exact inference; None where the network is not small.
+
+        Where inference approximates, it is a good guess: steps are judged by the loss itself.
+        """
+        layout = self.potentials.layout
+        configurations = float(np.prod(layout.cards.astype(np.float64)))
+        products = configurations * (layout.n_variables + layout.n_edges) ** 2
+        if products > MOST_PRODUCTS or layout.size > MOST_WEIGHTS:
+            return None
+        found: Floats = joint_hessian(
+            self.potentials.weights, layout.cards, layout.edges, layout.unary_offsets,
+            layout.edge_offsets,
+        )  # fmt: skip
+        return found
 
     def edge_spreads(self) -> Floats:
         """Return the variance of each edge's table under the model: w' H w of its own block."""

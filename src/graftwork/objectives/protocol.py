@@ -10,6 +10,9 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 
+#: Products of indicators that are summed for a Hessian, and the weights that it may have.
+MOST_PRODUCTS, MOST_WEIGHTS = 2**20, 400
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectations:
@@ -47,7 +50,10 @@ class Expectations:
 
 
 class Evaluated(Protocol):
-    """A loss evaluated at one set of weights: what a solver needs."""
+    """A loss evaluated at one set of weights: what a solver needs.
+
+    It may also have ``hessian()``, which returns None where that would take long.
+    """
 
     @property
     def potentials(self) -> Any:

@@ -24,6 +24,7 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import neighbourhoods as kernel
+from graftwork.kernels.joint import conditional_hessian
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals, KnownConditionals
 from graftwork.objectives.configurations import Ids
@@ -36,6 +37,8 @@ from graftwork.objectives.neighbourhoods import (
 from graftwork.objectives.pair_sums import by_states, compare_pairs
 from graftwork.objectives.pair_tiles import Tile, tiles
 from graftwork.objectives.protocol import (
+    MOST_PRODUCTS,
+    MOST_WEIGHTS,
     Expectations,
     Point,
     averages_apart,
@@ -249,6 +252,22 @@ class PseudoPoint:
         states = np.repeat(stays, layout.cards)
         fresh.states[states] = self._sums.states[states]
         fresh.squares[states] = self._sums.squares[states]
+
+    def hessian(self) -> Floats | None:
+        """Return the Hessian; None where cells are missing, or where it would take long."""
+        layout, sample = self.potentials.layout, self.objective.sample
+        degrees = np.bincount(layout.edges.ravel(), minlength=layout.n_variables)
+        each = (layout.cards * (1 + degrees)).astype(np.float64)
+        products = sample.n_rows * float(each @ each)
+        few = products <= MOST_PRODUCTS and layout.size <= MOST_WEIGHTS
+        if not few or not sample.complete or sample.parts is not None:
+            return None
+        masses = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+        summed: Floats = conditional_hessian(
+            self.potentials.weights, sample.codes.astype(np.int64), masses, layout.cards,
+            layout.edges, layout.unary_offsets, layout.edge_offsets,
+        )  # fmt: skip
+        return summed / sample.total_weight
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.atomic import replacing_together
 from graftwork.estimators.bootstrap import (
     CERTAINTY,
     COLUMNS,
@@ -38,6 +39,11 @@ LEAST_CS, GOOD_CS = 0.25, 0.5
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
 _NAMED = 8
+#: Files of another run that would not fit, if this one does not write them.
+_STALE = (
+    "stability.csv", "bootstrap_communities.csv", "comembership.csv", "reference.gw",
+    "bootstrap.png",
+)  # fmt: skip
 _COMEMBERS = ("first", "second", "share", "together")
 #: Between the ends of an edge: lines are not broken there.
 _TIED = "\u00a0-\u00a0"
@@ -324,36 +330,28 @@ def write_bootstrap(
     plot : bool
         Whether to draw the figure, which needs matplotlib.
     """
-    out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    for earlier in (
-        "stability.csv",
-        "bootstrap_communities.csv",
-        "comembership.csv",
-        "reference.gw",
-        "bootstrap.png",
-    ):  # of another run: they would not fit this
-        (out / earlier).unlink(missing_ok=True)
-    write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
-    # centrality.csv and communities.csv are those of the network itself, which learning writes
-    write_records(out / "bootstrap_centrality.csv", boot.centralities())
-    written = ["bootstrap.csv", "bootstrap_centrality.csv"]
-    if boot.shares:
-        write_records(out / "stability.csv", boot.stability())
-        written.append("stability.csv")
-    if boot.membership is not None:
-        write_records(out / "bootstrap_communities.csv", boot.communities())
-        write_records(out / "comembership.csv", boot.comembers(), _COMEMBERS)
-        written += ["bootstrap_communities.csv", "comembership.csv"]
-    write_text(out / "bootstrap.txt", bootstrap_summary(boot))
-    text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
-    write_text(out / "bootstrap.json", text + "\n")
-    written += ["bootstrap.txt", "bootstrap.json"]
-    if boot.model is not None:
-        boot.model.save(out / "reference.gw")
-        written.append("reference.gw")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with replacing_together(folder, _STALE) as out:
+        write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)
+        # centrality.csv and communities.csv are those of the network itself, which learning writes
+        write_records(out / "bootstrap_centrality.csv", boot.centralities())
+        written = ["bootstrap.csv", "bootstrap_centrality.csv"]
+        if boot.shares:
+            write_records(out / "stability.csv", boot.stability())
+            written.append("stability.csv")
+        if boot.membership is not None:
+            write_records(out / "bootstrap_communities.csv", boot.communities())
+            write_records(out / "comembership.csv", boot.comembers(), _COMEMBERS)
+            written += ["bootstrap_communities.csv", "comembership.csv"]
+        write_text(out / "bootstrap.txt", bootstrap_summary(boot))
+        text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
+        write_text(out / "bootstrap.json", text + "\n")
+        written += ["bootstrap.txt", "bootstrap.json"]
+        if boot.model is not None:
+            boot.model.save(out / "reference.gw")
+            written.append("reference.gw")
     if plot:
-        boot.plot(out / "bootstrap.png")
+        boot.plot(Path(folder) / "bootstrap.png")
         written.append("bootstrap.png")
     return written
 

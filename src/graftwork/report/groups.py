@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.data.atomic import replacing_together
 from graftwork.groups import GroupComparison
 from graftwork.report.trace import plain, write_records, write_text
 from graftwork.text import Column, aligned, count, decimals, names, probability, section, verb
@@ -299,22 +300,21 @@ def write_groups(
     plot : bool
         Whether to draw the figure, which needs matplotlib.
     """
-    out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "groups.png").unlink(missing_ok=True)  # of another run: it would not fit this
+    Path(folder).mkdir(parents=True, exist_ok=True)
     edges = found.edges()
-    write_records(out / "differences.csv", edges, tuple(edges[0]) if edges else _NO_PAIRS)
-    apart = found.differences()
-    write_records(out / "groups.csv", apart, tuple(apart[0]) if apart else _NO_PAIRS)
-    write_text(out / "groups.txt", groups_summary(found))
-    text = json.dumps(groups_dict(found), indent=2, allow_nan=False, ensure_ascii=False)
-    write_text(out / "groups.json", text + "\n")
-    written = ["differences.csv", "groups.csv", "groups.txt", "groups.json"]
-    for place, net in enumerate(found.networks.values(), 1):
-        net.save(out / f"model-{place}.gw")
-        written.append(f"model-{place}.gw")
+    with replacing_together(folder, ["groups.png"]) as out:
+        write_records(out / "differences.csv", edges, tuple(edges[0]) if edges else _NO_PAIRS)
+        apart = found.differences()
+        write_records(out / "groups.csv", apart, tuple(apart[0]) if apart else _NO_PAIRS)
+        write_text(out / "groups.txt", groups_summary(found))
+        text = json.dumps(groups_dict(found), indent=2, allow_nan=False, ensure_ascii=False)
+        write_text(out / "groups.json", text + "\n")
+        written = ["differences.csv", "groups.csv", "groups.txt", "groups.json"]
+        for place, net in enumerate(found.networks.values(), 1):
+            net.save(out / f"model-{place}.gw")
+            written.append(f"model-{place}.gw")
     if plot:
-        found.plot(out / "groups.png")
+        found.plot(Path(folder) / "groups.png")
         written.append("groups.png")
     return written
 

@@ -184,7 +184,8 @@ def _part(graph: nx.Graph, nodes: list[Any], seed: int) -> Floats:
     strengths = [data.get("strength", 1.0) for _, _, data in graph.edges(data=True)]
     top = max(filter(math.isfinite, strengths), default=1.0)
     for a, b, data in graph.edges(data=True):
-        share = min(data.get("strength", 1.0) / top, 1.0) if top > 0 else 1.0
+        # What an edge of a network that is not yet solved explains may be below zero.
+        share = min(max(data.get("strength", 1.0) / top, 0.0), 1.0) if top > 0 else 1.0
         ordered.add_edge(a, b, distance=1.0 / (0.35 + 0.65 * np.sqrt(share)))
     if n > _KAMADA_KAWAI:
         wanted = np.array([data["distance"] for _, _, data in ordered.edges(data=True)])

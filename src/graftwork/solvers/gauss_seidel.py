@@ -17,12 +17,17 @@ from graftwork.objectives.protocol import Loss
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.settings import check_whole
+from graftwork.solvers.coordinates import Plain
 from graftwork.solvers.memory import Memory
+from graftwork.solvers.newton import Sharpened
 from graftwork.solvers.orthant import OrthantWise
+from graftwork.solvers.proximal import Composite
 from graftwork.solvers.solution import Solution, Solver, measure, never, take_steps
 
 # A few features are optimised to this share of what the whole was away from its optimum.
 PART_ACCURACY = 0.1
+# Features that follow each other closely would take turns for tens of thousands of rounds.
+PATIENCE = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,9 @@ class GaussSeidel:
             whole = measure(part.point, penalty, blocks, current.evaluations + part.evaluations)
             return replace(whole, stalled=part.stalled or part.evaluations == 0)
 
-        return take_steps(step, solution, tolerance, steps, self.max_evaluations, halted)
+        whole = Composite(objective, penalty, blocks, Plain(blocks), 0)
+        taken = step if steps is not None else Sharpened(whole, step, PATIENCE)
+        return take_steps(taken, solution, tolerance, steps, self.max_evaluations, halted)
 
     def _furthest(self, penalty: Penalty, blocks: Blocks, current: Solution) -> Bools:
         """Return the unaries and the ``count`` furthest features (or tables) as what may move."""

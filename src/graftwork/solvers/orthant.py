@@ -19,6 +19,7 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import choose_coordinates
 from graftwork.solvers.memory import Memory
+from graftwork.solvers.newton import Sharpened
 from graftwork.solvers.proximal import LEAST_CURVATURE, ROUNDING, Composite, ProximalQuasiNewton
 from graftwork.solvers.solution import Solution, never, take_steps
 
@@ -69,7 +70,8 @@ class OrthantWise:
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = _SeparableComposite(objective, penalty, blocks, coordinates, self.memory)
         patience = min(PATIENCE, self.max_evaluations)
-        end = take_steps(problem.step, solution, tolerance, steps, patience, halted)
+        step = problem.step if steps is not None else Sharpened(problem, problem.step)
+        end = take_steps(step, solution, tolerance, steps, patience, halted)
         if steps is not None or end.residual <= tolerance or halted():
             return end
         left = self.max_evaluations - (end.evaluations - solution.evaluations)

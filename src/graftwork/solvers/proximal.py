@@ -20,6 +20,7 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import Coordinates, Decoupled, choose_coordinates
 from graftwork.solvers.memory import Hessian, Memory
+from graftwork.solvers.newton import Sharpened
 from graftwork.solvers.solution import Solution, measure, never, take_steps
 
 # Objective values closer than this (relative) are equal up to rounding.
@@ -59,7 +60,8 @@ class ProximalQuasiNewton:
         """Return a solution whose residual is at most ``tolerance``, or the best reached."""
         coordinates = choose_coordinates(objective, penalty, blocks)
         problem = Composite(objective, penalty, blocks, coordinates, self.memory)
-        return take_steps(problem.step, solution, tolerance, steps, self.max_evaluations, halted)
+        step = problem.step if steps is not None else Sharpened(problem, problem.step)
+        return take_steps(step, solution, tolerance, steps, self.max_evaluations, halted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
