@@ -157,6 +157,15 @@ def locked(name):
     return version
 
 
+def test_setup_installs_the_locked_versions_by_their_hashes():
+    hashed = text_of("requirements/dev.hashes").replace(" \\\n", "").splitlines()
+    pins = [re.sub(r"\s+--hash=sha256:[0-9a-f]{64}", "", line) for line in hashed]
+    assert pins == text_of("requirements/dev.lock").splitlines()
+    for line, pin in zip(hashed, pins, strict=True):
+        assert pin.startswith("#") or "--hash=sha256:" in line
+    assert "--require-hashes -r requirements/dev.hashes" in text_of("Makefile")
+
+
 def test_one_version_everywhere():
     cited = yaml.safe_load(text_of("CITATION.cff"))
     versions = re.findall(r"^## (\d\S+) \((.+)\)$", text_of("CHANGELOG.md"), re.M)
