@@ -116,8 +116,8 @@ test-gallery: $(STAMP) $(DOCS_STAMP)
 	  $(GALLERY)/bin/jupyter execute --inplace $$notebook; grep -q '"image/png"' $$notebook; done
 
 lint: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks experiments
-	$(BIN)/ruff format --check src tests benchmarks experiments
+	$(BIN)/ruff check src tests benchmarks experiments requirements
+	$(BIN)/ruff format --check src tests benchmarks experiments requirements
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 

@@ -3,8 +3,8 @@
     python requirements/add_hashes.py requirements/dev.lock requirements/dev.hashes
 
 Run it after each change of the lock file. Hashes are those of wheels and source archives for all
-systems, so that `pip install --require-hashes` works on each, and installs nothing but what the index
-had when the file was written.
+systems, so that `pip install --require-hashes` works on each, and installs nothing but what the
+index had when the file was written.
 """
 
 from __future__ import annotations

@@ -343,6 +343,7 @@ WRONG = {
     "not a pair": ({"states": AB, "pairwise": {"ab": np.eye(2)}}, "not a pair"),
     "duplicate state": ({"states": {"a": [0, 0]}}, "given twice"),
     "equal numbers": ({"states": {"a": [1, 1.0]}}, "given twice"),
+    "nan name": ({"states": {float("nan"): [0, 1]}}, "name of a variable: it is never found"),
     "nan state": ({"states": {"a": [0.0, float("nan")]}}, "never found again"),
     "text as states": ({"states": {"a": "xy"}}, "list of states"),
     "no states": ({"states": {"a": []}}, "at least one"),

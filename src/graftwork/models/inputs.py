@@ -38,6 +38,8 @@ def check_states(states: Any) -> dict[Any, tuple[Any, ...]]:
         raise DataError("states must be a dict {name: list of states} with at least one variable.")
     out: dict[Any, tuple[Any, ...]] = {}
     for name, listed in states.items():
+        if name != name:
+            raise DataError(f"{name!r} cannot be the name of a variable: it is never found again.")
         if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
             raise DataError(f"the states of {name!r} are {listed!r}; pass a list of states.")
         values = tuple(plain(state) for state in listed)
