@@ -130,3 +130,19 @@ def test_ordered_variables_with_and_without_pooled_states_are_tested_together():
     assert (thirds[2:] < 10).all()
     net = MarkovNetwork(ordinal=True).fit(codes)
     assert list(net.model_.edges) == [("x0", "x1"), ("x2", "x3")]
+
+
+@pytest.mark.parametrize("cells", [1, 5, 9])
+def test_a_state_seen_a_few_times_makes_no_edge_of_pairs_that_others_explain(cells):
+    """In the tests it is pooled with another state, whose many rows are what counts."""
+    false = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        b = rng.integers(0, 3, 2000)
+        a = np.where(rng.random(2000) < 0.6, b % 2, rng.integers(0, 2, 2000))
+        c = np.where(rng.random(2000) < 0.6, b, rng.integers(0, 3, 2000))
+        a[:cells] = 9
+        net = MarkovNetwork(random_state=0).fit({"a": a, "b": b, "c": c})
+        assert {("a", "b"), ("b", "c")} <= set(net.model_.edges)
+        false += ("a", "c") in net.model_.edges
+    assert false <= 1

@@ -262,7 +262,7 @@ def log_q_of_chosen(log_p: Floats, known: NDArray[np.bool_], n_pairs: int) -> Fl
     The edges of the network of all rows were chosen whatever the groups' differences are. A pair
     that is an edge in one group alone has been chosen from all other pairs, and by half of what a
     difference is: its test counts as one of that many. Each kind has half of the rate (the method
-    of Benjamini and Hochberg with weights).
+    of Benjamini and Hochberg with weights). No q-value is less than its p-value.
 
     Parameters
     ----------
@@ -286,4 +286,5 @@ def log_q_of_chosen(log_p: Floats, known: NDArray[np.bool_], n_pairs: int) -> Fl
     if own == 0 or others == 0:
         return log_q_values(log_p, n_pairs)
     shares = np.where(known, 2.0 * own / n_pairs, 2.0 * others / n_pairs)
-    return log_q_values(np.minimum(log_p + np.log(shares), 0.0), n_pairs)
+    found = log_q_values(np.minimum(log_p + np.log(shares), 0.0), n_pairs)
+    return np.maximum(found, log_p)

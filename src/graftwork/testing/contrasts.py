@@ -53,12 +53,16 @@ class Contrasts:
         How many of the columns belong to linear parts of tables: all, unless it is ordered.
     curved : frozenset of pairs or None
         The pairs of which the whole table counts; None for all.
+    readers : tuple of (s_i, k_i) float64
+        What reads a table's coordinates off its rows: the bases, with the states of a group weighed
+        by their counts. A state seen once is not to decide what a group does.
     """
 
     groups: tuple[Ints, ...]
     bases: tuple[Floats, ...]
     linear: Ints
-    curved: frozenset[tuple[int, int]] | None = None
+    curved: frozenset[tuple[int, int]] | None
+    readers: tuple[Floats, ...]
 
     @cached_property
     def sizes(self) -> Ints:
@@ -75,19 +79,29 @@ class Contrasts:
         groups: tuple[Ints, ...],
         scores: Scores | None = None,
         curved: frozenset[tuple[int, int]] | None = None,
+        counts: Sequence[Floats] | None = None,
     ) -> Contrasts:
-        """Return the contrasts between groups of states, scores of ordered variables first."""
+        """Return the contrasts between groups of states, scores of ordered variables first.
+
+        ``counts`` of states weigh those of a group; none weigh them equally.
+        """
         different = {group.tobytes(): group for group in groups}
         known = {key: basis_of(group) for key, group in different.items()}
         bases = [known[group.tobytes()] for group in groups]
         linear = np.array([basis.shape[1] for basis in bases], dtype=np.int64)
+        readers = list(bases)
+        if counts is not None:
+            readers = [weighed(*one) for one in zip(bases, groups, counts, strict=True)]
         if scores is not None:
             bases = [
                 basis if not first.shape[1] else with_scores(first, basis)
                 for first, basis in zip(scores.bases, bases, strict=True)
             ]
             linear = np.where(scores.sizes > 0, scores.sizes, linear)
-        return Contrasts(groups, tuple(bases), linear, curved)
+            # scores differ within groups: tables of ordered variables are read as they are
+            both = zip(readers, bases, scores.sizes.tolist(), strict=True)
+            readers = [basis if size else reader for reader, basis, size in both]
+        return Contrasts(groups, tuple(bases), linear, curved, tuple(readers))
 
     @cached_property
     def kinds(self) -> Ints:
@@ -154,6 +168,20 @@ def basis_of(group: Ints) -> Floats:
     return basis
 
 
+def weighed(basis: Floats, group: Ints, counts: Floats) -> Floats:
+    """Return a basis with the states of each group weighed by their counts.
+
+    Examples
+    --------
+    >>> group = np.array([0, 1, 1])
+    >>> weighed(basis_of(group), group, np.array([50.0, 30.0, 10.0])).round(2).tolist()
+    [[0.82], [-0.61], [-0.2]]
+    """
+    sums, sizes = np.bincount(group, counts), np.bincount(group)
+    shares = np.where(sums[group] > 0, counts / np.maximum(sums, 1e-300)[group], 1.0 / sizes[group])
+    return basis * (shares * sizes[group])[:, None]
+
+
 def with_scores(scores: Floats, basis: Floats) -> Floats:
     """Return orthonormal columns: scores first, then what of a basis they do not hold.
 
@@ -191,7 +219,8 @@ def frequent_states(
 ) -> Contrasts:
     """Return contrasts with rare states pooled, for tests."""
     counts = np.split(np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards))
-    return Contrasts.of(tuple(pool(part) for part in counts[:-1]), sample.scores, curved)
+    groups = tuple(pool(part) for part in counts[:-1])
+    return Contrasts.of(groups, sample.scores, curved, counts[:-1])
 
 
 def pool(counts: Floats) -> Ints:

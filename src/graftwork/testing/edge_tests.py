@@ -193,7 +193,7 @@ class EdgeTests:
 def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:
     """Return the parameters of some edges, K_i' W K_j."""
     layout, weights = rows.potentials.layout, rows.potentials.weights
-    bases, sides = rows.contrasts.bases, rows.contrasts.sides(layout.edges[edges])
+    bases, sides = rows.contrasts.readers, rows.contrasts.sides(layout.edges[edges])
     listed = edges.tolist(), layout.edges[edges].tolist(), sides.tolist()
     return [
         (bases[i][:, :left].T @ layout.table(weights, e) @ bases[j][:, :right]).ravel()
