@@ -211,6 +211,10 @@ TIED = Tying(
     Potentials(Layout.of([2, 2], [(0, 1)]), np.array([0.0, 0.5, 0.0, 0.5, 0, 0, 0, -1.0])),
     np.array([-1.0, 0.5]), 3, 2.0, 2.1, 40,
 )  # fmt: skip
+ONE_DRAW = (
+    "They are drawn once: p-values do not include what another draw would change, so look at edges "
+    "near the limit with other seeds (random_state)."
+)
 LACKING = MissingCells("available-case", 1, 1, 10)
 OTHERS = [
     (
@@ -232,7 +236,7 @@ OTHERS = [
     (
         MissingCells("impute", 3, 2, 10, drawn=True),
         "3 cells are missing in 2 of 10 rows: their states were drawn from networks learned "
-        "before.",
+        f"before. {ONE_DRAW}",
     ),
     (
         LACKING,
@@ -242,7 +246,8 @@ OTHERS = [
     (
         replace(LACKING, drawn=True),
         "1 cell is missing in 1 of 10 rows: the observed cells of these rows are learned from, and "
-        "a missing neighbour counts as a state drawn from the network given the rest of its row.",
+        "a missing neighbour counts as a state drawn from the network given the rest of its row. "
+        f"{ONE_DRAW}",
     ),
     (
         Mixing("gibbs", 100, 4, 50, 1000, 10, 2, 1.2, "the share of x3 = 1", 9.0),

@@ -437,3 +437,17 @@ def test_whole_weights_choose_as_repeated_rows_do(choice):
     assert counted.lam_ == pytest.approx(repeated.lam_, rel=1e-12)
     assert set(counted.model_.edges) == set(repeated.model_.edges)
     assert abs(counted.objective_ - repeated.objective_) < 1e-8
+
+
+def test_the_information_criterion_counts_a_linear_table_as_one_number():
+    """Counted as 16 numbers, no edge of ordered five-point items was worth its price."""
+    rng = np.random.default_rng(0)
+    traits = rng.normal(size=(350, 2)).repeat(7, axis=1)
+    items = np.digitize(traits + rng.normal(size=(350, 14)), [-1.5, -0.5, 0.5, 1.5]) + 1
+    net = gw.MarkovNetwork(ordinal=True, criterion="ebic", random_state=0).fit(items)
+    for point in net.path_[:3]:  # linear tables alone
+        price = point.n_edges * (np.log(350) + 4 * 0.25 * np.log(14))
+        assert point.criterion == pytest.approx(700 * point.loss + price)
+    names = list(net.model_.names)
+    assert net.model_.n_edges >= 20
+    assert all((names.index(a) < 7) == (names.index(b) < 7) for a, b in net.model_.edges)

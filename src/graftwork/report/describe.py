@@ -238,6 +238,12 @@ def tying_text(tying: Tying) -> str:
     )
 
 
+_ONE_DRAW = (
+    "They are drawn once: p-values do not include what another draw would change, so look at "
+    "edges near the limit with other seeds (random_state)."
+)
+
+
 @describe.register
 def missing_text(missing: MissingCells) -> str:
     """Return what was done about missing cells; an empty text if nothing was missing.
@@ -257,13 +263,14 @@ def missing_text(missing: MissingCells) -> str:
     if missing.policy == "state":
         return f"{where}: missing is a state of its own, {MISSING_STATE}."
     if missing.policy == "impute" and missing.drawn:
-        return f"{where}: their states were drawn from networks learned before."
-    neighbour = "its average"
+        return f"{where}: their states were drawn from networks learned before. {_ONE_DRAW}"
+    neighbour, more = "its average", ""
     if missing.drawn:
         neighbour = "a state drawn from the network given the rest of its row"
+        more = f" {_ONE_DRAW}"
     return (
         f"{where}: the observed cells of these rows are learned from, and a missing neighbour "
-        f"counts as {neighbour}."
+        f"counts as {neighbour}.{more}"
     )
 
 

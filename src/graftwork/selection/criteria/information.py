@@ -10,15 +10,18 @@ import numpy as np
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import Outcome
-from graftwork.inference.layout import Potentials
+from graftwork.inference.layout import Ints, Potentials
 from graftwork.registry import register
 from graftwork.selection.criteria import Judge
 from graftwork.selection.folds import Folder
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
 from graftwork.solvers import Solution
+from graftwork.testing.contrasts import all_states
 
 # Refits that only serve a choice are solved to this.
 REFIT_ACCURACY = 2e-4
+# What is left of a linear table beside its linear part.
+ROUNDING = 1e-9
 
 
 @register("ebic", goals=("prediction", "structure"))
@@ -100,7 +103,8 @@ def ebic(sample: EncodedRows, loss: float, potentials: Potentials, gamma: float)
     """Return 2 N loss + df log N + 4 gamma m log p, for m edges between p variables that vary.
 
     An edge has as many degrees of freedom as its table: (s_i - 1)(s_j - 1) for the states that
-    occur, or the number of entries that are not zero, where these are fewer (l1). With many states
+    occur, those of its linear part where a table of ordered variables has nothing more, or the
+    number of entries that are not zero, where these are fewer (l1). With many states
     ``df log N`` is a high price: at a thousand rows and tables of five states half of the edges of
     a planted network are lost. The loss is the mean over rows; of the pseudo-likelihood it has
     each edge in two conditionals.
@@ -110,7 +114,7 @@ def ebic(sample: EncodedRows, loss: float, potentials: Potentials, gamma: float)
     Foygel and Drton (2010), Extended Bayesian information criteria for Gaussian graphical models.
     """
     layout = potentials.layout
-    degrees = (layout.cards[layout.edges] - 1).prod(axis=1)
+    degrees = _sizes(sample, potentials)
     held = np.array([
         np.count_nonzero(layout.table(potentials.weights, e)) for e in range(layout.n_edges)
     ], dtype=np.int64)  # fmt: skip
@@ -119,6 +123,23 @@ def ebic(sample: EncodedRows, loss: float, potentials: Potentials, gamma: float)
     total = sample.total_weight
     price = 4.0 * gamma * layout.n_edges * math.log(varying)
     return float(2.0 * total * loss + degrees * math.log(max(total, 1.0)) + price)
+
+
+def _sizes(sample: EncodedRows, potentials: Potentials) -> Ints:
+    """Return how many numbers the tables of edges have, or their linear parts where that is all."""
+    layout = potentials.layout
+    whole: Ints = (layout.cards[layout.edges] - 1).prod(axis=1)
+    if sample.scores is None:
+        return whole
+    contrasts = all_states(sample)
+    for e, (i, j) in enumerate(layout.edges.tolist()):
+        table = contrasts.bases[i].T @ layout.table(potentials.weights, e) @ contrasts.bases[j]
+        left, right = contrasts.linear[[i, j]]
+        rest = np.abs(table)
+        rest[:left, :right] = 0.0
+        if rest.max(initial=0.0) <= ROUNDING * np.abs(table).max(initial=0.0):
+            whole[e] = left * right
+    return whole
 
 
 def check_gamma(gamma: float) -> None:
