@@ -260,8 +260,6 @@ def _merge_rows(
         rows = np.ascontiguousarray(codes.T)
         whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, group = np.unique(keys if exact else whole, return_index=True, return_inverse=True)
-    if len(first) > (1 - WORTHWHILE_SAVING) * len(keys):
-        return codes, weights
     merged = np.bincount(group, weights=weights, minlength=len(first)).astype(np.float64)
     order = np.argsort(first)  # rows stay in the order of the table
     return np.ascontiguousarray(codes[:, first[order]]), merged[order]
