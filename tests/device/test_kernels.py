@@ -56,6 +56,15 @@ for own in (None, weights):
     ends = np.array([0, 10, 22])
     close(both(lambda: [conditionals.sum_one_by_one(rows, potentials, None, pairs, ends)]), 1e-6)
     close(both(lambda: conditionals.sums_of(rows, potentials, None, variables)), 1e-6)
+for p, q in ((6, 10), (1, 40)):
+    left, right = (torch.rand(3, 2, size, 150, dtype=torch.float64) for size in (p, q))
+    i, j = torch.tensor([0, 2, 1, 2]), torch.tensor([1, 1, 0, 2])
+    out = torch.ones(4, p, q, dtype=torch.float64)
+    kernels.add_products(left.float(), right.float(), i, j, out)
+    own, other = left[i], right[j]
+    wanted = 1 + torch.einsum("kar,kbr->kab", own[:, 0], other[:, 1])
+    wanted += torch.einsum("kar,kbr->kab", own[:, 1], other[:, 0])
+    assert torch.allclose(out, wanted, rtol=1e-6)
 network = DeviceNetwork.of(potentials, variables, device)
 lines = Lines.of(cards - 1, variables, device)
 close(both(lambda: [lines.indicators(chunk.codes, torch.int8)]), 0)

@@ -20,7 +20,7 @@ from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTables
+from graftwork.testing.variances import MomentTables, variances_of_some
 
 CARDS = [2, 3, 5, 2, 4, 3]
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]
@@ -215,7 +215,8 @@ def test_tests(both, most, monkeypatch):
         parameters = Parameters.of(point.potentials.layout, rows.contrasts)
         totals = np.concatenate([np.concatenate(two) for two in MomentTables(rows).totals()])
         tests = examine_pairs(rows, point, PAIRS)
-        found.append((hessian(rows, parameters).toarray(), totals, tests.statistics))
+        some = variances_of_some(rows, 50, np.unique(PAIRS))([PAIRS[k : k + 1] for k in range(2)])
+        found.append((hessian(rows, parameters).toarray(), totals, tests.statistics, *some))
     for one, other in zip(*found, strict=True):
         assert np.allclose(one, other, rtol=1e-5, atol=1e-5)
     on_device(both)

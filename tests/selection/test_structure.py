@@ -14,7 +14,7 @@ from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure, screening, settling
+from graftwork.selection import learn_structure, pair_tester, screening, settling
 from graftwork.selection.path import STEPS
 
 
@@ -330,3 +330,19 @@ def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, lim
     np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)
     assert (close.evidence_.edge_log_q <= np.log(0.01)).all()
     assert (close.evidence_.other_log_q > np.log(0.01)).all()
+
+
+def test_of_very_many_pairs_fewer_are_listed_and_the_edges_are_the_same(monkeypatch):
+    table = make_scale_free(30, 2, n_rows=2000, random_state=0).data
+    whole = MarkovNetwork().fit(table)
+    assert whole.evidence_.striking == 0.05
+    monkeypatch.setattr(pair_tester, "LISTED_BY_CHANCE", 4.35)  # of 435 pairs: p of .01
+    fewer = MarkovNetwork().fit(table)
+    assert fewer.evidence_.striking == pytest.approx(0.01)
+    assert fewer.edges_.equals(whole.edges_)
+    others, all_others = fewer.evidence_.others, whole.evidence_.others
+    listed = all_others.log_p < np.log(0.01)
+    assert 0 < len(others.pairs) == listed.sum() < len(all_others.pairs)
+    assert np.array_equal(others.log_p, all_others.log_p[listed])
+    text = " ".join(fewer.summary().split())
+    assert "a p-value below 0.01; chance alone gives about 4" in text

@@ -156,6 +156,24 @@ class Targets:
         return [tensor(own, self._device, torch.int32) for own in found]
 
 
+def add_products(left: Any, right: Any, firsts: Any, seconds: Any, out: Any) -> None:
+    """Add sums over rows of S_i M_j' + M_i S_j' to ``out``, (pairs, P, Q) float64.
+
+    Parameters
+    ----------
+    left, right : (variables, 2, P or Q, rows) float32 tensors
+        S and M; those of the first variables of pairs times the rows' weights.
+    firsts, seconds : (pairs,) int64 tensors
+    """
+    from graftwork.device.programs import add_products as program
+
+    (_, p, q), rows = out.shape, left.shape[3]
+    sides = [max(16, 1 << (size - 1).bit_length()) for size in (p, q)]
+    program[(len(firsts),)](
+        left, right, firsts, seconds, out, rows, p, q, TP=sides[0], TQ=sides[1], K=64
+    )
+
+
 def count_states(codes: Any, out: Any) -> None:
     """Add how many rows are in each state to ``out``, (variables, width) int64."""
     from graftwork.device.programs import count_states as program

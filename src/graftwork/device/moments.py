@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from graftwork.device import kernels
 from graftwork.device.memory import free_bytes, tensor
 from graftwork.device.network import DeviceNetwork, weighted
 from graftwork.device.rows import CHUNK, Chunk, DeviceRows
@@ -17,6 +18,8 @@ from graftwork.testing.moments import unfold
 
 # Share of the free memory that moments of rows take.
 SHARE = 0.15
+# Triangles of moments up to this size are multiplied in registers.
+MOST_IN_REGISTERS = 64
 # Rows of a Hessian that are multiplied at once, at most.
 ROWS = 2**18
 
@@ -119,23 +122,34 @@ def pair_sums(
     triangles = contrasts.sizes * (contrasts.sizes + 1) // 2
     real = {"dtype": torch.float64, "device": rows.device}
     found = [torch.zeros((len(own), *triangles[own[0]].tolist()), **real) for own in groups]
-    numbers = int((3 * triangles[variables] + 2 * sizes[0]._network.width).sum())
+    numbers = int((4 * triangles[variables] + 2 * sizes[0]._network.width).sum())
     size = int(np.clip(SHARE * free_bytes(rows.device) / (8 * max(1, numbers)), 256, CHUNK))
+    quick = kernels.usable(rows.device) and int(triangles[variables].max()) <= MOST_IN_REGISTERS
+    add = kernels.add_products if quick else _add_products
+    ends = [
+        [(group[pairs[0, k]], tensor(place[pairs[:, k]], device=rows.device)) for k in range(2)]
+        for pairs in groups
+    ]
     for chunk in rows.chunks(size):
-        known = [own.of(chunk) for own in sizes]
-        count = chunk.codes.shape[1]
-        for pairs, out in zip(groups, found, strict=True):
-            first, second = (known[group[pairs[0, side]]] for side in range(2))
-            step = max(1, int(SHARE * free_bytes(rows.device)) // (
-                32 * count * max(1, int(triangles[pairs[0]].sum()))
-            ))  # fmt: skip
-            for start in range(0, len(pairs) if out.numel() else 0, step):
-                some = pairs[start : start + step]
-                i, j = (tensor(place[some[:, k]], device=rows.device) for k in range(2))
-                left = weighted(first[0][i], chunk), weighted(first[1][i], chunk)
-                out[start : start + step] += torch.bmm(left[0], second[1][j].transpose(1, 2))
-                out[start : start + step] += torch.bmm(left[1], second[0][j].transpose(1, 2))
+        known = [torch.stack(own.of(chunk), dim=1) for own in sizes]
+        if quick:
+            known = [own.float() for own in known]
+        heavy = known if chunk.weights is None else [weighted(own, chunk) for own in known]
+        for ((a, i), (b, j)), out in zip(ends, found, strict=True):
+            if out.numel():
+                add(heavy[a], known[b], i, j, out)
     return [own.cpu().numpy() for own in found]
+
+
+def _add_products(left: Any, right: Any, i: Any, j: Any, out: Any) -> None:
+    """Add sums over rows of S_i M_j' + M_i S_j', a few pairs at a time."""
+    size = 32 * left.shape[3] * int(sum(out.shape[1:]))
+    step = max(1, int(SHARE * free_bytes(out.device)) // size)
+    for start in range(0, len(i), step):
+        some = slice(start, start + step)
+        first, second = left[i[some]], right[j[some]].transpose(2, 3)
+        out[some] += torch.bmm(first[:, 0], second[:, 1])
+        out[some] += torch.bmm(first[:, 1], second[:, 0])
 
 
 def blocks(

@@ -205,6 +205,50 @@ def add_terms(
     tl.atomic_add(at, whole, mask=(column // W < count)[None, :])
 
 
+@triton.jit(do_not_specialize=["rows"])
+def add_products(
+    left,
+    right,
+    firsts,
+    seconds,
+    out,
+    rows,
+    P,
+    Q,
+    TP: tl.constexpr,
+    TQ: tl.constexpr,
+    K: tl.constexpr,
+):
+    """Add the sum over rows of S_i M_j' + M_i S_j' of a pair.
+
+    ``left`` and ``right`` (variables, 2, P or Q, rows) have S and M in float32; K rows are added
+    in float32, and those sums in float64.
+    """
+    k = tl.program_id(0).to(tl.int64)
+    i = tl.load(firsts + k)
+    j = tl.load(seconds + k)
+    a = tl.arange(0, TP)
+    b = tl.arange(0, TQ)
+    total = tl.zeros([TP, TQ], tl.float64)
+    for start in range(0, rows, K):
+        r = start + tl.arange(0, K)
+        there = r < rows
+        mask = (a < P)[:, None] & there[None, :]
+        here = left + (i * 2 * P + a)[:, None] * rows + r[None, :]
+        other = (b < Q)[None, :] & there[:, None]
+        across = right + (j * 2 * Q + b)[None, :] * rows + r[:, None]
+        s = tl.load(here, mask=mask, other=0.0)
+        m = tl.load(across + Q * rows, mask=other, other=0.0)
+        found = tl.dot(s, m, input_precision="ieee")
+        m = tl.load(here + P * rows, mask=mask, other=0.0)
+        s = tl.load(across, mask=other, other=0.0)
+        found = tl.dot(m, s, found, input_precision="ieee")
+        total += found.to(tl.float64)
+    at = out + (k * P + a)[:, None] * Q + b[None, :]
+    mask = (a < P)[:, None] & (b < Q)[None, :]
+    tl.store(at, tl.load(at, mask=mask, other=0.0) + total, mask=mask)
+
+
 @triton.jit
 def count_pairs(codes, pairs, out, stride, rows, W: tl.constexpr, S: tl.constexpr, B: tl.constexpr):
     """Add the table of a pair; a chunk has so few rows that float32 counts are exact."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
-from graftwork.data.parts import RowPart
+from graftwork.data.parts import Parts, RowPart
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
@@ -86,7 +86,11 @@ class Conditionals:
         return self.neighbourhoods.sample
 
     def over_rows(
-        self, operation: Callable[..., Any], *arguments: Any, variables: Ints | None = None
+        self,
+        operation: Callable[..., Any],
+        *arguments: Any,
+        variables: Ints | None = None,
+        parts: Parts | None = None,
     ) -> Any:
         """Return what an operation finds in the rows, wherever they are, added up.
 
@@ -97,8 +101,10 @@ class Conditionals:
             parts of the rows.
         variables : (k,) int64, optional
             Whose conditionals it looks at; default all.
+        parts : Parts, optional
+            Some of the rows, where all are elsewhere; default all.
         """
-        parts = self.sample.parts
+        parts = self.sample.parts if parts is None else parts
         if parts is None:
             return operation(self, *arguments)
         return parts.total(_in_part, operation, self.potentials, variables, *arguments)

@@ -278,7 +278,7 @@ def _left_out(evidence: Evidence, names: Sequence[Any], max_edges: int) -> str:
         for record in near_records(names, evidence, _NAMED)
     ]
     if not parts:
-        return f"No other pair has a p-value below {_STRIKING:g}."
+        return f"No other pair has a p-value below {evidence.striking:.2g}."
     most = count(max_edges, "edge")
     return f"{'; '.join(parts)}. At most {most} may be kept, whatever the tests say."
 
@@ -287,7 +287,7 @@ def _almost(evidence: Evidence, names: Sequence[Any], rows: float) -> str:
     """Return which pairs came closest to being edges, and what they would need."""
     near = near_records(names, evidence, _NAMED)
     if not near:
-        return f"No other pair has a p-value below {_STRIKING:g}."
+        return f"No other pair has a p-value below {evidence.striking:.2g}."
     parts, needs = [], []
     for record in near:
         need = _rows_needed(record["statistic"], record["df"], evidence, rows)
@@ -310,14 +310,15 @@ def _outlook(evidence: Evidence, rows: float) -> str:
     others = evidence.n_tests - len(evidence.edges.pairs)
     if others <= 0:
         return "Every pair is an edge already."
-    seen = int((evidence.others.log_p <= math.log(_STRIKING)).sum())
-    chance = _STRIKING * others
+    striking = min(_STRIKING, evidence.striking)
+    seen = int((evidence.others.log_p <= math.log(striking)).sum())
+    chance = striking * others
     pairs = f"{count(others, 'pair')} that {verb(others, 'is not an edge', 'are not edges')}"
     text = (
-        f"Of the {pairs}, {seen:,} {verb(seen, 'has', 'have')} a p-value below {_STRIKING:g}; "
+        f"Of the {pairs}, {seen:,} {verb(seen, 'has', 'have')} a p-value below {striking:.2g}; "
         f"chance alone gives about {chance:,.0f}. "
     )
-    spread = math.sqrt(chance * (1 - _STRIKING))
+    spread = math.sqrt(chance * (1 - striking))
     if seen > chance + 3 * max(spread, 1.0):
         return text + (
             f"So there are about {seen - chance:,.0f} weaker dependences that {rows:,.6g} rows "

@@ -25,6 +25,9 @@ from graftwork.testing.watch import Watch
 
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
+# Absent pairs that are listed though they are there by chance: of very many pairs, those with
+# smaller p-values.
+LISTED_BY_CHANCE = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,12 +164,12 @@ class PairTester:
 
     @property
     def _striking(self) -> float:
-        """The largest p-value of interest."""
-        return max(STRIKING, self.fdr)
+        """The largest p-value of interest: .05, or the rate asked for; less of very many pairs."""
+        return min(max(STRIKING, self.fdr), LISTED_BY_CHANCE / max(1, self.problem.space.size))
 
     def _fresh(self, findings: Findings) -> Findings:
         """Return tests as they are read."""
         return findings if self.drawn_from is None else self.drawn_from.fresh(findings)
 
     def _evidence(self, edges: Findings, others: Findings) -> Evidence:
-        return Evidence(edges, others, self.problem.space.size, self.fdr)
+        return Evidence(edges, others, self.problem.space.size, self.fdr, striking=self._striking)

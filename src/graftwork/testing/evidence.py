@@ -21,9 +21,8 @@ class Evidence:
     edges : Findings
         Of the network's edges.
     others : Findings
-        Of the absent pairs, those with p-values of at most .05, or ``level`` where that is larger.
-        Where there are thousands of pairs, one that only just is may be missing: a quick look tells
-        which to test.
+        Of the absent pairs, those with p-values of at most ``striking``. Where there are thousands
+        of pairs, one that only just is may be missing: a quick look tells which to test.
     n_tests : int
         How many pairs were tested in all.
     level : float
@@ -39,6 +38,8 @@ class Evidence:
         ``verdicts``).
     rests : Findings or None
         Of pairs of ordered variables: whether their tables have more than a linear part.
+    striking : float
+        Absent pairs with larger p-values are not listed.
     """
 
     edges: Findings
@@ -49,6 +50,7 @@ class Evidence:
     n_moved: int | None = None
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
     rests: Findings | None = None
+    striking: float = 0.05
 
     @cached_property
     def _log_q(self) -> Floats:

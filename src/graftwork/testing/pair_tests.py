@@ -37,7 +37,7 @@ from graftwork.testing.rare_cells import (
 )
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
-from graftwork.testing.variances import MomentTables
+from graftwork.testing.variances import MomentTables, variances_of_some
 
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
@@ -114,18 +114,16 @@ def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: fl
     """
     if len(pairs) < MANY_PAIRS or rows.sample.n_given < MANY_ROWS:
         return None
-    some = rows.some(SOME_ROWS, np.unique(pairs))
-    if some is rows:
+    variances = variances_of_some(rows, SOME_ROWS, np.unique(pairs))
+    if variances is None:
         return None
-    tables, scale = MomentTables(some, np.unique(pairs)), 1.0 / some.share
     near = []
-    for groups in _batches(some, pairs):
-        for own, spread in zip(
-            groups, tables.variances([pairs[places] for places in groups]), strict=True
-        ):
+    for groups in _batches(rows, pairs):
+        spreads = variances([pairs[places] for places in groups])
+        for own, spread in zip(groups, spreads, strict=True):
             shape = _columns(rows, pairs[own[0]], False)
             u = _slopes(rows, pairs[own], expectations, own)[0]
-            statistics = _statistics(u, scale * spread, shape)
+            statistics = _statistics(u, spread, shape)
             near.append(own[statistics >= NEAR * chdtri(max(1.0, len(shape)), level)])
     return np.sort(np.concatenate(near))
 

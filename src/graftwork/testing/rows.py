@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.parts import Parts
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
@@ -71,7 +72,11 @@ class FittedRows:
         return FittedRows(here.objective.conditionals(point.potentials), contrasts)
 
     def over_rows(
-        self, operation: Callable[..., Any], *arguments: Any, variables: Ints | None = None
+        self,
+        operation: Callable[..., Any],
+        *arguments: Any,
+        variables: Ints | None = None,
+        parts: Parts | None = None,
     ) -> Any:
         """Return what an operation finds in the rows, wherever they are, added up.
 
@@ -80,7 +85,7 @@ class FittedRows:
         if self.sample.parts is None:
             return operation(self, *arguments)
         return self.conditionals.over_rows(
-            _in_part, operation, self.contrasts, *arguments, variables=variables
+            _in_part, operation, self.contrasts, *arguments, variables=variables, parts=parts
         )
 
     @property

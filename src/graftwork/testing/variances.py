@@ -6,12 +6,14 @@ table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``test
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.parts import RowPart, TilingEngine
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
@@ -169,7 +171,7 @@ class MomentTables:
             sums = self._sums(groups, variables)
         else:
             sums = self.rows.over_rows(_sums, groups, variables, variables=variables)
-        return [self._unfolded(*both) for both in zip(groups, sums, strict=True)]
+        return [_unfolded(self.rows, *both) for both in zip(groups, sums, strict=True)]
 
     def _sums(self, groups: list[Ints], variables: Ints) -> list[Floats]:
         """Return the sums of triangles of pairs, over rows that are here."""
@@ -179,13 +181,6 @@ class MomentTables:
             found = [table.sums(pairs) for pairs in groups]
             sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
         return sums
-
-    def _unfolded(self, pairs: Ints, sums: Floats) -> Floats:
-        """Return sums of triangles as matrices."""
-        first, second = self.rows.contrasts.sizes[pairs[0]].tolist()
-        row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
-        square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
-        return square
 
     def _of(self, part: slice, before: MomentTable | None) -> MomentTable:
         """Return the table of some rows, in the memory of the one before."""
@@ -250,6 +245,48 @@ class MomentTables:
         if sample.extended[i] > sample.cards[i]:
             missing = sample.codes[i, part] >= sample.cards[i]
         return *self.rows.conditionals.of_rows(i, part.start, part.stop), missing
+
+
+def variances_of_some(
+    rows: FittedRows, most: int, variables: Ints
+) -> Callable[[list[Ints]], list[Floats]] | None:
+    """Return what estimates variances of pairs from ``most`` different rows; None if all are here.
+
+    It takes groups of pairs as `MomentTables.variances` does. Where an engine has all rows, it sums
+    these too.
+
+    Parameters
+    ----------
+    variables : (k,) int64
+        Those of the pairs, ascending.
+    """
+    parts, cache = rows.sample.parts, rows.conditionals.neighbourhoods.cache.some(most)
+    if cache is None:
+        return None
+    if parts is None or not isinstance(parts.engine, TilingEngine):
+        tables = MomentTables(rows.some(most, variables), variables)
+        share = tables.rows.share
+        return lambda groups: [own / share for own in tables.variances(groups)]
+    make = partial(RowPart, cache.sample, 0, rows.n_threads, parts.memory)
+    some = replace(parts, handles=parts.engine.place([make]), n_rows=cache.sample.n_rows)
+    weights = cache.sample.weights
+    assert weights is not None
+    share = float(weights.sum()) / cache.sample.total_weight
+
+    def variances(groups: list[Ints]) -> list[Floats]:
+        own = np.unique(np.concatenate([pairs.ravel() for pairs in groups]))
+        sums = rows.over_rows(_sums, groups, own, variables=own, parts=some)
+        return [_unfolded(rows, *both) / share for both in zip(groups, sums, strict=True)]
+
+    return variances
+
+
+def _unfolded(rows: FittedRows, pairs: Ints, sums: Floats) -> Floats:
+    """Return sums of triangles as matrices."""
+    first, second = rows.contrasts.sizes[pairs[0]].tolist()
+    row, column = unfold(first)[:, None, :, None], unfold(second)[None, :, None, :]
+    square: Floats = sums[:, row, column].reshape(len(pairs), *(first * second,) * 2)
+    return square
 
 
 def _totals(rows: FittedRows, variables: Ints) -> list[Floats]:
