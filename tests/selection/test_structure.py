@@ -14,7 +14,7 @@ from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure, pair_tester, screening, settling
+from graftwork.selection import learn_structure, looks, pair_tester, screening
 from graftwork.selection.path import STEPS
 
 
@@ -322,9 +322,9 @@ def _sorted(findings):
 def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, limit, monkeypatch):
     table = make_scale_free(66, 2, n_rows=400, random_state=seed).data
     for name in ("FEWEST_PAIRS", "FEWEST_PRODUCTS"):  # of pairs, and of pairs times rows
-        monkeypatch.setattr(settling.pair_screen, name, 0 if name == limit else 10**12)
+        monkeypatch.setattr(looks.pair_screen, name, 0 if name == limit else 10**12)
     close = MarkovNetwork(n_jobs=1).fit(table)
-    monkeypatch.setattr(settling.pair_screen, limit, 10**12)
+    monkeypatch.setattr(looks.pair_screen, limit, 10**12)
     every = MarkovNetwork(n_jobs=1).fit(table)
     assert set(close.model_.edges) == set(every.model_.edges)
     np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)

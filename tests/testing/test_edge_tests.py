@@ -17,7 +17,7 @@ from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.selection.refit import unshrunk
 from graftwork.testing.contrasts import Contrasts, all_states, basis_of, frequent_states
-from graftwork.testing.edge_tests import Cut, EdgeTests
+from graftwork.testing.edge_tests import Cut, EdgeTests, moved_variables
 from graftwork.testing.evidence import log_q_values
 from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.newton import newton
@@ -377,3 +377,42 @@ def test_rough_p_values_of_clear_edges_change_no_decision():
     kept = [log_q_values(found.log_p, 15) <= np.log(0.05) for found in (exact, rough)]
     assert np.array_equal(*kept)
     assert np.array_equal(exact.log_p[~kept[0]], rough.log_p[~kept[0]])
+
+
+def test_hessians_of_variables_that_hardly_moved_are_taken_from_before():
+    table = random_table(5, n=12, rows=900)
+    sample = prepare(table)
+    problem = Problem(PseudoLikelihood(sample, 1), GroupL1(1.0))
+    chain = np.array([(k, k + 1) for k in range(11)])
+    contrasts = frequent_states(sample)
+
+    def rows_with(edges):
+        start = with_pairs(independent_potentials(sample), edges)
+        return FittedRows.of(refit(problem, start, 1e-9).point, contrasts)
+
+    first = EdgeTests.of(rows_with(chain))
+    again = EdgeTests.of(first.rows, before=first)
+    assert np.array_equal(first.rises, again.rises)
+    # One edge leaves, another comes: what is near is made again, what is far away is the same.
+    rows = rows_with(np.concatenate([chain[1:], [(0, 2)]]))
+    moved = moved_variables(first.rows.potentials, rows.potentials)
+    assert moved[:3].all() and not moved[6:].any()
+    exact, near = EdgeTests.of(rows), EdgeTests.of(rows, before=first)
+    assert (first.exact, exact.exact, near.exact) == (True, True, False)
+    assert any(near.profiles[e] is first.profiles[e + 1] for e in range(10))
+    assert near.profiles[10] is not first.profiles[10]
+    assert not np.array_equal(exact.rises, near.rises)
+    assert np.allclose(exact.rises, near.rises, rtol=0.02)
+    tests = [one.findings(1000) for one in (exact, near)]
+    assert np.allclose(tests[0].log_p, tests[1].log_p, rtol=0.02, atol=0.01)
+
+
+def test_where_most_variables_moved_all_hessians_are_made_again():
+    _, sample, solution = fitted("complete", rows=700)
+    contrasts = frequent_states(sample)
+    first = EdgeTests.of(FittedRows.of(solution.point, contrasts))
+    potentials = solution.point.potentials
+    moved = Potentials(potentials.layout, 1.5 * potentials.weights)
+    rows = FittedRows.of(PseudoLikelihood(sample, 1).at(moved), contrasts)
+    assert moved_variables(potentials, moved)[:4].all()
+    assert EdgeTests.of(rows, before=first).exact

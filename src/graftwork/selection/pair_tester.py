@@ -21,7 +21,6 @@ from graftwork.testing.pair_tests import examine_absent, examine_pairs
 from graftwork.testing.resampled import DrawnFrom
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.verdicts import middle_test
-from graftwork.testing.watch import Watch
 
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
 ROWS, FINAL_ROWS = 2048, 8192
@@ -55,22 +54,21 @@ class PairTester:
     drawn_from: DrawnFrom | None
     check_time: Callable[[], None]
 
-    def test_edges(self, fitted: Solution) -> Evidence:
+    def test_edges(self, prepared: EdgeTests) -> Evidence:
         """Return the tests of the edges alone, exact where that may change a decision."""
-        edges = self.prepare(fitted).findings(ROWS, self._cut)
+        edges = prepared.findings(ROWS, self.cut)
         return self._evidence(self._fresh(edges), Findings.none(0))
 
-    def test_absent(self, fitted: Solution, known: Evidence, *, exact: bool = False) -> Evidence:
+    def test_absent(self, fitted: Solution, known: Evidence, among: Ints | None) -> Evidence:
         """Return the tests of the absent pairs, with known ones of the edges that are still there.
 
         Parameters
         ----------
-        exact : bool
-            Whether all striking absent pairs are tested exactly, or only where that may change a
-            decision.
+        among : (k, 2) int64 or None
+            Pairs to look at; None for all.
         """
         self.check_time()
-        others = self._absent(self._rows(fitted), fitted, exact)
+        others = self._absent(self.rows(fitted), fitted, False, among)
         there = find_edges(fitted.point.potentials.layout, known.edges.pairs) >= 0
         return self._evidence(known.edges.some(there), others)
 
@@ -89,40 +87,16 @@ class PairTester:
         prepared : EdgeTests
             See ``prepare``.
         exact : bool
-            As in ``test_absent``.
+            Whether all striking absent pairs are tested exactly, or only where that may change a
+            decision.
         """
-        if among is None:
-            others = self._absent(prepared.rows, fitted, exact)
-        else:
-            absent = among[find_edges(fitted.point.potentials.layout, among) < 0]
-            found = examine_pairs(prepared.rows, fitted.point, absent, striking=self._striking)
-            others = self._fresh(found)
-        return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self._cut)), others)
+        others = self._absent(prepared.rows, fitted, exact, among)
+        return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self.cut)), others)
 
-    def risen(
-        self, watch: Watch, fitted: Solution, prepared: EdgeTests, close: Ints
-    ) -> Ints | None:
-        """Return pairs that are close to being edges, with those that came so since all were seen.
-
-        Parameters
-        ----------
-        watch : Watch
-            What was seen.
-        close : (k, 2) int64
-            Those that were, and the edges.
-
-        Returns
-        -------
-        (k, 2) int64 or None
-            None if all pairs had better be tested.
-        """
-        found = watch.risen(prepared.rows, fitted.point, self._cut, len(close))
-        return None if found is None else np.unique(np.concatenate([close, found]), axis=0)
-
-    def prepare(self, fitted: Solution) -> EdgeTests:
-        """Return what tests of a network's edges have in common."""
+    def prepare(self, fitted: Solution, before: EdgeTests | None = None) -> EdgeTests:
+        """Return what tests of a network's edges have in common (see `EdgeTests.of`)."""
         self.check_time()
-        return EdgeTests.of(self._rows(fitted))
+        return EdgeTests.of(self.rows(fitted), before=before)
 
     def measured(self, tests: Evidence, prepared: EdgeTests) -> Evidence:
         """Return the tests with those of all edges exact.
@@ -138,7 +112,7 @@ class PairTester:
         fits = [here, there]
         if find_edges(here.point.potentials.layout, pair)[0] >= 0:
             fits = fits[::-1]
-        views = [self._rows(fitted) for fitted in fits]
+        views = [self.rows(fitted) for fitted in fits]
         return self._fresh(middle_test(fits, views, pair, FINAL_ROWS))
 
     def choose(self, tests: Evidence) -> tuple[NDArray[np.bool_], Ints]:
@@ -150,17 +124,25 @@ class PairTester:
         return cast(NetworkFamily, self.problem.family).requires(pairs)
 
     @property
-    def _cut(self) -> Cut:
+    def cut(self) -> Cut:
+        """The false discovery rate that edges need."""
         reading = None if self.drawn_from is None else self.drawn_from.fresh
         return Cut(self.fdr, self.problem.space.size, reading)
 
-    def _rows(self, fitted: Solution) -> FittedRows:
+    def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
         return FittedRows.of(fitted.point, self.contrasts)
 
-    def _absent(self, rows: FittedRows, fitted: Solution, exact: bool) -> Findings:
-        cut = None if exact else self._cut
-        return self._fresh(examine_absent(rows, fitted.point, self.problem, cut, self._striking))
+    def _absent(
+        self, rows: FittedRows, fitted: Solution, exact: bool, among: Ints | None
+    ) -> Findings:
+        point, cut = fitted.point, None if exact else self.cut
+        if among is None:
+            found = examine_absent(rows, point, self.problem, cut, self._striking)
+        else:
+            absent = among[find_edges(point.potentials.layout, among) < 0]
+            found = examine_pairs(rows, point, absent, striking=self._striking)
+        return self._fresh(found)
 
     @property
     def _striking(self) -> float:

@@ -15,14 +15,8 @@ from graftwork.inference.layout import Ints
 from graftwork.selection.tested_network import TestedNetwork, among
 from graftwork.selection.tested_refit import OtherWay, switched
 from graftwork.solvers import Solution
-from graftwork.testing import pair_screen
 from graftwork.testing.evidence import Evidence
 from graftwork.testing.verdicts import Verdicts
-from graftwork.testing.watch import Watch
-
-# Absent pairs whose p-values are at most those of discoveries to this power are tested again and
-# again, and all only once those agree.
-CLOSE = 0.6
 
 Pair = tuple[int, int]
 
@@ -73,26 +67,23 @@ class _Settling:
 
     def run(self, note: Callable[[], None]) -> Evidence:
         """Test and change until nothing changes; return the tests."""
-        network, tester = self._network, self._network.tester
-        exact, close, problem = True, None, tester.problem
-        many = pair_screen.many(problem.space.size, problem.objective.sample.n_given)
-        watch = Watch(problem.space)
+        network, tester, looks = self._network, self._network.tester, self._network.looks
+        exact = True
         while True:
             note()
             if exact:
                 network.finish()
-            prepared, among = tester.prepare(network.fitted), close
-            if exact and close is not None:
-                among = tester.risen(watch, network.fitted, prepared, close)
-            lists = exact and not many
+            prepared = network.prepare()
+            among, lists = looks.among(network.fitted, risen=exact), exact and not looks.many
             tests = tester.test_all(network.fitted, prepared, exact=lists, among=among)
-            if exact and many:
-                close = _close(tests) if among is None else _joined(close, _close(tests))
-                if among is None:
-                    watch.renew(network.fitted.point)
+            if exact:
+                looks.keep(tests, network.fitted, among)
             then = self._change(tests, exact)
-            if then is None and many:  # all that is striking is listed once, at the end
-                tests = tester.test_absent(network.fitted, tests, exact=True)
+            if then is None and not (lists and prepared.exact):
+                # all that is striking is listed once, at the end
+                prepared = network.prepare(anew=True)
+                tests = tester.test_all(network.fitted, prepared, exact=True)
+                looks.keep(tests, network.fitted, None)
                 then = self._change(tests, exact)
             if then is None:
                 break
@@ -189,18 +180,6 @@ def apart(pairs: Ints) -> Ints:
             used.update(pair)
             chosen.append(k)
     return pairs[chosen]
-
-
-def _close(tests: Evidence) -> Ints:
-    """Return the edges, and the absent pairs that are not far from being some."""
-    discoveries = len(tests.edges.pairs) + 1
-    limit = CLOSE * np.log(tests.level * min(1.0, discoveries / tests.n_tests))
-    return np.concatenate([tests.edges.pairs, tests.others.pairs[tests.others.log_p <= limit]])
-
-
-def _joined(some: Ints | None, others: Ints) -> Ints:
-    """Return pairs of two lists, each once."""
-    return others if some is None else np.unique(np.concatenate([some, others]), axis=0)
 
 
 def _as_tuples(pairs: Ints) -> list[Pair]:

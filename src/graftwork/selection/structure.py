@@ -205,7 +205,7 @@ class _Search:
         edges = network.prune()  # most noise goes before absent pairs are tested
         for turn in range(MOST_ROUNDS if rounds is None else rounds):
             self._note(f"testing all pairs, round {turn + 1}", 1)
-            entering = tester.choose(tester.test_absent(network.fitted, edges))[1]
+            entering = tester.choose(network.test_absent(edges))[1]
             if not len(entering):
                 break
             network.enter(entering)

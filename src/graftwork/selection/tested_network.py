@@ -9,8 +9,10 @@ from scipy.special import chdtri
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.selection.looks import Looks
 from graftwork.selection.pair_tester import PairTester
 from graftwork.selection.tested_refit import FINAL_ACCURACY, LAST_DIGITS, Refits
+from graftwork.testing.edge_tests import EdgeTests
 from graftwork.testing.evidence import Evidence
 
 # Edges may leave together if that costs at most this much more than each alone promised.
@@ -26,6 +28,7 @@ class TestedNetwork:
     tester : PairTester
     fitted : Solution
         The network: what is left of the search when it is interrupted.
+    looks : Looks
     entered : set
         Pairs that came in by their tests.
     """
@@ -33,7 +36,9 @@ class TestedNetwork:
     def __init__(self, refits: Refits, tester: PairTester, short_list: Potentials) -> None:
         self.refits, self.tester = refits, tester
         self.fitted = refits.fit(short_list)
+        self.looks = Looks(tester)
         self.entered: set[tuple[int, ...]] = set()
+        self._prepared: EdgeTests | None = None
 
     @property
     def layout(self) -> Layout:
@@ -54,9 +59,30 @@ class TestedNetwork:
         self.entered.update(map(tuple, pairs.tolist()))
         self.change(with_pairs(self.fitted.point.potentials, pairs))
 
+    def prepare(self, *, anew: bool = False) -> EdgeTests:
+        """Return what tests of the edges have in common.
+
+        Of many variables some of it may be of a network that hardly differs, unless it is made
+        anew.
+        """
+        known = self._prepared
+        if anew and known is not None and known.rows.potentials is self.fitted.point.potentials:
+            return known
+        found = self.tester.prepare(self.fitted, None if anew else known)
+        if found.exact and self.looks.many:
+            self._prepared = found
+        return found
+
+    def test_absent(self, known: Evidence) -> Evidence:
+        """Return the tests of absent pairs, with known ones of the edges that are still there."""
+        among = self.looks.among(self.fitted)
+        tests = self.tester.test_absent(self.fitted, known, among)
+        self.looks.keep(tests, self.fitted, among)
+        return tests
+
     def prune(self) -> Evidence:
         """Drop the edges that fail their test, and return the tests."""
-        tests = self.tester.test_edges(self.fitted)
+        tests = self.tester.test_edges(self.prepare())
         self.drop(tests, np.flatnonzero(~self.tester.choose(tests)[0]))
         return tests
 
@@ -95,7 +121,7 @@ class TestedNetwork:
         kept = among(self.layout.edges, tests.edges.pairs[surest[:most]])
         self.change(only(self.fitted.point.potentials, kept))
         self.fitted = self.refits.sharpen(self.fitted, LAST_DIGITS, FINAL_ACCURACY)
-        prepared = self.tester.prepare(self.fitted)
+        prepared = self.prepare(anew=True)
         tests = self.tester.test_all(self.fitted, prepared, exact=True)
         return self.tester.measured(tests, prepared)
 

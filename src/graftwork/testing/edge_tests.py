@@ -21,8 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.pairs import find_edges
+from graftwork.inference.ragged import offsets
 from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.profiles import (
     EdgeProfile,
@@ -42,6 +45,9 @@ from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
+# Logits that changed by less than this have about the same Hessian. Where more than this share of
+# the variables moved, all Hessians are made again.
+UNMOVED, MOST_MOVED = 0.02, 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +114,10 @@ class EdgeTests:
         What the Hessian says of each edge.
     rises : (k,) float64
         What each edge is worth: twice the loss of likelihood without it.
+    around : VariableHessians or None
+        What the profiles come from; None without edges.
+    exact : bool
+        Whether that is all of this network: some may be of one that hardly differs.
     """
 
     rows: FittedRows
@@ -115,10 +125,21 @@ class EdgeTests:
     edges: Ints
     profiles: dict[int, EdgeProfile]
     rises: Floats
+    around: VariableHessians | None = None
+    exact: bool = True
 
     @staticmethod
-    def of(rows: FittedRows, chosen: Ints | None = None) -> EdgeTests:
-        """Return the tests of all edges, or of those ``chosen``."""
+    def of(
+        rows: FittedRows, chosen: Ints | None = None, before: EdgeTests | None = None
+    ) -> EdgeTests:
+        """Return the tests of all edges, or of those ``chosen``.
+
+        Parameters
+        ----------
+        before : EdgeTests, optional
+            Exact ones of all edges of a network that differs little. Hessians of variables that
+            hardly moved since, and what depends on these alone, are taken from there.
+        """
         layout = rows.potentials.layout
         parameters = Parameters.of(layout, rows.contrasts)
         edges = np.arange(layout.n_edges) if chosen is None else chosen
@@ -127,13 +148,17 @@ class EdgeTests:
         ridge = np.zeros(parameters.size)
         tables = parameters.starts[layout.n_variables :]
         ridge[tables[0] :] = np.repeat(rows.contrasts.precisions(layout.edges), np.diff(tables))
-        near = None if chosen is None else Surroundings.of(layout, chosen)
-        whole = hessian(rows, parameters, None if near is None else near.variables)
-        around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
-        profiles = around.profiles(edges, rows.n_threads)
+        found = None if before is None else _renewed(rows, parameters, ridge, before)
+        if found is None:
+            near = None if chosen is None else Surroundings.of(layout, chosen)
+            whole = hessian(rows, parameters, None if near is None else near.variables)
+            around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
+            profiles = around.profiles(edges, rows.n_threads)
+        else:
+            around, profiles = found
         own = _read_edges(rows, edges)
         rises = [w @ profiles[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
-        return EdgeTests(rows, parameters, edges, profiles, np.array(rises))
+        return EdgeTests(rows, parameters, edges, profiles, np.array(rises), around, found is None)
 
     def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
         """Return what the tests say.
@@ -188,6 +213,60 @@ class EdgeTests:
             tables = expected_apart(rows, pairs[own]), seen_cells(rows, pairs[own])
             out[own] = soberly(rows, pairs[own], *tests, *tables)
         return out
+
+
+def _renewed(
+    rows: FittedRows, parameters: Parameters, ridge: Floats, before: EdgeTests
+) -> tuple[VariableHessians, dict[int, EdgeProfile]] | None:
+    """Return Hessians and profiles, of which those that hardly changed come from before.
+
+    None where most changed.
+    """
+    layout, around = parameters.layout, before.around
+    moved = moved_variables(before.rows.potentials, rows.potentials)
+    if around is None or moved.mean() > MOST_MOVED:
+        return None
+    whole = hessian(rows, parameters, np.flatnonzero(moved), around.whole)
+    near = moved.copy()
+    near[layout.edges[moved[layout.edges].any(axis=1)]] = True
+    renewed = VariableHessians.of(
+        whole, parameters, ridge, rows.n_threads, None, around.inverses, np.flatnonzero(near)
+    )
+    new = near[layout.edges].any(axis=1)
+    profiles = renewed.profiles(np.flatnonzero(new), rows.n_threads)
+    kept = np.flatnonzero(~new)
+    places = find_edges(before.parameters.layout, layout.edges[kept])
+    for e, place in zip(kept.tolist(), places.tolist(), strict=True):
+        profiles[e] = before.profiles[place]
+    return renewed, profiles
+
+
+def moved_variables(before: Potentials, now: Potentials) -> NDArray[np.bool_]:
+    """Return which conditionals may be others: with other neighbours, or other weights.
+
+    Logits move by the sum of the changes of many tables, which seldom have one sign: changes count
+    by the root of the sum of their squares.
+    """
+    old, new = before.layout, now.layout
+    places = find_edges(old, new.edges)
+    both = np.flatnonzero(places >= 0)
+    moved = np.zeros(new.n_variables, dtype=bool)
+    if (np.diff(places[both]) < 0).any():  # tables stand in another order
+        return ~moved
+    gone = np.ones(old.n_edges, dtype=bool)
+    gone[places[both]] = False
+    moved[new.edges[places < 0]] = moved[old.edges[gone]] = True
+    change = now.weights[: new.n_unary] - before.weights[: old.n_unary]
+    starts = new.unary_offsets[:-1]
+    spread = np.maximum.reduceat(change, starts) - np.minimum.reduceat(change, starts)
+    squares = spread**2
+    if len(both):
+        change = now.weights[new.entries(both)] - before.weights[old.entries(places[both])]
+        sizes = new.cards[new.edges[both]].prod(axis=1)
+        largest = np.maximum.reduceat(np.abs(change), offsets(sizes)[:-1])
+        for side in (0, 1):
+            np.add.at(squares, new.edges[both, side], largest**2)
+    return moved | (squares > UNMOVED**2)
 
 
 def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:

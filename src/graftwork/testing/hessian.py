@@ -266,18 +266,27 @@ class Hessian:
         return totals
 
 
-def hessian(rows: FittedRows, parameters: Parameters, variables: Ints | None = None) -> Hessian:
+def hessian(
+    rows: FittedRows,
+    parameters: Parameters,
+    variables: Ints | None = None,
+    known: Hessian | None = None,
+) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign.
 
     Parameters
     ----------
     variables : (k,) int64, optional
         The conditionals wanted; default all. Those of others are left out.
+    known : Hessian, optional
+        From which those of others are taken.
     """
     wanted = np.arange(parameters.layout.n_variables) if variables is None else variables
     places = parameters.half_edges.places
     apart = rows.conditionals.neighbourhoods.apart[wanted]
     found = [_NOTHING] * parameters.layout.n_variables
+    if known is not None:
+        found = list(zip(places, known.blocks, strict=True))
     blocks = _blocks(rows, parameters, wanted[~apart])
     for i, block in zip(wanted[~apart].tolist(), blocks, strict=True):
         found[i] = places[i], block

@@ -9,6 +9,7 @@ which serves all edges at its variable, and a small system for the shared neighb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,19 +115,30 @@ class VariableHessians:
         ridge: Floats,
         n_threads: int,
         near: Surroundings | None,
+        known: Sequence[Floats] | None = None,
+        renewed: Ints | None = None,
     ) -> VariableHessians:
-        """Return them for a Hessian plus a diagonal matrix, of all variables or of some."""
+        """Return them for a Hessian plus a diagonal matrix, of all variables or of some.
+
+        Parameters
+        ----------
+        known : list of array, optional
+            Inverses of all variables, of which only those of ``renewed`` ones are made again.
+        """
         matrices = whole.by_variable(parameters, ridge, None if near is None else near.edges)
-        wanted = np.ones(len(matrices), dtype=bool)
-        if near is not None:
+        wanted, others = np.ones(len(matrices), dtype=bool), matrices if known is None else known
+        chosen = renewed if near is None else near.centres
+        if chosen is not None:
             wanted[:] = False
-            wanted[near.centres] = True
+            wanted[chosen] = True
         costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices]) * wanted
 
         def invert(part: slice) -> list[Floats]:
             return [
-                inverse(matrix) if own else matrix
-                for matrix, own in zip(matrices[part], wanted[part], strict=True)
+                inverse(matrix) if own else other
+                for matrix, other, own in zip(
+                    matrices[part], others[part], wanted[part], strict=True
+                )
             ]
 
         groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
