@@ -18,7 +18,7 @@ from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian
-from graftwork.testing.profiles import inverse
+from graftwork.testing.profiles import inverse, inverted
 from graftwork.testing.rows import FittedRows
 
 # At most this many Hessians, and steps with each.
@@ -105,7 +105,8 @@ class Curvature:
         rows = FittedRows.of(solution.point, parameters.contrasts)
         whole = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
         ridge = _ridge(problem, parameters)
-        return Curvature(parameters, whole, ridge, _schwarz(parameters, whole, ridge))
+        inverses = _schwarz(parameters, whole, ridge, rows.n_threads)
+        return Curvature(parameters, whole, ridge, inverses)
 
     def switched(self, problem: Problem, solution: Solution, pair: Ints, near: Ints) -> Curvature:
         """Return about the curvature at a network that has one edge more or less.
@@ -259,12 +260,12 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     return None
 
 
-def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats) -> Hessian:
+def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats, n_threads: int) -> Hessian:
     """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
 
     Every table is in two of them (the overlapping additive Schwarz method).
     """
-    inverses = [inverse(matrix) for matrix in curvature.by_variable(parameters, ridge)]
+    inverses = inverted(curvature.by_variable(parameters, ridge), n_threads)
     return Hessian(parameters.size, curvature.places, inverses)
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.curvature import fill_scores
+from graftwork.kernels.lapack import invert_definite
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.testing.hessian import Hessian, Parameters
 from graftwork.testing.rows import FittedRows, RowBlock
@@ -131,17 +131,12 @@ class VariableHessians:
         if chosen is not None:
             wanted[:] = False
             wanted[chosen] = True
-        costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices]) * wanted
-
-        def invert(part: slice) -> list[Floats]:
-            return [
-                inverse(matrix) if own else other
-                for matrix, other, own in zip(
-                    matrices[part], others[part], wanted[part], strict=True
-                )
-            ]
-
-        groups = run_chunks(invert, cut_evenly(costs, n_threads), n_threads)
+        inverses = list(others)
+        places = np.flatnonzero(wanted).tolist()
+        for k, found in zip(
+            places, inverted([matrices[k] for k in places], n_threads), strict=True
+        ):
+            inverses[k] = found
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
         at: dict[tuple[int, int], slice] = {}
         edges = np.arange(parameters.layout.n_edges) if near is None else near.edges
@@ -152,7 +147,6 @@ class VariableHessians:
             edge_of[i][j] = edge_of[j][i] = e
             at[i, e] = slice(first, first + length)
             at[j, e] = slice(second, second + length)
-        inverses = [one for group in groups for one in group]
         return VariableHessians(whole, parameters, matrices, inverses, edge_of, at)
 
     def profiles(self, chosen: Ints, n_threads: int) -> dict[int, EdgeProfile]:
@@ -254,6 +248,14 @@ def _inverted(matrices: list[Floats]) -> list[Floats]:
     return found
 
 
+def inverted(matrices: Sequence[Floats], n_threads: int) -> list[Floats]:
+    """Return the inverses of positive definite matrices."""
+    costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices])
+    cuts = cut_evenly(costs, n_threads)
+    groups = run_chunks(lambda part: list(map(inverse, matrices[part])), cuts, n_threads)
+    return [one for group in groups for one in group]
+
+
 def inverse(matrix: Floats) -> Floats:
     """Return the inverse of a positive definite matrix, made a little more so.
 
@@ -262,8 +264,8 @@ def inverse(matrix: Floats) -> Floats:
 
     Examples
     --------
-    >>> inverse(np.array([[2.0, 0.0], [0.0, 4.0]])).round(2).tolist()
-    [[0.5, 0.0], [0.0, 0.25]]
+    >>> inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(2).tolist()
+    [[1.0, -1.0], [-1.0, 2.0]]
     """
     size = len(matrix)
     if not size:
@@ -272,13 +274,8 @@ def inverse(matrix: Floats) -> Floats:
     for share in RAISED if np.isfinite(matrix.sum()) else ():
         raised = matrix.copy()
         raised.flat[:: size + 1] += share * mean
-        factor, failed = dpotrf(raised.T, overwrite_a=True)
-        if failed:
-            continue
-        half, _ = dpotri(factor, overwrite_c=True)  # above the diagonal, and zeros below
-        found: Floats = half + half.T
-        found.flat[:: size + 1] *= 0.5
-        return found
+        if invert_definite(raised):
+            return raised
     raise np.linalg.LinAlgError("a Hessian is not positive definite, or not finite")
 
 
