@@ -13,7 +13,7 @@ from graftwork.objectives.pseudo import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.selection.refit import refit, unshrunk
 from graftwork.testing import newton as module
-from graftwork.testing.newton import Curvature, newton, switch
+from graftwork.testing.newton import Curvature, newton, switch, switch_nearby
 
 
 @pytest.mark.parametrize("states", [2, 3])
@@ -44,3 +44,31 @@ def test_a_pair_the_other_way_is_fitted_exactly(states, pair, monkeypatch):
         unaries -= unaries.mean(axis=1, keepdims=True)
     weights = found.point.potentials.weights, plain.point.potentials.weights
     assert weights[0] == pytest.approx(weights[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (2, 9)])
+def test_in_large_networks_only_the_weights_at_the_pair_move(pair):
+    made = gw.datasets.make_scale_free(40, 3, n_rows=3000, random_state=5)
+    sample = prepare(made.data)
+    problem = Problem(PseudoLikelihood(sample, 1), GroupL1(0.05), NetworkFamily(sample))
+    truth = np.array(sorted((int(a[1:]), int(b[1:])) for a, b in made.model.edges))
+    truth = truth[(truth != np.array(pair)).any(axis=1)]
+    edges = np.concatenate([truth, [pair]]) if pair == (0, 1) else truth
+    smooth = unshrunk(problem)
+    start = with_pairs(independent_potentials(sample), edges)
+    here = newton(smooth, refit(problem, start, 1e-4), 1e-13)
+    potentials = here.point.potentials
+    there = (potentials.layout.edges != np.array(pair)).any(axis=1)
+    other = with_pairs(potentials, np.array([pair])) if there.all() else only(potentials, there)
+    found = switch_nearby(smooth, here, other, np.array(pair))
+    exact = newton(smooth, refit(problem, other, 1e-6), 1e-13)
+    change = found.point.potentials.weights - other.weights
+    near = np.isin(other.layout.edges, pair).any(axis=1)
+    assert not change[other.layout.entries(np.flatnonzero(~near))].any()
+    assert np.abs(change[other.layout.entries(np.flatnonzero(near))]).max() > 1e-3
+    # What the likelihood ratio statistic would be, and is.
+    ratios = [2 * 3000 * abs(one.objective - here.objective) for one in (exact, found)]
+    assert ratios[1] == pytest.approx(ratios[0], rel=0.05)
+    # Nothing at the pair is left to gain.
+    again = switch_nearby(smooth, found, found.point.potentials, np.array(pair))
+    assert found.objective - again.objective < 1e-8

@@ -14,7 +14,7 @@ from graftwork.inference.layout import Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.selection.refit import carry, refit, unshrunk
 from graftwork.solvers import Solution
-from graftwork.testing.newton import Curvature, has_hessian, newton, switch
+from graftwork.testing.newton import Curvature, has_hessian, newton, switch, switch_nearby
 
 # Refits are solved to this before a test, and to this share of a slope's standard error: with
 # millions of rows a residual would look like dependence. Newton steps take over after this many
@@ -26,6 +26,8 @@ LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
 LAST_DIGITS = 1e-13
 FINAL_ACCURACY = 1e-5
+# Networks of more variables than this are large: see `OtherWay`.
+LARGE = 1000
 # Of a resample this: it moves a strength by a hundredth of what that varies by from one to another.
 RESAMPLE_ACCURACY = 1e-4
 
@@ -105,10 +107,11 @@ class Refits:
 
 
 class OtherWay:
-    """Exact refits of the networks that differ from one in a single pair.
+    """Refits of the networks that differ from one in a single pair.
 
     Mostly their weights move near the pair alone: the curvature of the network as it is serves all
-    pairs that are looked at.
+    pairs that are looked at. In large networks only the weights at the pair's two variables move;
+    in others refits are exact.
 
     Attributes
     ----------
@@ -124,7 +127,11 @@ class OtherWay:
         """Return the refit with one pair, of shape (1, 2), the other way."""
         refits, start = self._refits, switched(self.here.point.potentials, pair)
         smooth = unshrunk(refits.problem)
-        if _has_free_unaries(smooth) and has_hessian(smooth.objective.sample, start.layout):
+        sample, free = smooth.objective.sample, _has_free_unaries(smooth)
+        if start.layout.n_variables > LARGE:
+            if free and has_hessian(sample, start.layout, pair[0]):
+                return switch_nearby(smooth, self.here, start, pair[0])
+        elif free and has_hessian(sample, start.layout):
             if self._curvature is None:
                 self._curvature = Curvature.of(smooth, self.here)
             wanted = refits.enough if refits.resampled else LAST_DIGITS

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import NetworkFamily, Problem
@@ -26,6 +27,8 @@ MOST_HESSIANS = 10
 MOST_STEPS = 20
 # At most this many times the Hessian is renewed near a pair alone.
 MOST_SWITCHES = 5
+# Near a pair alone it is enough to know the likelihood ratio statistic to this.
+LEAST_RATIO = 1e-3
 # Then entries of a step below this share of the largest wait for a later one.
 NEAR = 1e-4
 # A step that leaves more than this share of the residual wants a new Hessian.
@@ -42,12 +45,19 @@ MOST_PRODUCTS = 200
 Multiply = Callable[[Floats], Floats]
 
 
-def has_hessian(sample: EncodedRows, layout: Layout) -> bool:
-    """Return whether the Hessian of a network's weights can be had: few states and parameters."""
+def has_hessian(sample: EncodedRows, layout: Layout, pair: Ints | None = None) -> bool:
+    """Return whether the Hessian of a network's weights can be had: few states and parameters.
+
+    Or of those at a pair's two variables, which may have twice as many.
+    """
     free, sums = sample.cards - 1, np.ones(len(sample.cards))
     for side in (0, 1):
         np.add.at(sums, layout.edges[:, side], free[layout.edges[:, 1 - side]])
-    return bool(sample.cards.max() <= MOST_STATES and (free * sums).max() <= MOST_PARAMETERS)
+    near, most = np.arange(len(free)), MOST_PARAMETERS
+    if pair is not None:
+        edges = layout.edges[np.isin(layout.edges, pair).any(axis=1)]
+        near, most = np.union1d(pair, edges), 2 * MOST_PARAMETERS
+    return bool(sample.cards[near].max() <= MOST_STATES and (free * sums)[near].max() <= most)
 
 
 def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
@@ -89,12 +99,15 @@ class Curvature:
         What is added to its diagonal.
     inverses : Hessian
         Of the matrices of each variable's own parameters: a preconditioner (see `_schwarz`).
+    free : (parameters,) bool, optional
+        Which parameters may move; default all.
     """
 
     parameters: Parameters
     hessian: Hessian
     ridge: Floats
     inverses: Hessian
+    free: NDArray[np.bool_] | None = None
 
     @staticmethod
     def of(problem: Problem, solution: Solution, parameters: Parameters | None = None) -> Curvature:
@@ -107,6 +120,27 @@ class Curvature:
         ridge = _ridge(problem, parameters)
         inverses = _schwarz(parameters, whole, ridge, rows.n_threads)
         return Curvature(parameters, whole, ridge, inverses)
+
+    @staticmethod
+    def near(problem: Problem, solution: Solution, pair: Ints) -> Curvature:
+        """Return the curvature in the parameters at a pair's two variables: no others may move."""
+        sample, layout = problem.objective.sample, solution.point.potentials.layout
+        parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
+        ridge = _ridge(problem, parameters)
+        rows = FittedRows.of(solution.point, parameters.contrasts)
+        edges = np.flatnonzero(np.isin(layout.edges, pair).any(axis=1))
+        around = np.union1d(pair, layout.edges[edges])
+        whole = hessian(rows, parameters, around).scaled(1.0 / sample.total_weight)
+        matrices, places = whole.by_variable(parameters, ridge, edges), list(whole.places)
+        free = np.zeros(parameters.size, dtype=bool)
+        free[np.concatenate([places[k] for k in pair.tolist()])] = True
+        blocks, inverses = list(whole.blocks), list(whole.blocks)
+        for k in around.tolist():
+            own = free[places[k]]
+            places[k], blocks[k] = places[k][own], blocks[k][np.ix_(own, own)]
+            inverses[k] = inverse(matrices[k]) if k in pair else np.zeros_like(blocks[k])
+        local, size = Hessian(parameters.size, places, blocks), parameters.size
+        return Curvature(parameters, local, ridge, Hessian(size, places, inverses), free)
 
     def switched(self, problem: Problem, solution: Solution, pair: Ints, near: Ints) -> Curvature:
         """Return about the curvature at a network that has one edge more or less.
@@ -167,6 +201,28 @@ def switch(
     return newton(problem, solution, tolerance)
 
 
+def switch_nearby(problem: Problem, here: Solution, potentials: Potentials, pair: Ints) -> Solution:
+    """Return about the optimum that `switch` returns: weights not at the pair's variables stay.
+
+    In large networks others hardly move. The Wald test of an edge takes them as they are, too.
+
+    Parameters
+    ----------
+    here : Solution
+        The optimum without that change.
+    potentials : Potentials
+        Where to begin (see `switch`).
+    """
+    solution = problem.solution(potentials, None, here)
+    enough = 0.5 * LEAST_RATIO / problem.objective.sample.total_weight
+    for _ in range(MOST_SWITCHES):
+        before, curvature = solution, Curvature.near(problem, solution, pair)
+        solution = _descend(problem, before, curvature, 0.0)
+        if before.objective - solution.objective <= enough:
+            break
+    return solution
+
+
 def _curved(problem: Problem) -> frozenset[tuple[int, int]] | None:
     """Return the pairs whose tables have more than a linear part; None for all."""
     family = problem.family
@@ -205,24 +261,27 @@ def _descend(
     def solve(slope: Floats) -> Floats:
         return _conjugate_gradients(whole, nearly_inverse, slope)
 
-    def read(at: Solution) -> tuple[Floats, Floats]:
+    def read(at: Solution) -> tuple[Floats, Floats, float]:
         weights = parameters.read(at.point.potentials.weights)
-        return weights, parameters.read(at.point.gradient) + ridge * weights
+        slope = parameters.read(at.point.gradient) + ridge * weights
+        if curvature.free is None:
+            return weights, slope, at.residual
+        slope[~curvature.free] = 0.0
+        return weights, slope, float(np.abs(slope).max())
 
     seen: list[tuple[Floats, Floats]] = []
-    place, slope = read(solution)
+    place, slope, left = read(solution)
     for _ in range(MOST_STEPS):
         step = -_corrected(solve, seen, slope)
         step[np.abs(step) < least * np.abs(step).max()] = 0.0
         trial = _lower(problem, solution, parameters.write(step))
         if trial is None:
             return solution
-        gained = trial.residual <= ENOUGH_GAIN * solution.residual
+        before = place, slope, left
         solution = replace(trial, evaluations=solution.evaluations + 1)
-        if not gained or solution.residual <= tolerance:
+        place, slope, left = read(solution)
+        if left > ENOUGH_GAIN * before[2] or left <= tolerance:
             break
-        before = place, slope
-        place, slope = read(solution)
         moved, turned = place - before[0], slope - before[1]
         if moved @ turned > 0.0:
             seen.append((moved, turned))
