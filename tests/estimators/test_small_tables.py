@@ -43,3 +43,17 @@ def test_they_reach_the_optimum_in_few_evaluations(given, noise):
     assert net.certificate_.stop in ("optimal", "searched")
     assert net.certificate_.stationarity <= 1e-6
     assert net.trace_[-1].evaluations < MOST_EVALUATIONS
+
+
+@pytest.mark.parametrize("inference", ["bp", "trw"])
+def test_approximate_inference_with_hardly_a_penalty_says_before_the_start_that_it_takes_long(
+    inference,
+):
+    given = {"loss": "likelihood", "inference": inference, "max_edges": 1}
+    with pytest.warns(gw.ApproximationWarning, match="may take minutes. Set max_seconds"):
+        gw.MarkovNetwork(**given, lam=1e-6).fit(table(0, 2, 0.5))
+    for quick in ({"lam": 0.01}, {"lam": 1e-6, "max_seconds": 5}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gw.ApproximationWarning)
+            warnings.simplefilter("ignore", gw.ConvergenceWarning)
+            gw.MarkovNetwork(**given, **quick).fit(table(0, 2, 0.5))

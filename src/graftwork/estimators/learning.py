@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import prepare_rows
 from graftwork.data.placed import AnyTable, PlacedTable
-from graftwork.errors import ParameterError
+from graftwork.errors import ApproximationWarning, ParameterError
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.devices import on_device
 from graftwork.estimators.missing import frequencies_of
@@ -21,10 +23,12 @@ from graftwork.estimators.resampling import Units
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
+from graftwork.inference import LoopyBP, TreeReweighted
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import log_conditionals_of
 from graftwork.objectives import PseudoLikelihood
+from graftwork.penalties import Penalty
 from graftwork.selection import (
     LambdaChoice,
     PathPoint,
@@ -46,6 +50,8 @@ DROPPED = 0.01
 FEW = 0.02
 MOST_PAIRS = 30_000
 MOST_PRODUCTS = 10**9
+# Penalties up to this may let weights grow without end.
+FAINT = 1e-4
 # Bytes for each cell of rows in parts some of which are looked at first.
 BYTES = 8
 
@@ -153,6 +159,7 @@ class Learning:
         penalty = spec.penalty_at(choice.lam)
         if spec.lam is None and spec.penalty != "none":
             penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
+        self._warn_of_faint(penalty)
         problem = Problem(spec.objective_of(self.sample), penalty, self.family)
         outcome = graft(
             problem,
@@ -161,6 +168,19 @@ class Learning:
             arrivals=arriving_variables(spec.arrivals, self.table.names),
         )
         return Learned(outcome, outcome.potentials, choice, [])
+
+    def _warn_of_faint(self, penalty: Penalty) -> None:
+        """Say before the start that it may take long."""
+        spec, faint = self.spec, max(penalty.lam, penalty.l2) <= FAINT
+        approximate = isinstance(spec.engine, LoopyBP | TreeReweighted)
+        if spec.loss == "likelihood" and approximate and faint and self.budget.max_seconds is None:
+            warnings.warn(
+                f"with so weak a penalty (lam={penalty.lam:g}) the best weights may be very large, "
+                "and approximate inference finds them slowly: even a small table may take minutes. "
+                "Set max_seconds, use a larger lam, or inference='exact'.",
+                ApproximationWarning,
+                stacklevel=level_of_caller(),
+            )
 
     def _tested(self) -> Learned:
         """Learn the edges that tests keep."""
