@@ -180,6 +180,24 @@ def test_what_a_result_can_do_without_ends_soon_after_an_interrupt(monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
+def test_an_interrupt_that_compiled_code_turns_into_another_error_is_one_all_the_same():
+    def picture():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ValueError("Invalid bounding box") from None  # as matplotlib does
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            with pytest.raises(ZeroDivisionError):
+                interrupts.attempt(lambda: 1 / 0)
+            assert interrupts.attempt(picture) is None
+            assert interrupts.late
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_second_sigterm_changes_nothing():
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     with Interrupts() as interrupts:

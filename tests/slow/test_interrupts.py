@@ -119,7 +119,7 @@ def test_ctrl_c_is_obeyed(name, place, record_property):
     for wait in rng.uniform(FIRST, LAST, 3):
         process = begun(COMMANDS[name], place)
         try:
-            process.wait(timeout=wait)
+            process.communicate(timeout=wait)
             break  # this machine is quicker: it was done before
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGINT)
@@ -132,3 +132,20 @@ def test_ctrl_c_is_obeyed(name, place, record_property):
         if took > PROMISED:
             late[round(wait, 2)] = round(took, 2)
     assert not late, f"seconds from Ctrl-C to the end, by when it was sent: {late}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_on_time_is_kept(name, place):
+    """The process ends within what starting, reading and writing take, the limit, and 2 s."""
+    words, limit = COMMANDS[name], 4.0
+    times = []
+    for seconds in (0.01, limit):
+        begin = time.monotonic()
+        process = begun([*words, "--max-seconds", str(seconds), "--no-plot"], place)
+        _, said = process.communicate(timeout=120)
+        times.append(time.monotonic() - begin)
+        assert process.returncode == 0, said
+    late = times[1] - times[0] - limit
+    print(f"{name}: {times[0]:.2f} s with hardly any time, {late:+.2f} s beyond a limit of 4 s")
+    assert late <= PROMISED

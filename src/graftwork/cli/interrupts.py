@@ -61,7 +61,7 @@ class Interrupts:
         self.seen = False
         self.journal: Journal | None = None
         self.finishing = self.late = False
-        self._waiting = self._held = False
+        self._waiting = self._held = self._raised = False
         self._when = 0.0
         self._before: Any = None
         self._alarm_before: Any = None
@@ -98,12 +98,17 @@ class Interrupts:
         """
         if self.late:
             return None
-        self.finishing = False
+        self.finishing = self._raised = False
         try:
             self._hurry()
             return action()
         except KeyboardInterrupt:
             self.late = True
+            return None
+        except Exception:
+            if not self._raised:
+                raise
+            self.late = True  # compiled code that calls Python may turn one into another error
             return None
         finally:
             self.finishing = True
@@ -169,7 +174,7 @@ class Interrupts:
             self._waiting = True
             signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
             return
-        self._waiting = False
+        self._waiting, self._raised = False, True
         raise KeyboardInterrupt
 
 

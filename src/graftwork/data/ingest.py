@@ -218,7 +218,7 @@ def _align(
 ) -> Table:
     """Return columns as a Table of the variables wanted, with the states listed."""
     if raw.named:
-        raw = _select(raw, wanted)
+        raw = _select(raw, wanted, absent)
     elif len(raw.names) != len(wanted):
         raise DataError(
             f"X has {len(raw.names)} features, but {owner} is expecting {len(wanted)} features "
@@ -249,16 +249,17 @@ def _either(weights: Any, data: Any) -> Any:
     return data.weights if weights is None and isinstance(data, Table) else weights
 
 
-def _select(raw: Raw, wanted: tuple[Hashable, ...]) -> Raw:
-    """Return only the columns wanted, in that order."""
+def _select(raw: Raw, wanted: tuple[Hashable, ...], target: Hashable | None = None) -> Raw:
+    """Return only the columns wanted, in that order; the target need not be of the data."""
     position = {name: j for j, name in enumerate(raw.names)}
     absent = [name for name in wanted if name not in position]
     if absent:
         hint = suggestion(absent[0], raw.names)
+        given = [name for name in raw.names if name != target]
+        has = f"They have {listing(given)}; rename them" if given else "They have no others"
         raise DataError(
             f"the data lack {len(absent)} of {len(wanted)} columns: {listing(absent)}"
-            f"{hint or '.'} They have {listing(raw.names)}; rename them, or give an array to go by "
-            "position."
+            f"{hint or '.'} {has}, or give an array to go by position."
         )
     places = [position[name] for name in wanted]
     return Raw(wanted, raw.n_rows, lambda j: raw.column(places[j]), named=True, place=raw.place)

@@ -18,7 +18,7 @@ from graftwork.data.chains import (
     encode_labels,
     with_weight,
 )
-from graftwork.errors import ConvergenceWarning, DataError
+from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.base import Estimator, check_is_fitted
 from graftwork.estimators.chain_parts import (
     chain_options,
@@ -288,15 +288,7 @@ class ChainCRF(Estimator):
         ``model_.marginals`` returns them as arrays, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if len(set(self.classes_)) < len(self.classes_):  # True and 1 are two labels, but one key
-            raise DataError(
-                "the labels True and 1 (or False and 0) are one key of a dict; use "
-                "model_.marginals, which returns arrays."
-            )
-        found = self.model_.marginals(X, lengths, self.n_jobs)
-        return [
-            [dict(zip(self.classes_, row, strict=True)) for row in part.tolist()] for part in found
-        ]
+        return self.model_.predict_marginals(X, lengths, self.n_jobs)
 
     def explain(self, sentence: Any, words: Sequence[Any] | None = None) -> Explanation:
         """Return which features speak for each label of one sequence, and how much.
@@ -329,16 +321,7 @@ class ChainCRF(Estimator):
         Labels that were not there to learn from count as wrong.
         """
         check_is_fitted(self)
-        sequences = self.model_.read(X, lengths)
-        codes, _ = encode_labels(y, sequences, classes=self.classes_)
-        found, _ = encode_labels(
-            self.model_.predict(sequences, None, self.n_jobs), sequences, classes=self.classes_
-        )
-        weights = check_weights(sample_weight, sequences.n_sequences)
-        each = np.ones(sequences.n_sequences) if weights is None else weights
-        of_positions = np.repeat(each, sequences.lengths)
-        total = of_positions.sum()
-        return float((found == codes) @ of_positions / total) if total else 1.0
+        return self.model_.score(X, y, lengths, sample_weight, self.n_jobs)
 
     def score_samples(self, X: Any, y: Any, lengths: Any = None) -> Floats:
         """Return the log-probability of the labels of each sequence, in nats.

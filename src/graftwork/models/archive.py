@@ -41,6 +41,11 @@ _VECTOR = re.compile(
     re.DOTALL,
 )
 
+# Suffixes of the formats that `graftwork.exchange` reads and writes.
+FOREIGN = (
+    ".crfsuite", ".csv", ".cyjs", ".fg", ".gexf", ".graphml", ".lg", ".params", ".uai",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -113,6 +118,12 @@ def write(
     info: Info | None,
 ) -> None:
     """Write a file in one step: the old one, if any, stays until the new one is complete."""
+    name = Path(path).name
+    if name.lower().endswith(FOREIGN):
+        raise DataError(
+            f"{name!r} looks like a file of another program, and save writes graftwork's own "
+            "format; end the name in .gw, or use export for other formats."
+        )
     kinds = kind.vectors[version]
     members = [_npy(vector, k) for vector, k in zip(vectors, kinds.values(), strict=True)]
     header = {

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from graftwork.data.chains import (
     Sequences,
     as_sequences,
+    check_weights,
     count_columns,
     decode_labels,
     encode_labels,
@@ -145,6 +146,45 @@ class ChainModel:
         _, found = self._infer(sequences, n_jobs, marginals=True)
         labels = found[:, : len(self.labels)]
         return [labels[start:stop] for start, stop in pairwise(sequences.starts.tolist())]
+
+    def predict_marginals(
+        self, X: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> list[list[dict[Any, float]]]:
+        """Return the probability of each label at each position, as dicts.
+
+        `marginals` returns them as arrays, in the order of ``labels``.
+        """
+        if len(set(self.labels)) < len(self.labels):  # True and 1 are two labels, but one key
+            raise DataError(
+                "the labels True and 1 (or False and 0) are one key of a dict; use "
+                "marginals, which returns arrays."
+            )
+        found = self.marginals(X, lengths, n_jobs)
+        return [
+            [dict(zip(self.labels, row, strict=True)) for row in part.tolist()] for part in found
+        ]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        lengths: ArrayLike | None = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> float:
+        """Return the share of positions whose label is predicted rightly; 1 without any position.
+
+        Labels that the chain does not have count as wrong.
+        """
+        sequences = self.read(X, lengths)
+        codes, _ = encode_labels(y, sequences, classes=self.labels)
+        labels = self.predict(sequences, None, n_jobs)
+        found, _ = encode_labels(labels, sequences, classes=self.labels)
+        weights = check_weights(sample_weight, sequences.n_sequences)
+        each = np.ones(sequences.n_sequences) if weights is None else weights
+        of_positions = np.repeat(each, sequences.lengths)
+        total = of_positions.sum()
+        return float((found == codes) @ of_positions / total) if total else 1.0
 
     def log_partition(
         self, X: Any, lengths: ArrayLike | None = None, n_jobs: int | None = None

@@ -142,7 +142,9 @@ class Explanation:
 
 def explain(model: ChainModel, sentence: Any, words: Sequence[Any] | None = None) -> Explanation:
     """Return which features of a chain speak for each label of one sequence, and how much."""
-    sequences = model.read([sentence])
+    first = sentence[0] if isinstance(sentence, list) and sentence else None
+    several = isinstance(first, list | tuple) and any(isinstance(x, list | dict) for x in first)
+    sequences = model.read([] if several else [sentence])
     if sequences.n_sequences != 1:
         raise DataError("explain takes one sequence, a list of items; call it for each.")
     n = sequences.n_positions

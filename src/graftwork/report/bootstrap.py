@@ -298,7 +298,7 @@ def _verdict(measure: str, value: float) -> str:
         )
     return (
         f"The order of variables by {measure} is stable (CS {value:.2f}: with {value:.0%} of the "
-        f"rows dropped it still correlates by {CORRELATION} or more in {CERTAINTY:.0%} of the "
+        f"rows dropped the correlation is still {CORRELATION} or more in {CERTAINTY:.0%} of the "
         "subsets)."
     )
 

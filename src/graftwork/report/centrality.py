@@ -67,7 +67,7 @@ def _notes(records: Sequence[Record]) -> str:
             "(net.centrality() computes them)."
         )
     parts.append(
-        "Whether the order of variables can be trusted, a bootstrap tells (graftwork bootstrap)."
+        "A bootstrap shows whether the order of variables can be trusted (graftwork bootstrap)."
     )
     return " ".join(parts)
 

@@ -115,7 +115,10 @@ def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
         why = "edges became unstable"
         return f"{text} The path stopped at {path.smallest:.4g} because {why}.{further}"
     if path.end == "inside":
-        return f"{text} The best lies inside the path.{further}"
+        where = "It lies inside the path: smaller ones are worse."
+        if choice.lam >= path.largest:
+            where = "That is the largest, at which there is hardly an edge: smaller ones are worse."
+        return f"{text} {where}{further}"
     return (
         f"{text} That is the small end of the path, even after it was extended: the criterion "
         "still falls, or hardly changes any more."

@@ -204,9 +204,10 @@ def _remarks(found: GroupComparison) -> list[str]:
     alone = int((~found.known).sum())
     if alone:
         out.append(
-            f"{count(alone, 'pair')} {verb(alone)} no edge of the network of all rows and "
-            f"{verb(alone, 'was', 'were')} tested because a group has the edge, which is half of a "
-            "difference already: the q-value counts all pairs it was chosen from."
+            f"{count(alone, 'pair')} {verb(alone, 'is not an edge', 'are not edges')} of the "
+            f"network of all rows but {verb(alone, 'was', 'were')} tested because one group "
+            "has the edge. Such a choice favours differences, so the q-value counts all pairs that "
+            "could have been chosen."
         )
     if found.untested:
         listed = names([f"{a}{_TIED}{b}" for a, b in found.untested], _NAMED)

@@ -168,9 +168,9 @@ def cell_word(n_incomplete: int) -> str:
     Examples
     --------
     >>> cell_word(0), cell_word(12)
-    ('a variable', 'an observed cell')
+    ('per variable', 'per observed cell')
     """
-    return "an observed cell" if n_incomplete else "a variable"
+    return "per observed cell" if n_incomplete else "per variable"
 
 
 def cmll_words(exact: bool, unconverged: int) -> str:
@@ -395,7 +395,7 @@ class HeldOut:
     def words(self) -> str:
         """Return the comparison in plain sentences."""
         gain = self.independent - self.nlpl
-        each = "a variable" if self._cells == self.n_variables else "an observed cell"
+        each = "per variable" if self._cells == self.n_variables else "per observed cell"
         who, whole = "the network", ""
         if self.n_learned is not None:
             who = f"a network learned in the same way from the other {self.n_learned:,}"

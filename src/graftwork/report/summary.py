@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
@@ -284,10 +286,22 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     for a, b in model.edges:
         degrees[a] += 1
         degrees[b] += 1
-    best = max(degrees, key=lambda name: degrees[name])
-    if degrees[best] > min(degrees.values()) and degrees[best] > 1:
-        text += f" Best connected: {best} ({degrees[best]} edges)."
+    separate = _separate(model)
+    if separate > 1:
+        text += f" The connected variables form {separate:,} separate groups."
+    most = max(degrees.values())
+    best = [name for name in model.names if degrees[name] == most]
+    if most > max(1, min(degrees.values())):
+        text += f" Best connected: {names(best)} ({most} edges{' each' if best[1:] else ''})."
     return text
+
+
+def _separate(model: PairwiseMRF) -> int:
+    """Return into how many connected groups the variables with edges fall."""
+    edges, n = model.potentials.layout.edges, len(model.names)
+    links = coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(n, n))
+    _, label = connected_components(links, directed=False)
+    return len(np.unique(label[edges]))
 
 
 def _feature_text(net: MarkovNetwork) -> str:
