@@ -9,12 +9,13 @@ from scipy.optimize import minimize
 
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
+from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Problem
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.selection import refit, tie
+from graftwork.selection import refit, tie, tying
 
 LOSSES = {
     "pseudo": lambda sample: PseudoLikelihood(sample, 1),
@@ -198,3 +199,18 @@ def test_counts_that_mean_nothing_are_refused(count):
     sample = random_sample(0, n=2, rows=20, most=2)
     with pytest.raises(ValueError, match="count must be"):
         tie(PseudoLikelihood(sample, 1), independent_potentials(sample), count)
+
+
+def test_a_limit_on_time_holds_for_tying_too(monkeypatch):
+    table = random_table(3, n=6, rows=400)
+    whole = MarkovNetwork(lam=0.01, tie=3, n_jobs=1).fit(table)
+    assert whole.tying_.rounds == tying.ROUNDS
+    asked = iter(range(10**9))
+    found = tie(
+        PseudoLikelihood(prepare(table), 1),
+        MarkovNetwork(lam=0.01, n_jobs=1).fit(table).model_.potentials,
+        3,
+        halted=lambda: next(asked) > 40,
+    )
+    assert 0 < found.rounds < tying.ROUNDS
+    assert len(found.values) <= 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -237,9 +238,10 @@ def fit_rows(
     learning = Learning(
         spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds
     )
+    began = time.monotonic()
     learned = learning.run()
-    outcome = learned.outcome
-    potentials, tying, interrupted = _tied(spec, sample, learned)
+    outcome, left = learned.outcome, budget.after(time.monotonic() - began).max_seconds
+    potentials, tying, interrupted = _tied(spec, sample, learned, left)
     given = None if learned.given is None else to_model(table, sample, learned.given)
     explained: tuple[float, ...] = ()
     hurried = interrupted or outcome.certificate.stop == "seconds"
@@ -268,17 +270,22 @@ def fit_rows(
 
 
 def _tied(
-    spec: FitSpec, sample: EncodedRows, learned: Learned
+    spec: FitSpec, sample: EncodedRows, learned: Learned, seconds: float | None
 ) -> tuple[Potentials, Tying | None, bool]:
     """Return the weights to keep, tied if asked for, and whether learning or this was interrupted.
 
-    An interrupt leaves the learned weights as they are.
+    An interrupt leaves the learned weights as they are; where the time is up, the best values so
+    far count.
     """
+    end = math.inf if seconds is None else time.monotonic() + seconds
     if spec.tie is None or learned.outcome.interrupted:
         return learned.potentials, None, learned.outcome.interrupted
-    objective, watch = spec.objective_of(sample), {"observer": spec.observer}
+    objective = spec.objective_of(sample)
     try:
-        tying = tie(objective, learned.potentials, spec.tie, tolerance=spec.tol, **watch)
+        tying = tie(
+            objective, learned.potentials, spec.tie, tolerance=spec.tol, observer=spec.observer,
+            halted=lambda: time.monotonic() > end,
+        )  # fmt: skip
     except KeyboardInterrupt:
         return learned.potentials, None, True
     return tying.potentials, tying, False

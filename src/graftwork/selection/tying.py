@@ -19,6 +19,7 @@ compression as constrained optimization, with application to neural nets. Part I
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ from graftwork.objectives.tied import Shifted, Tied
 from graftwork.penalties import L1, Blocks
 from graftwork.settings import check_whole
 from graftwork.solvers import ProximalQuasiNewton, Solution, measure
+from graftwork.solvers.solution import never
 
 # The pull begins at this share of the loss's curvature and grows by this factor each round.
 FIRST_PULL = 0.03
@@ -113,6 +115,7 @@ def tie(
     *,
     tolerance: float = 1e-6,
     observer: Observer | None = None,
+    halted: Callable[[], bool] = never,
 ) -> Tying:
     """Return the network nearest to a learned one whose weights take at most ``count`` values.
 
@@ -131,6 +134,8 @@ def tie(
         Largest slope of the divergence along any of the values at the end.
     observer : Observer, optional
         Told of each round, as a stage.
+    halted : function
+        True when there is no time left: then the best grouping so far counts.
 
     Examples
     --------
@@ -151,11 +156,12 @@ def tie(
         end, n_weights = potentials if few else start, int(np.count_nonzero(start.weights))
         return Tying(end, _values_of(end.weights), n_weights, learned.value, learned.value, 0)
     nearest = _Nearest.to(objective, start)
-    labels, values = _search(nearest, start.weights[nearest.held], count, observer or Silence())
+    own, watch = start.weights[nearest.held], observer or Silence()
+    labels, values, rounds = _search(nearest, own, count, watch, halted)
     tied = nearest.tied(labels)
-    end = tied.expand(_solve(tied, values, tolerance).point.potentials.weights)
+    end = tied.expand(_solve(tied, values, tolerance, None, halted).point.potentials.weights)
     values, n_weights = _values_of(end.weights), int(np.count_nonzero(end.weights))
-    return Tying(end, values, n_weights, learned.value, objective.at(end).value, ROUNDS)
+    return Tying(end, values, n_weights, learned.value, objective.at(end).value, rounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,32 +201,36 @@ class _Nearest:
 
 
 def _search(
-    nearest: _Nearest, learned: Floats, count: int, observer: Observer
-) -> tuple[Ints, Floats]:
-    """Return the best grouping seen, and values near its best ones."""
+    nearest: _Nearest, learned: Floats, count: int, observer: Observer, halted: Callable[[], bool]
+) -> tuple[Ints, Floats, int]:
+    """Return the best grouping seen, values near its best ones, and after how many rounds."""
     weights, missed, pull = learned, np.zeros_like(learned), FIRST_PULL
     labels, centres = cluster(weights, nearest.curvature, count)
-    best = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS)
+    best = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS, halted)
     found = labels, best.point.potentials.weights
     for step in range(ROUNDS):
+        if halted():
+            return *found, step
         observer.on_stage(f"tying weights to at most {count} values", step, ROUNDS)
-        near = _solve(nearest.pulled(centres[labels] - missed, pull), weights, 0.0, STEPS)
+        near = _solve(nearest.pulled(centres[labels] - missed, pull), weights, 0.0, STEPS, halted)
         weights = near.point.potentials.weights
         labels, centres = cluster(weights + missed, nearest.curvature, count)
         missed = (missed + weights - centres[labels]) / GROWTH  # in units of the next pull
         pull *= GROWTH
-        trial = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS)
+        trial = _solve(nearest.tied(labels), centres, 0.0, JUDGING_STEPS, halted)
         if trial.objective < best.objective:
             best, found = trial, (labels, trial.point.potentials.weights)
-    return found
+    return *found, ROUNDS
 
 
-def _solve(tied: Tied, values: Floats, tolerance: float, steps: int | None = None) -> Solution:
+def _solve(
+    tied: Tied, values: Floats, tolerance: float, steps: int | None, halted: Callable[[], bool]
+) -> Solution:
     """Return the values that minimise a tied loss, or what some steps make of them."""
     free = L1(0.0)
     blocks = Blocks.of(tied.small, tied.small.cards)
     start = measure(tied.at(Potentials(tied.small, values)), free, blocks)
-    return ProximalQuasiNewton().improve(tied, free, blocks, start, tolerance, steps)
+    return ProximalQuasiNewton().improve(tied, free, blocks, start, tolerance, steps, halted)
 
 
 def _spread(nearest: _Nearest, some: Any, rest: float) -> Any:
