@@ -39,6 +39,7 @@ PAPERS = {
     "PKG-INFO",
     "README.md",
     "SECURITY.md",
+    "hatch_build.py",
     "pyproject.toml",
 }
 LARGEST = 3_000_000  # bytes; each is about 1.2 MB
@@ -215,3 +216,15 @@ def test_the_five_papers_are_cited():
     page = re.sub(r"\s+", " ", text_of("docs/cite.rst")).lower()
     for paper in cited:
         assert paper["title"].lower() in page
+
+
+def test_links_of_the_readme_work_on_the_package_index(built):
+    name = f"{NAME}.dist-info/METADATA"
+    text = email.message_from_bytes(zipfile.ZipFile(built[1]).read(name)).get_payload()
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert len(links) > 20
+    assert all(link.startswith("https://") for link in links)
+    pages = "https://github.com/graftwork/graftwork/blob/main/"
+    own = [link.removeprefix(pages) for link in links if link.startswith(pages)]
+    assert "docs/start.md" in own
+    assert all((ROOT / link.split("#")[0]).exists() for link in own)

@@ -307,7 +307,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "goal", "structure", Choice(get_args(Goal)), '{"structure", "prediction"}',
         """What lam="auto" is after: the edges that are real ("structure"), tested one by one, or
-        the best predictions of new rows, with many more edges.""",
+        good predictions of new rows, with many more edges ("prediction"). Where a sparse network
+        is the truth, "structure" may predict as well.""",
         help="With --lam auto: find the edges that are real, or predict new rows best.",
     ),
     Parameter(
