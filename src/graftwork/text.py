@@ -124,6 +124,17 @@ def verb(n: int, one: str = "is", several: str = "are") -> str:
     return one if n == 1 else several
 
 
+def shown_of(shown: int, total: int) -> str:
+    """Return how many of a table's lines are shown, where some are not.
+
+    Examples
+    --------
+    >>> shown_of(20, 136), shown_of(3, 3)
+    ('; 20 of 136', '')
+    """
+    return f"; {shown:,} of {total:,}" if shown < total else ""
+
+
 def names(items: Sequence[Any], most: int = NAMES_SHOWN) -> str:
     """Return names separated by commas: the first few, and how many more.
 

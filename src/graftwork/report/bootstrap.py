@@ -24,7 +24,7 @@ from graftwork.estimators.bootstrap import (
 from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.report.communities import community_words
 from graftwork.report.trace import plain, write_records, write_text
-from graftwork.text import Column, aligned, count, decimals, section, verb, whole
+from graftwork.text import Column, aligned, count, decimals, section, shown_of, verb, whole
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -92,9 +92,12 @@ def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
     """
     told = dict(bootstrap_sections(boot))
     parts = [section(title, told[title]) for title in ("Resamples", "Edges")]
-    records = edge_lines(boot)[: max(top, 0)]
+    edges = edge_lines(boot)
+    records = edges[: max(top, 0)]
     if records and boot.n_done:
-        parts.append(f"Edges, most frequent first\n{aligned(records, edge_columns(records))}")
+        shown = shown_of(len(records), len(edges))
+        table = aligned(records, edge_columns(records))
+        parts.append(f"Edges, most frequent first{shown}\n{table}")
     parts.append(section("Centrality", told["Centrality"]))
     if boot.n_subsets:
         lines = aligned(stability_lines(boot), stability_columns(boot))

@@ -12,7 +12,17 @@ import numpy as np
 from graftwork.data.atomic import replacing_together
 from graftwork.groups import GroupComparison
 from graftwork.report.trace import plain, write_records, write_text
-from graftwork.text import Column, aligned, count, decimals, names, probability, section, verb
+from graftwork.text import (
+    Column,
+    aligned,
+    count,
+    decimals,
+    names,
+    probability,
+    section,
+    shown_of,
+    verb,
+)
 
 #: p-values of fewer permutations than this are rough.
 _FEW_PERMUTATIONS = 500
@@ -66,14 +76,15 @@ def pair_tables(
     found: GroupComparison, top: int
 ) -> list[tuple[str, list[dict[str, Any]], list[Column]]]:
     """Return titles, records and columns of the pairs: with a signed weight, and without."""
+    edges = found.edges()
     records = [
         record | {"pair": f"{record['first']} - {record['second']}", "mark": _mark(record)}
-        for record in found.edges()[: max(top, 0)]
+        for record in edges[: max(top, 0)]
     ]
     weight = f"weight_{found.groups[0]}"
     signed = [record for record in records if record[weight] == record[weight]]
     others = [record for record in records if record[weight] != record[weight]]
-    order = "the surest differences first (* differs)"
+    order = f"the surest differences first (* differs){shown_of(len(records), len(edges))}"
     whole = "Pairs tested by whole tables" if signed else "Pairs tested"
     parts = [
         (f"Pairs tested with their signed weights, {order}", signed, _columns(found, "weight_")),
