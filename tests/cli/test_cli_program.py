@@ -180,6 +180,23 @@ def test_what_a_result_can_do_without_ends_soon_after_an_interrupt(monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
+def test_when_the_time_is_up_what_a_result_can_do_without_ends_soon_and_nothing_was_interrupted(
+    monkeypatch,
+):
+    monkeypatch.setattr("graftwork.cli.interrupts.GRACE", 0.3)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            interrupts.press()
+            assert interrupts.attempt(lambda: "quick") == "quick"
+            assert interrupts.attempt(lambda: time.sleep(30) or "slow") is None
+            assert interrupts.attempt(lambda: "not begun") is None
+            assert not interrupts.late
+            assert not interrupts.seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_that_compiled_code_turns_into_another_error_is_one_all_the_same():
     def picture():
         try:

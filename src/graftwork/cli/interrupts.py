@@ -61,7 +61,7 @@ class Interrupts:
         self.seen = False
         self.journal: Journal | None = None
         self.finishing = self.late = False
-        self._waiting = self._held = self._raised = False
+        self._waiting = self._held = self._raised = self._pressed = self._over = False
         self._when = 0.0
         self._before: Any = None
         self._alarm_before: Any = None
@@ -90,32 +90,37 @@ class Interrupts:
         if self._term_before is not None:
             signal.signal(signal.SIGTERM, self._term_before)
 
+    def press(self) -> None:
+        """Leave as little time as after an interrupt for what a result can do without."""
+        self._pressed, self._when = True, time.monotonic()
+
     def attempt(self, action: Callable[[], Found]) -> Found | None:
         """Return what a function returns that a result can do without; None after an interrupt.
 
         Ctrl-C ends it, and others are not begun then. After one that ended the learning there is
         little time for all of them together.
         """
-        if self.late:
+        if self.late or self._over:
             return None
         self.finishing = self._raised = False
         try:
             self._hurry()
             return action()
         except KeyboardInterrupt:
-            self.late = True
+            self.late, self._over = self.seen, True
             return None
         except Exception:
             if not self._raised:
                 raise
-            self.late = True  # compiled code that calls Python may turn one into another error
+            # compiled code that calls Python may turn one into another error
+            self.late, self._over = self.seen, True
             return None
         finally:
             self.finishing = True
 
     def _hurry(self) -> None:
         """Raise an interrupt again when its grace is over; where that cannot be, at once."""
-        if not self.seen:
+        if not (self.seen or self._pressed):
             return
         left = self._when + GRACE - time.monotonic()
         if left <= 0 or self._alarm_before is None:

@@ -183,9 +183,12 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             known = with_files(settings, source.table.names)
             given = (plan, settings)
             rows.enter_context(resumable("learn", plan.out, given, interrupts, progress.note))
+            learning, limit = time.monotonic(), settings.get("max_seconds")
             net = fit(source.table, known, progress, interrupts)
             interrupts.finishing = True
             stopped = interrupts.seen
+            if limit is not None and time.monotonic() - learning >= limit:
+                interrupts.press()
             measured: Measured = (None, "How well it predicts new rows was not measured.")
             if not stopped and isinstance(source, Source):
                 measured = measure_safely(source.table, plan, known, progress, interrupts)
