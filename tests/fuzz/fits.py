@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,10 @@ def _fitted(case: Case, n_jobs: int, data: Any) -> gw.MarkovNetwork:
 def check_fit(case: Case, folder: Path) -> None:
     import pandas as pd
 
+    began = time.monotonic()
     net = _fitted(case, 1, pd.DataFrame(case["columns"]))
     model, given = net.model_, case["given"]
+    took = time.monotonic() - began
     require(np.isfinite(model.potentials.weights).all(), "a weight is not finite")
     check_answers(model)
     edges = {frozenset(edge) for edge in model.edges}
@@ -82,8 +85,12 @@ def check_fit(case: Case, folder: Path) -> None:
     net.save(folder / "m.gw")
     require(load(folder / "m.gw") == model, "save and load give another network")
     if case["n_jobs"] == 2:
+        began = time.monotonic()
         again = _fitted(case, 2, pd.DataFrame(case["columns"]))
-        late = max(each.trace_[-1].seconds for each in (net, again)) > 0.9 * _SECONDS
+        took = max(took, time.monotonic() - began)
+        # Where cells are drawn, each of three networks has a third of the time.
+        drawn = given.get("missing") in ("available-case", "impute")
+        late = took > 0.9 * _SECONDS / (3 if drawn else 1)
         if late or "seconds" in (net.certificate_.stop, again.certificate_.stop):
             return  # where a fit is when its time is over depends on the machine
         other = again.model_
