@@ -92,11 +92,17 @@ class Writer:
             found = find_store(self._workdir, fingerprint)
             for old in self._workdir.glob(f"{_PREFIX}*"):
                 remove_unused(old)
-            if found is None:
-                if target.exists():  # damaged, and in use
-                    target.rename(self._workdir / f".{_PREFIX}{secrets.token_hex(8)}")
-                self.folder.rename(target)
-            else:
+            while found is None:
+                try:
+                    self.folder.rename(target)
+                    break
+                except OSError:
+                    if not target.exists():
+                        raise
+                    found = find_store(self._workdir, fingerprint)  # another run was quicker
+                    if found is None:  # damaged, and in use
+                        target.rename(self._workdir / f".{_PREFIX}{secrets.token_hex(8)}")
+            if found is not None:
                 self.abandon()
                 self.hold = found[2]
         self.folder = target
