@@ -16,8 +16,10 @@ from graftwork.device.engine import DeviceEngine
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood, configurations
 from graftwork.objectives.some_rows import some_rows
+from graftwork.testing import profiles
 from graftwork.testing.contrasts import all_states
-from graftwork.testing.hessian import Parameters, hessian
+from graftwork.testing.edge_tests import EdgeTests
+from graftwork.testing.hessian import Parameters, hessian, is_rough
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.variances import MomentTables, variances_of_some
@@ -220,6 +222,57 @@ def test_tests(both, most, monkeypatch):
     for one, other in zip(*found, strict=True):
         assert np.allclose(one, other, rtol=1e-5, atol=1e-5)
     on_device(both)
+
+
+@pytest.mark.parametrize("rows", [50, 10_000])
+@pytest.mark.parametrize("chosen", [None, [1], [0, 3]])
+def test_tests_of_edges(both, rows, chosen):
+    found = []
+    for point in points(both):
+        fitted = FittedRows.of(point, all_states(point.objective.sample))
+        tests = EdgeTests.of(fitted, None if chosen is None else np.array(chosen))
+        found.append(tests.findings(rows))
+    one, other = found
+    assert np.allclose(one.statistics, other.statistics, rtol=1e-9)
+    assert np.allclose(one.degrees, other.degrees, rtol=1e-9)
+    on_device(both)
+
+
+def test_inverses(both, monkeypatch):
+    monkeypatch.setattr(profiles, "LARGE", 3)
+    rng = np.random.default_rng(0)
+    matrices = [a @ a.T for a in (rng.normal(size=(k, 8)) for k in (2, 3, 6, 8))]
+    matrices[1] = np.diag([1.0, 1.0, -1e-5])  # not definite before its diagonal is raised far
+    rows = FittedRows.of(points(both)[1], all_states(both[1]))
+    found = profiles.inverted(matrices, rows)
+    for one, other in zip(found, map(profiles.inverse, matrices), strict=True):
+        assert np.allclose(one, other, rtol=1e-6)
+
+
+def test_rough_hessians_are_about_those_of_all_rows(monkeypatch):
+    monkeypatch.setattr(configurations, "MOST", 3)
+    monkeypatch.setattr("graftwork.testing.hessian.ENOUGH_ROWS", 3000)
+    monkeypatch.setattr("graftwork.testing.hessian.MANY_ROWS", 2000)
+    monkeypatch.setattr("graftwork.device.counting.MOST_KEYS", 3)
+    table = made(False, 30_000)
+    sample = prepare_parts(PlacedTable.cut(table, 30_000, DeviceEngine(torch.device("cpu"), 1)))
+    layout = Layout.of(sample.cards, EDGES)
+    potentials = Potentials(layout, np.random.default_rng(1).normal(0, 0.4, layout.size))
+    point = PseudoLikelihood(sample, 1).at(potentials)
+    rows = FittedRows.of(point, all_states(sample))
+    parameters = Parameters.of(layout, rows.contrasts)
+    assert is_rough(rows)
+    whole = hessian(rows, parameters).toarray()
+    rough = hessian(rows, parameters, roughly=True).toarray()
+    gap = np.linalg.norm(rough - whole) / np.linalg.norm(whole)
+    assert 0.0 < gap < 0.1
+    exact, about = EdgeTests.of(rows), EdgeTests.of(rows, roughly=True)
+    assert exact.exact
+    assert not about.exact
+    assert np.allclose(about.rises, exact.rises, rtol=0.1)
+    again = EdgeTests.of(rows, before=about)
+    assert again.renewed
+    assert not again.exact
 
 
 def test_all_operations_have_names():

@@ -7,7 +7,7 @@ anywhere: an *operation* runs on every part where that part is, and what it find
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -88,6 +88,14 @@ class TilingEngine(Protocol):
         self, handles: Sequence[Handle], at: Any, variables: Any, own_sums: Any, leading: int | None
     ) -> Iterator[Any] | None:
         """Return tiles (see ``graftwork.objectives.pair_tiles``); None if it has none of these."""
+
+
+@runtime_checkable
+class InvertingEngine(Protocol):
+    """An engine that inverts large matrices faster than the processor does."""
+
+    def inverses(self, matrices: Iterable[Any]) -> Iterator[Any]:
+        """Yield the inverses of symmetric matrices; None for one that is not positive definite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -104,6 +104,17 @@ class DeviceEngine:
             return None
         rows = [self._rows(part.sample) for part in parts if part.sample.n_rows]
         return self._guarded(tiles(rows, at, variables, own_sums, leading, self._lines))
+
+    def inverses(self, matrices: Iterable[Any]) -> Iterator[Any]:
+        """Yield the inverses of symmetric matrices; None for one that is not positive definite."""
+        for matrix in matrices:
+            with within_memory(self.device):
+                factor, failed = torch.linalg.cholesky_ex(tensor(matrix, self.device))
+                if int(failed):
+                    yield None
+                    continue
+                found = torch.cholesky_inverse(factor)
+                yield found.cpu().numpy() if bool(torch.isfinite(found).all()) else None
 
     def close(self) -> None:
         """Let go of the device's memory."""

@@ -219,14 +219,22 @@ class _Indicators:
             where[:height, start : start + width] = table
         return where
 
-    def assembled(self, k: int, sums: Floats, size: int) -> Floats:
-        """Return the Hessian of one of the variables from sums (triangle, columns, columns)."""
-        count = len(self._parameters.half_edges.places[int(self.variables[k])])
+    def order_of(self, k: int, size: int) -> Any:
+        """Return where each parameter is among contrasts times columns: there is one for each."""
         where = self.parameters_of(k, size).ravel()
-        whole = sums[unfold(size)].transpose(0, 2, 1, 3).reshape(len(where), len(where))
-        there, out = np.flatnonzero(where >= 0), np.zeros((count, count))
-        out[np.ix_(where[there], where[there])] = whole[np.ix_(there, there)]
-        return out
+        there = np.flatnonzero(where >= 0)
+        order = np.empty(len(there), dtype=np.int64)
+        order[where[there]] = there
+        return tensor(order, device=self._others.device)
+
+    def assembled(self, k: int, sums: Any, size: int) -> Floats:
+        """Return the Hessian of one of the variables from sums (triangle, columns, columns)."""
+        order, columns = self.order_of(k, size), self.columns
+        contrast, column = order // columns, order % columns
+        kinds = tensor(unfold(size), device=order.device)[contrast[:, None], contrast]
+        flat = (kinds * columns + column[:, None]) * columns + column
+        found: Floats = sums.view(-1)[flat].cpu().numpy()
+        return found
 
 
 def _alike_blocks(rows: DeviceRows, moments: Moments, indicators: _Indicators) -> dict[int, Floats]:
@@ -246,7 +254,6 @@ def _alike_blocks(rows: DeviceRows, moments: Moments, indicators: _Indicators) -
             z = indicators.of(chunk, some)
             left = (spread[:, :, :, None] * z[:, :, None, :]).flatten(2)
             total += torch.bmm(left.transpose(1, 2), z)
-        sums = total.view(-1, triangle, columns, columns).cpu().numpy()
-        for k, own in enumerate(sums, start):
+        for k, own in enumerate(total.view(-1, triangle, columns, columns), start):
             found[int(indicators.variables[k])] = indicators.assembled(k, own, size)
     return found

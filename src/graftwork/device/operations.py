@@ -8,11 +8,11 @@ from typing import Any
 from graftwork.data import encoded_parts, placed
 from graftwork.data.parts import RowPart
 from graftwork.data.table import Table
-from graftwork.device import conditionals, counting, moments
+from graftwork.device import conditionals, counting, moments, slopes
 from graftwork.device.rows import DeviceRows, can_hold
 from graftwork.objectives import conditionals as at_points
 from graftwork.objectives import configurations, pair_sums, pseudo, some_rows
-from graftwork.testing import hessian, variances
+from graftwork.testing import hessian, profiles, variances
 from graftwork.testing import rows as fitted
 
 #: Of rows on the device, the potentials, the variables looked at, and the operation's arguments.
@@ -28,6 +28,7 @@ OF_FITTED_ROWS: dict[Any, Callable[..., Any]] = {
     variances._sums: moments.pair_sums,
     variances._totals: moments.totals,
     hessian._blocks: moments.blocks,
+    profiles._variations: slopes.variations,
 }
 #: Of rows on the device, numbers of states, and the operation's arguments.
 OF_CODES: dict[Any, Callable[..., Any]] = {

@@ -93,10 +93,12 @@ class PairTester:
         others = self._absent(prepared.rows, fitted, exact, among)
         return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self.cut)), others)
 
-    def prepare(self, fitted: Solution, before: EdgeTests | None = None) -> EdgeTests:
+    def prepare(
+        self, fitted: Solution, before: EdgeTests | None = None, *, roughly: bool = False
+    ) -> EdgeTests:
         """Return what tests of a network's edges have in common (see `EdgeTests.of`)."""
         self.check_time()
-        return EdgeTests.of(self.rows(fitted), before=before)
+        return EdgeTests.of(self.rows(fitted), before=before, roughly=roughly)
 
     def measured(self, tests: Evidence, prepared: EdgeTests) -> Evidence:
         """Return the tests with those of all edges exact.

@@ -46,6 +46,11 @@ class TestedNetwork:
         layout: Layout = self.fitted.point.potentials.layout
         return layout
 
+    @property
+    def _potentials(self) -> Potentials:
+        found: Potentials = self.fitted.point.potentials
+        return found
+
     def finish(self) -> None:
         """Solve the refit as exactly as the last tests need it."""
         self.fitted = self.refits.finish(self.fitted)
@@ -62,14 +67,14 @@ class TestedNetwork:
     def prepare(self, *, anew: bool = False) -> EdgeTests:
         """Return what tests of the edges have in common.
 
-        Of many variables some of it may be of a network that hardly differs, unless it is made
-        anew.
+        Of many variables some of it may be of a network that hardly differs, and of many rows some
+        may tell about all, unless it is made anew.
         """
         known = self._prepared
-        if anew and known is not None and known.rows.potentials is self.fitted.point.potentials:
+        if anew and known is not None and known.exact and known.rows.potentials is self._potentials:
             return known
-        found = self.tester.prepare(self.fitted, None if anew else known)
-        if found.exact and self.looks.many:
+        found = self.tester.prepare(self.fitted, None if anew else known, roughly=not anew)
+        if not found.renewed and self.looks.many:
             self._prepared = found
         return found
 

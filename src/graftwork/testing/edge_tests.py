@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
-from graftwork.testing.hessian import Parameters, hessian
+from graftwork.testing.hessian import Parameters, hessian, is_rough
 from graftwork.testing.profiles import (
     EdgeProfile,
     Surroundings,
@@ -116,8 +116,10 @@ class EdgeTests:
         What each edge is worth: twice the loss of likelihood without it.
     around : VariableHessians or None
         What the profiles come from; None without edges.
+    renewed : bool
+        Whether some of that is of a network that hardly differs.
     exact : bool
-        Whether that is all of this network: some may be of one that hardly differs.
+        Whether it is all of this network, and of all rows.
     """
 
     rows: FittedRows
@@ -126,19 +128,27 @@ class EdgeTests:
     profiles: dict[int, EdgeProfile]
     rises: Floats
     around: VariableHessians | None = None
+    renewed: bool = False
     exact: bool = True
 
     @staticmethod
     def of(
-        rows: FittedRows, chosen: Ints | None = None, before: EdgeTests | None = None
+        rows: FittedRows,
+        chosen: Ints | None = None,
+        before: EdgeTests | None = None,
+        *,
+        roughly: bool = False,
     ) -> EdgeTests:
         """Return the tests of all edges, or of those ``chosen``.
 
         Parameters
         ----------
         before : EdgeTests, optional
-            Exact ones of all edges of a network that differs little. Hessians of variables that
-            hardly moved since, and what depends on these alone, are taken from there.
+            Those of all edges of a network that differs little, made for it alone. Hessians of
+            variables that hardly moved since, and what depends on these alone, are taken from
+            there.
+        roughly : bool
+            Let some of many rows tell about all (see `hessian`).
         """
         layout = rows.potentials.layout
         parameters = Parameters.of(layout, rows.contrasts)
@@ -148,17 +158,19 @@ class EdgeTests:
         ridge = np.zeros(parameters.size)
         tables = parameters.starts[layout.n_variables :]
         ridge[tables[0] :] = np.repeat(rows.contrasts.precisions(layout.edges), np.diff(tables))
-        found = None if before is None else _renewed(rows, parameters, ridge, before)
+        found = None if before is None else _renewed(rows, parameters, ridge, before, roughly)
         if found is None:
             near = None if chosen is None else Surroundings.of(layout, chosen)
-            whole = hessian(rows, parameters, None if near is None else near.variables)
-            around = VariableHessians.of(whole, parameters, ridge, rows.n_threads, near)
+            variables = None if near is None else near.variables
+            whole = hessian(rows, parameters, variables, roughly=roughly)
+            around = VariableHessians.of(whole, parameters, ridge, rows, near)
             profiles = around.profiles(edges, rows.n_threads)
         else:
             around, profiles = found
-        own = _read_edges(rows, edges)
+        own, renewed = _read_edges(rows, edges), found is not None
         rises = [w @ profiles[e].precision @ w for w, e in zip(own, edges.tolist(), strict=True)]
-        return EdgeTests(rows, parameters, edges, profiles, np.array(rises), around, found is None)
+        exact = not renewed and not (roughly and is_rough(rows))
+        return EdgeTests(rows, parameters, edges, profiles, np.array(rises), around, renewed, exact)
 
     def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
         """Return what the tests say.
@@ -216,7 +228,7 @@ class EdgeTests:
 
 
 def _renewed(
-    rows: FittedRows, parameters: Parameters, ridge: Floats, before: EdgeTests
+    rows: FittedRows, parameters: Parameters, ridge: Floats, before: EdgeTests, roughly: bool
 ) -> tuple[VariableHessians, dict[int, EdgeProfile]] | None:
     """Return Hessians and profiles, of which those that hardly changed come from before.
 
@@ -226,11 +238,11 @@ def _renewed(
     moved = moved_variables(before.rows.potentials, rows.potentials)
     if around is None or moved.mean() > MOST_MOVED:
         return None
-    whole = hessian(rows, parameters, np.flatnonzero(moved), around.whole)
+    whole = hessian(rows, parameters, np.flatnonzero(moved), around.whole, roughly=roughly)
     near = moved.copy()
     near[layout.edges[moved[layout.edges].any(axis=1)]] = True
     renewed = VariableHessians.of(
-        whole, parameters, ridge, rows.n_threads, None, around.inverses, np.flatnonzero(near)
+        whole, parameters, ridge, rows, None, around.inverses, np.flatnonzero(near)
     )
     new = near[layout.edges].any(axis=1)
     profiles = renewed.profiles(np.flatnonzero(new), rows.n_threads)

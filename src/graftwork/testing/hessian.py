@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
@@ -27,6 +28,10 @@ from graftwork.testing.rows import FittedRows
 
 # Configurations looked at together.
 SPAN = 2**16
+# Products of matrices with this many numbers are cut into parts for this many threads.
+MANY_NUMBERS, SHARES = 2**22, 2
+# Where a few percent do not matter, and there are many more rows than this, so many are enough.
+ENOUGH_ROWS, MANY_ROWS = 2**16, 2**18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,18 +226,36 @@ class Hessian:
         """Return it times a number."""
         return Hessian(self.size, self.places, [factor * block for block in self.blocks])
 
-    def multiplier(self) -> Callable[[Floats], Floats]:
-        """Return the function that multiplies vectors by it."""
-        starts = offsets(np.array([len(own) for own in self.places], dtype=np.int64))
-        places = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
-        blocks = np.concatenate([np.zeros(0), *(block.ravel() for block in self.blocks)])
+    def multiplier(self, n_threads: int = 1) -> Callable[[Floats], Floats]:
+        """Return the function that multiplies vectors by it.
+
+        The result does not depend on the number of threads.
+        """
+        sizes = np.array([float(block.size) for block in self.blocks])
+        cuts = [slice(0, len(sizes))]
+        if sizes.sum() >= MANY_NUMBERS:
+            cuts = cut_evenly(sizes + 1.0, SHARES)
+        parts = [self._joined(cut) for cut in cuts]
 
         def multiply(vector: Floats) -> Floats:
-            out = np.zeros(self.size)
-            kernel.multiply_blocks(starts, places, blocks, np.ascontiguousarray(vector), out)
-            return out
+            whole = np.ascontiguousarray(vector)
+
+            def part(joined: tuple[Ints, Ints, Floats]) -> Floats:
+                out = np.zeros(self.size)
+                kernel.multiply_blocks(*joined, whole, out)
+                return out
+
+            found = run_chunks(part, parts, n_threads)
+            return found[0] if len(found) == 1 else np.sum(found, axis=0)
 
         return multiply
+
+    def _joined(self, cut: slice) -> tuple[Ints, Ints, Floats]:
+        """Return some of the matrices one after the other: starts, places, and entries."""
+        own, blocks = self.places[cut], self.blocks[cut]
+        starts = offsets(np.array([len(one) for one in own], dtype=np.int64))
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *own])
+        return starts, places, np.concatenate([np.zeros(0), *(one.ravel() for one in blocks)])
 
     def by_variable(
         self, parameters: Parameters, diagonal: Floats, edges: Ints | None = None
@@ -271,6 +294,8 @@ def hessian(
     parameters: Parameters,
     variables: Ints | None = None,
     known: Hessian | None = None,
+    *,
+    roughly: bool = False,
 ) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign.
 
@@ -280,6 +305,8 @@ def hessian(
         The conditionals wanted; default all. Those of others are left out.
     known : Hessian, optional
         From which those of others are taken.
+    roughly : bool
+        Of conditionals that an engine sums over rows, let some of many rows tell about all.
     """
     wanted = np.arange(parameters.layout.n_variables) if variables is None else variables
     places = parameters.half_edges.places
@@ -292,10 +319,18 @@ def hessian(
         found[i] = places[i], block
     if apart.any():
         away = wanted[apart]
-        blocks = rows.over_rows(_blocks, parameters, away, variables=away)
+        parts, share = rows.some_parts(ENOUGH_ROWS) if roughly and is_rough(rows) else (None, 1.0)
+        blocks = rows.over_rows(_blocks, parameters, away, variables=away, parts=parts)
         for i, block in zip(away.tolist(), blocks, strict=True):
-            found[i] = places[i], block
+            found[i] = places[i], block / share
     return Hessian(parameters.size, [own for own, _ in found], [block for _, block in found])
+
+
+def is_rough(rows: FittedRows) -> bool:
+    """Return whether rough Hessians differ from others."""
+    sample, apart = rows.sample, rows.conditionals.neighbourhoods.apart
+    tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
+    return bool(tiling and sample.n_given > MANY_ROWS and apart.any())
 
 
 def _blocks(rows: FittedRows, parameters: Parameters, variables: Ints) -> list[Floats]:

@@ -18,8 +18,8 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import all_states
-from graftwork.testing.hessian import Hessian, Parameters, hessian
-from graftwork.testing.profiles import inverse, inverted
+from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
+from graftwork.testing.profiles import inverted
 from graftwork.testing.rows import FittedRows
 
 # At most this many Hessians, and steps with each.
@@ -33,6 +33,8 @@ LEAST_RATIO = 1e-3
 NEAR = 1e-4
 # A step that leaves more than this share of the residual wants a new Hessian.
 ENOUGH_GAIN = 0.3
+# While steps with Hessians of some rows gain this much, they go on with such.
+ROUGH_GAIN = 1e-2
 # The Hessian is only built where no variable's conditional has more parameters than this, and no
 # variable more states.
 MOST_PARAMETERS = 3000
@@ -75,13 +77,15 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     if not has_hessian(sample, layout):
         return solution
     parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
+    roughly = True  # what steps saw corrects it; where that is not enough, with all rows
     for _ in range(MOST_HESSIANS):
         if solution.residual <= tolerance:
             break
-        curvature = Curvature.of(problem, solution, parameters)
+        curvature = Curvature.of(problem, solution, parameters, roughly=roughly)
         after = _descend(problem, solution, curvature, tolerance)
-        if after is solution:
+        if after is solution and not curvature.rough:
             break
+        roughly = roughly and after.residual < ROUGH_GAIN * solution.residual
         solution = after
     return solution
 
@@ -99,27 +103,38 @@ class Curvature:
         What is added to its diagonal.
     inverses : Hessian
         Of the matrices of each variable's own parameters: a preconditioner (see `_schwarz`).
+    n_threads : int
     free : (parameters,) bool, optional
         Which parameters may move; default all.
+    rough : bool
+        Whether some of the rows told it.
     """
 
     parameters: Parameters
     hessian: Hessian
     ridge: Floats
     inverses: Hessian
+    n_threads: int
     free: NDArray[np.bool_] | None = None
+    rough: bool = False
 
     @staticmethod
-    def of(problem: Problem, solution: Solution, parameters: Parameters | None = None) -> Curvature:
+    def of(
+        problem: Problem,
+        solution: Solution,
+        parameters: Parameters | None = None,
+        *,
+        roughly: bool = False,
+    ) -> Curvature:
         """Return the curvature at a solution."""
         sample, layout = problem.objective.sample, solution.point.potentials.layout
         if parameters is None:
             parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
         rows = FittedRows.of(solution.point, parameters.contrasts)
-        whole = hessian(rows, parameters).scaled(1.0 / sample.total_weight)
+        whole = hessian(rows, parameters, roughly=roughly).scaled(1.0 / sample.total_weight)
         ridge = _ridge(problem, parameters)
-        inverses = _schwarz(parameters, whole, ridge, rows.n_threads)
-        return Curvature(parameters, whole, ridge, inverses)
+        inverses, rough = _schwarz(parameters, whole, ridge, rows), roughly and is_rough(rows)
+        return Curvature(parameters, whole, ridge, inverses, rows.n_threads, rough=rough)
 
     @staticmethod
     def near(problem: Problem, solution: Solution, pair: Ints) -> Curvature:
@@ -130,7 +145,7 @@ class Curvature:
         rows = FittedRows.of(solution.point, parameters.contrasts)
         edges = np.flatnonzero(np.isin(layout.edges, pair).any(axis=1))
         around = np.union1d(pair, layout.edges[edges])
-        whole = hessian(rows, parameters, around).scaled(1.0 / sample.total_weight)
+        whole = hessian(rows, parameters, around, roughly=True).scaled(1.0 / sample.total_weight)
         matrices, places = whole.by_variable(parameters, ridge, edges), list(whole.places)
         free = np.zeros(parameters.size, dtype=bool)
         free[np.concatenate([places[k] for k in pair.tolist()])] = True
@@ -138,9 +153,13 @@ class Curvature:
         for k in around.tolist():
             own = free[places[k]]
             places[k], blocks[k] = places[k][own], blocks[k][np.ix_(own, own)]
-            inverses[k] = inverse(matrices[k]) if k in pair else np.zeros_like(blocks[k])
+            inverses[k] = np.zeros_like(blocks[k])
+        both = pair.tolist()
+        for k, found in zip(both, inverted([matrices[k] for k in both], rows), strict=True):
+            inverses[k] = found
         local, size = Hessian(parameters.size, places, blocks), parameters.size
-        return Curvature(parameters, local, ridge, Hessian(size, places, inverses), free)
+        nearly = Hessian(size, places, inverses)
+        return Curvature(parameters, local, ridge, nearly, rows.n_threads, free)
 
     def switched(self, problem: Problem, solution: Solution, pair: Ints, near: Ints) -> Curvature:
         """Return about the curvature at a network that has one edge more or less.
@@ -172,9 +191,10 @@ class Curvature:
         whole = Hessian(new.size, places, blocks)
         edges = np.flatnonzero(np.isin(layout.edges, pair).any(axis=1))
         matrices = whole.by_variable(new, ridge, edges)
-        for k in pair.tolist():
-            inverses[k] = inverse(matrices[k])
-        return Curvature(new, whole, ridge, Hessian(new.size, places, inverses))
+        both = pair.tolist()
+        for k, found in zip(both, inverted([matrices[k] for k in both], rows), strict=True):
+            inverses[k] = found
+        return Curvature(new, whole, ridge, Hessian(new.size, places, inverses), rows.n_threads)
 
 
 def switch(
@@ -252,8 +272,8 @@ def _descend(
     looked at.
     """
     parameters, ridge = curvature.parameters, curvature.ridge
-    times = curvature.hessian.multiplier()
-    nearly_inverse = curvature.inverses.multiplier()
+    times = curvature.hessian.multiplier(curvature.n_threads)
+    nearly_inverse = curvature.inverses.multiplier(curvature.n_threads)
 
     def whole(vector: Floats) -> Floats:
         return times(vector) + ridge * vector
@@ -319,12 +339,14 @@ def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | Non
     return None
 
 
-def _schwarz(parameters: Parameters, curvature: Hessian, ridge: Floats, n_threads: int) -> Hessian:
+def _schwarz(
+    parameters: Parameters, curvature: Hessian, ridge: Floats, rows: FittedRows
+) -> Hessian:
     """Return a preconditioner: the Hessian inverted for each variable's own parameters, summed.
 
     Every table is in two of them (the overlapping additive Schwarz method).
     """
-    inverses = inverted(curvature.by_variable(parameters, ridge), n_threads)
+    inverses = inverted(curvature.by_variable(parameters, ridge), rows)
     return Hessian(parameters.size, curvature.places, inverses)
 
 

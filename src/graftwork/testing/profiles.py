@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.data.parts import InvertingEngine, TilingEngine
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.curvature import fill_scores
 from graftwork.kernels.lapack import invert_definite
@@ -23,6 +24,8 @@ from graftwork.testing.rows import FittedRows, RowBlock
 
 # Rows looked at together.
 STRIP = 512
+# Matrices from this size on are inverted where the rows' engine is, if it inverts any.
+LARGE = 256
 # A diagonal is raised by the first of these shares of its mean that makes a matrix definite.
 RAISED = tuple(10.0**power for power in range(-10, 3, 2))
 
@@ -113,7 +116,7 @@ class VariableHessians:
         whole: Hessian,
         parameters: Parameters,
         ridge: Floats,
-        n_threads: int,
+        rows: FittedRows,
         near: Surroundings | None,
         known: Sequence[Floats] | None = None,
         renewed: Ints | None = None,
@@ -133,9 +136,7 @@ class VariableHessians:
             wanted[chosen] = True
         inverses = list(others)
         places = np.flatnonzero(wanted).tolist()
-        for k, found in zip(
-            places, inverted([matrices[k] for k in places], n_threads), strict=True
-        ):
+        for k, found in zip(places, inverted([matrices[k] for k in places], rows), strict=True):
             inverses[k] = found
         edge_of: list[dict[int, int]] = [{} for _ in matrices]
         at: dict[tuple[int, int], slice] = {}
@@ -248,12 +249,32 @@ def _inverted(matrices: list[Floats]) -> list[Floats]:
     return found
 
 
-def inverted(matrices: Sequence[Floats], n_threads: int) -> list[Floats]:
-    """Return the inverses of positive definite matrices."""
-    costs = np.array([float(len(matrix)) ** 3 + 1.0 for matrix in matrices])
-    cuts = cut_evenly(costs, n_threads)
-    groups = run_chunks(lambda part: list(map(inverse, matrices[part])), cuts, n_threads)
-    return [one for group in groups for one in group]
+def inverted(matrices: Sequence[Floats], rows: FittedRows) -> list[Floats]:
+    """Return the inverses of positive definite matrices, large ones where the rows' engine is."""
+    found: list[Floats | None] = [None] * len(matrices)
+    engine = None if rows.sample.parts is None else rows.sample.parts.engine
+    if isinstance(engine, InvertingEngine):
+        large = [k for k, matrix in enumerate(matrices) if len(matrix) >= LARGE]
+        raised = (raised_by(matrices[k], RAISED[0]) for k in large)
+        for k, one in zip(large, engine.inverses(raised), strict=True):
+            found[k] = one
+    left = [k for k, one in enumerate(found) if one is None]
+    costs = np.array([float(len(matrices[k])) ** 3 + 1.0 for k in left])
+
+    def invert(part: slice) -> None:
+        for k in left[part]:
+            found[k] = inverse(matrices[k])
+
+    run_chunks(invert, cut_evenly(costs, rows.n_threads), rows.n_threads)
+    return [one for one in found if one is not None]
+
+
+def raised_by(matrix: Floats, share: float) -> Floats:
+    """Return a matrix whose diagonal is raised by a share of its mean."""
+    raised, size = matrix.copy(), len(matrix)
+    mean = float(np.abs(matrix.diagonal()).mean()) or 1.0  # 0 where a probability rounds to 1
+    raised.flat[:: size + 1] += share * mean
+    return raised
 
 
 def inverse(matrix: Floats) -> Floats:
@@ -267,20 +288,17 @@ def inverse(matrix: Floats) -> Floats:
     >>> inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(2).tolist()
     [[1.0, -1.0], [-1.0, 2.0]]
     """
-    size = len(matrix)
-    if not size:
+    if not len(matrix):
         return matrix
-    mean = float(np.abs(matrix.diagonal()).mean()) or 1.0  # 0 where a probability rounds to 1
     for share in RAISED if np.isfinite(matrix.sum()) else ():
-        raised = matrix.copy()
-        raised.flat[:: size + 1] += share * mean
+        raised = raised_by(matrix, share)
         if invert_definite(raised):
             return raised
     raise np.linalg.LinAlgError("a Hessian is not positive definite, or not finite")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Influences:
+class Influence:
     """A variable with the shares of some of its edges, one below the other.
 
     ``lines`` are the places of their influences among those of all variables.
@@ -290,6 +308,56 @@ class _Influences:
     halves: Ints
     shares: Floats
     lines: slice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Influences:
+    """What the slopes of some edges come from.
+
+    Attributes
+    ----------
+    centres : list of Influence
+        The edges' variables.
+    starts : list of [int, int]
+        Where the influences of each edge's two variables start.
+    sizes : list of int
+        The parameters of each edge.
+    needed : (k,) int64 or None
+        The variables that the slopes depend on; None for all.
+    """
+
+    centres: list[Influence]
+    starts: list[list[int]]
+    sizes: list[int]
+    needed: Ints | None
+
+    @property
+    def count(self) -> int:
+        """Number of influences."""
+        last: int = self.centres[-1].lines.stop
+        return last
+
+    @staticmethod
+    def of(parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints) -> Influences:
+        """Return those of some edges."""
+        starts = [[0, 0] for _ in chosen]
+        at: dict[int, list[tuple[int, int]]] = {}
+        for k, e in enumerate(chosen.tolist()):
+            for end, centre in enumerate(parameters.layout.edges[e].tolist()):
+                at.setdefault(centre, []).append((k, end))
+        centres, first = [], 0
+        for centre, edges in sorted(at.items()):
+            last = first
+            for k, end in edges:
+                starts[k][end] = last
+                last += len(profiles[int(chosen[k])].precision)
+            shares = np.hstack([profiles[int(chosen[k])].shares[end] for k, end in edges])
+            halves = parameters.half_edges.of_variable(centre)
+            lines = slice(first, last)
+            centres.append(Influence(centre, halves, np.ascontiguousarray(shares.T), lines))
+            first = last
+        sizes = [len(profiles[e].precision) for e in chosen.tolist()]
+        return Influences(centres, starts, sizes, _needed(parameters.layout, centres))
 
 
 def variations(
@@ -311,20 +379,29 @@ def variations(
     most_rows : int
         This many different rows tell about all.
     """
-    sizes = [len(profiles[e].precision) for e in chosen.tolist()]
+    if not len(chosen):
+        return []
+    asked, parts = Influences.of(parameters, profiles, chosen), rows.sample.parts
+    if parts is not None and isinstance(parts.engine, TilingEngine):
+        there, share = rows.some_parts(most_rows)
+        totals = rows.over_rows(_variations, asked, variables=asked.needed, parts=there)
+    else:
+        some = rows.some(most_rows, asked.needed)
+        totals, share = _variations(some, asked), some.share
+    return [total / share for total in totals]
+
+
+def _variations(rows: FittedRows, asked: Influences) -> list[Floats]:
+    """Return the sums over rows that are here."""
+    sizes, starts, centres = asked.sizes, asked.starts, asked.centres
     totals = [np.zeros((size, size)) for size in sizes]
-    centres, starts = _influences(parameters, profiles, chosen)
-    if not centres:
-        return totals
-    needed = _needed(parameters.layout, centres)
-    rows = rows.some(most_rows, needed)
     places = rows.places
     costs = np.array([float(one.shares.size) for one in centres])
     centre_cuts = cut_evenly(costs, rows.n_threads)
     edge_cuts = cut_evenly(np.array(sizes, dtype=np.float64), rows.n_threads)
-    slopes = np.empty((centres[-1].lines.stop, STRIP))
+    slopes = np.empty((asked.count, STRIP))
 
-    for block in rows.blocks(needed):
+    for block in rows.blocks(asked.needed):
         for start in range(0, len(block.weights), STRIP):
             weights = block.weights[start : start + STRIP]
             found = slopes[:, : len(weights)]
@@ -347,35 +424,12 @@ def variations(
 
             run_chunks(reach, centre_cuts, rows.n_threads)
             run_chunks(add, edge_cuts, rows.n_threads)
-    return [total / rows.share for total in totals]
+    return totals
 
 
-def _needed(layout: Layout, centres: list[_Influences]) -> Ints | None:
+def _needed(layout: Layout, centres: list[Influence]) -> Ints | None:
     """Return the variables that the scores of some variables depend on; None for all."""
     if 2 * len(centres) > layout.n_variables:
         return None
     own = np.array([one.centre for one in centres], dtype=np.int64)
     return np.unique(layout.edges[np.isin(layout.edges, own).any(axis=1)])
-
-
-def _influences(
-    parameters: Parameters, profiles: dict[int, EdgeProfile], chosen: Ints
-) -> tuple[list[_Influences], list[list[int]]]:
-    """Return the variables at these edges, and where the influences of each edge's two start."""
-    starts = [[0, 0] for _ in chosen]
-    at: dict[int, list[tuple[int, int]]] = {}
-    for k, e in enumerate(chosen.tolist()):
-        for end, centre in enumerate(parameters.layout.edges[e].tolist()):
-            at.setdefault(centre, []).append((k, end))
-    centres, first = [], 0
-    for centre, edges in sorted(at.items()):
-        last = first
-        for k, end in edges:
-            starts[k][end] = last
-            last += len(profiles[int(chosen[k])].precision)
-        shares = np.hstack([profiles[int(chosen[k])].shares[end] for k, end in edges])
-        halves = parameters.half_edges.of_variable(centre)
-        lines = slice(first, last)
-        centres.append(_Influences(centre, halves, np.ascontiguousarray(shares.T), lines))
-        first = last
-    return centres, starts

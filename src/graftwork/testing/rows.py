@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
-from graftwork.data.parts import Parts
+from graftwork.data.parts import Parts, RowPart
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
@@ -87,6 +88,19 @@ class FittedRows:
         return self.conditionals.over_rows(
             _in_part, operation, self.contrasts, *arguments, variables=variables, parts=parts
         )
+
+    def some_parts(self, most: int) -> tuple[Parts | None, float]:
+        """Return ``most`` different rows where an engine has them, and their share of the weight.
+
+        None, for all rows, where there are not more.
+        """
+        parts, cache = self.sample.parts, self.conditionals.neighbourhoods.cache.some(most)
+        if parts is None or cache is None:
+            return None, 1.0
+        assert cache.sample.weights is not None
+        make = partial(RowPart, cache.sample, 0, self.n_threads, parts.memory)
+        some = replace(parts, handles=parts.engine.place([make]), n_rows=cache.sample.n_rows)
+        return some, float(cache.sample.weights.sum()) / cache.sample.total_weight
 
     @property
     def sample(self) -> EncodedRows:

@@ -7,13 +7,12 @@ table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``test
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.data.parts import RowPart, TilingEngine
+from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
@@ -267,11 +266,7 @@ def variances_of_some(
         tables = MomentTables(rows.some(most, variables), variables)
         share = tables.rows.share
         return lambda groups: [own / share for own in tables.variances(groups)]
-    make = partial(RowPart, cache.sample, 0, rows.n_threads, parts.memory)
-    some = replace(parts, handles=parts.engine.place([make]), n_rows=cache.sample.n_rows)
-    weights = cache.sample.weights
-    assert weights is not None
-    share = float(weights.sum()) / cache.sample.total_weight
+    some, share = rows.some_parts(most)
 
     def variances(groups: list[Ints]) -> list[Floats]:
         own = np.unique(np.concatenate([pairs.ravel() for pairs in groups]))
