@@ -138,6 +138,7 @@ class Lines:
         Lines, and those that arrays have: some more.
     starts : (k + 1,) int64
         Where each variable's lines start.
+    variables : (k,) tensor
     owner, state : (count,) tensors
         The place of a line's variable, and its state.
     """
@@ -148,6 +149,7 @@ class Lines:
         sizes = np.diff(starts)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         self.owner = tensor(owner, device=device)
+        self.variables = tensor(variables, device=device)
         self.variable = tensor(variables[owner], device=device)
         state = np.arange(self.count) - np.repeat(starts[:-1], sizes)
         self.state = tensor(state, device=device)
@@ -214,7 +216,7 @@ def take_part(rows: DeviceRows, sample: EncodedRows, most: int) -> Taken:
             some = slice(first, first + step)
             marks += there[some].gather(1, chunk.codes[some].long()).sum(dim=0)  # modulo 2^64
         found.append(marks.cpu().numpy().view(np.uint64))
-    return take_least(sample, mixed(np.concatenate(found)), most)
+    return take_least(sample, mixed(np.concatenate(found)), most, rows.columns)
 
 
 def _batches(places: list[int], sizes: list[int], device: Any) -> Iterator[list[int]]:

@@ -23,6 +23,10 @@ BLOCK = 512
 SUMMED = 1024
 # Rows whose sums are exact in float32, and rows multiplied at once.
 SPAN, ROWS_TOGETHER = 2**14, 128
+# Rows of a program that counts few states: so many at once, so often.
+FEW, TURNS = 2048, 64
+# Copies of the counts of keys, of at most so many numbers in all.
+COPIES, MOST_COUNTS = 32, 2**28
 
 
 @cache
@@ -84,8 +88,9 @@ def indicators(codes: Any, lines: Any) -> Any:
 
     rows = codes.shape[1]
     out = lines.empty(rows, torch.int8)
-    program[(lines.count, _cut(rows, 1024))](
-        codes, lines.variable, lines.state, out, codes.stride(0), out.stride(0), rows, B=1024
+    starts = tensor(lines.starts, device=codes.device)
+    program[(len(lines.starts) - 1, _cut(rows, 4096))](
+        codes, lines.variables, starts, out, codes.stride(0), out.stride(0), rows, B=4096
     )
     return out
 
@@ -170,15 +175,22 @@ def add_products(left: Any, right: Any, firsts: Any, seconds: Any, out: Any) -> 
     (_, p, q), rows = out.shape, left.shape[3]
     sides = [max(16, 1 << (size - 1).bit_length()) for size in (p, q)]
     program[(len(firsts),)](
-        left, right, firsts, seconds, out, rows, p, q, TP=sides[0], TQ=sides[1], K=64
-    )
+        left, right, firsts, seconds, out, rows, p, q, TP=sides[0], TQ=sides[1], K=64,
+        PRECISION="tf32x3", num_warps=1,
+    )  # fmt: skip
 
 
 def count_states(codes: Any, out: Any) -> None:
     """Add how many rows are in each state to ``out``, (variables, width) int64."""
+    from graftwork.device.programs import count_few_states
     from graftwork.device.programs import count_states as program
 
     (count, rows), width = codes.shape, out.shape[1]
+    if width <= 8:
+        count_few_states[(count, _cut(rows, FEW * TURNS))](
+            codes, out, codes.stride(0), rows, W=width, B=FEW, T=TURNS
+        )
+        return
     block = max(64, 2**15 // width)
     program[(count, _cut(rows, block))](codes, out, codes.stride(0), rows, W=width, B=block)
 
@@ -203,11 +215,16 @@ def count_keys(
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *neighbours])
     ends = np.concatenate([[0], np.cumsum([len(own) for own in neighbours])])
     weights = counts if chunk.weights is None else chunk.weights
+    total = len(counts)
+    copies = max(1, min(COPIES, MOST_COUNTS // total))
+    found = torch.zeros((copies, total), dtype=counts.dtype, device=device)
     program[(len(neighbours), _cut(rows, 1024))](
         codes, tensor(ends, device=device), tensor(joined, device=device),
         tensor(cards[joined], device=device), tensor(starts, device=device),
-        weights, counts, codes.stride(0), rows, WEIGHTED=chunk.weights is not None, B=1024,
+        weights, found, codes.stride(0), rows, copies, total,
+        WEIGHTED=chunk.weights is not None, B=1024,
     )  # fmt: skip
+    counts += found.sum(dim=0, dtype=counts.dtype)
 
 
 def _block(width: int) -> int:

@@ -1,4 +1,4 @@
-"""Sums of moments of conditionals over rows, for tests: in float64."""
+"""Sums of moments of conditionals over rows, for tests: added in float64."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ class Moments:
             bases[k, : len(basis)] = basis
             start = layout.unary_offsets[i]
             averages[k] = basis.T @ frequencies[start : start + len(basis)]
-        self.size, self.triangle, self._upper = size, len(upper[0]), upper
-        real = {"dtype": torch.float64, "device": rows.device}
+        self.size, self.triangle = size, len(upper[0])
+        self._upper = [tensor(side, rows.device) for side in upper]
+        real = {"dtype": network.unary.dtype, "device": rows.device}
         products = bases[:, :, upper[0]] * bases[:, :, upper[1]]
         self._bases = tensor(bases.transpose(0, 2, 1).copy(), **real)
         self._products = tensor(products.transpose(0, 2, 1).copy(), **real)
@@ -62,9 +63,14 @@ class Moments:
         means -= self._averages[some, :, None]
         return spread, means[:, first] * means[:, second] + 2.0 * spread
 
+    @property
+    def element_size(self) -> int:
+        """Bytes of a number."""
+        return int(self._bases.element_size())
+
     def batches(self, rows: int) -> Any:
         """Yield parts of the variables that fit into memory."""
-        size = 8 * rows * (2 * self._network.width + 4 * self.triangle + 4)
+        size = self.element_size * rows * (2 * self._network.width + 4 * self.triangle + 4)
         count = max(1, int(SHARE * free_bytes(self._bases.device)) // size)
         for start in range(0, len(self.places), count):
             yield slice(start, min(start + count, len(self.places)))
@@ -80,11 +86,11 @@ def _conditionals(network: DeviceNetwork, chunk: Chunk, places: Ints) -> Any:
 
 def _by_size(
     rows: DeviceRows, potentials: Potentials, contrasts: Contrasts, frequencies: Floats,
-    variables: Ints,
+    variables: Ints, dtype: Any = torch.float64,
 ) -> tuple[Ints, list[Moments]]:  # fmt: skip
     """Return variables in the order of their numbers of contrasts, and the moments of each."""
     order = variables[np.argsort(contrasts.sizes[variables], kind="stable")]
-    network = DeviceNetwork.of(potentials, order, rows.device, torch.float64)
+    network = DeviceNetwork.of(potentials, order, rows.device, dtype)
     cuts = np.flatnonzero(np.diff(contrasts.sizes[order])) + 1
     groups = np.split(np.arange(len(order)), cuts)
     return order, [Moments(rows, network, contrasts, frequencies, own) for own in groups]
@@ -114,17 +120,19 @@ def pair_sums(
     frequencies: Floats, groups: list[Ints], variables: Ints,
 ) -> list[Floats]:  # fmt: skip
     """Return the sums over rows of S_i M_j' + M_i S_j' of pairs, each group of one shape."""
-    order, sizes = _by_size(rows, potentials, contrasts, frequencies, variables)
+    triangles = contrasts.sizes * (contrasts.sizes + 1) // 2
+    quick = kernels.usable(rows.device) and int(triangles[variables].max()) <= MOST_IN_REGISTERS
+    kind = torch.float32 if quick else torch.float64
+    order, sizes = _by_size(rows, potentials, contrasts, frequencies, variables, kind)
     group = np.zeros(len(contrasts.sizes), dtype=np.int64)
     place = np.zeros_like(group)
     for number, own in enumerate(sizes):
         group[order[own.places]], place[order[own.places]] = number, np.arange(len(own.places))
-    triangles = contrasts.sizes * (contrasts.sizes + 1) // 2
     real = {"dtype": torch.float64, "device": rows.device}
     found = [torch.zeros((len(own), *triangles[own[0]].tolist()), **real) for own in groups]
     numbers = int((4 * triangles[variables] + 2 * sizes[0]._network.width).sum())
-    size = int(np.clip(SHARE * free_bytes(rows.device) / (8 * max(1, numbers)), 256, CHUNK))
-    quick = kernels.usable(rows.device) and int(triangles[variables].max()) <= MOST_IN_REGISTERS
+    room = SHARE * free_bytes(rows.device) / (sizes[0].element_size * max(1, numbers))
+    size = int(np.clip(room, 256, CHUNK))
     add = kernels.add_products if quick else _add_products
     ends = [
         [(group[pairs[0, k]], tensor(place[pairs[:, k]], device=rows.device)) for k in range(2)]
@@ -132,8 +140,6 @@ def pair_sums(
     ]
     for chunk in rows.chunks(size):
         known = [torch.stack(own.of(chunk), dim=1) for own in sizes]
-        if quick:
-            known = [own.float() for own in known]
         heavy = known if chunk.weights is None else [weighted(own, chunk) for own in known]
         for ((a, i), (b, j)), out in zip(ends, found, strict=True):
             if out.numel():

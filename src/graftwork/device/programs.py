@@ -101,15 +101,17 @@ def residuals(
     tl.store(out + at, whole.to(tl.int8), mask=mask)
 
 
-@triton.jit
-def indicators(codes, variables, states, out, stride, width, rows, B: tl.constexpr):
-    """Fill 1 where the variable of a line is in the line's state."""
+@triton.jit(do_not_specialize=["rows"])
+def indicators(codes, variables, lines, out, stride, width, rows, B: tl.constexpr):
+    """Fill 1 where a variable is in the state of a line, in all lines of the variable."""
     k = tl.program_id(0).to(tl.int64)
     r = tl.program_id(1) * B + tl.arange(0, B)
     there = r < rows
-    v = tl.load(variables + k)
-    x = tl.load(codes + v * stride + r, mask=there, other=0).to(tl.int64)
-    tl.store(out + k * width + r, (x == tl.load(states + k)).to(tl.int8), mask=there)
+    first = tl.load(lines + k)
+    last = tl.load(lines + k + 1)
+    x = tl.load(codes + tl.load(variables + k) * stride + r, mask=there, other=0)
+    for line in range(first, last):
+        tl.store(out + line * width + r, (x == line - first).to(tl.int8), mask=there)
 
 
 @triton.jit(do_not_specialize=["rows", "first", "count"])
@@ -218,6 +220,7 @@ def add_products(
     TP: tl.constexpr,
     TQ: tl.constexpr,
     K: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     """Add the sum over rows of S_i M_j' + M_i S_j' of a pair.
 
@@ -239,10 +242,10 @@ def add_products(
         across = right + (j * 2 * Q + b)[None, :] * rows + r[:, None]
         s = tl.load(here, mask=mask, other=0.0)
         m = tl.load(across + Q * rows, mask=other, other=0.0)
-        found = tl.dot(s, m, input_precision="ieee")
+        found = tl.dot(s, m, input_precision=PRECISION)
         m = tl.load(here + P * rows, mask=mask, other=0.0)
         s = tl.load(across, mask=other, other=0.0)
-        found = tl.dot(m, s, found, input_precision="ieee")
+        found = tl.dot(m, s, found, input_precision=PRECISION)
         total += found.to(tl.float64)
     at = out + (k * P + a)[:, None] * Q + b[None, :]
     mask = (a < P)[:, None] & (b < Q)[None, :]
@@ -282,6 +285,22 @@ def count_states(codes, out, stride, rows, W: tl.constexpr, B: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["rows"])
+def count_few_states(codes, out, stride, rows, W: tl.constexpr, B: tl.constexpr, T: tl.constexpr):
+    """Add how many rows are in each of up to eight states: a byte of a number counts each."""
+    k = tl.program_id(0).to(tl.int64)
+    begin = tl.program_id(1) * B * T
+    found = tl.zeros([B], tl.int64)
+    one = tl.full([B], 1, tl.int64)
+    for t in range(T):  # so few that no byte is full
+        r = begin + t * B + tl.arange(0, B)
+        there = r < rows
+        x = tl.load(codes + k * stride + r, mask=there, other=0).to(tl.int64)
+        found += tl.where(there, one << (8 * x), 0)
+    for s in tl.static_range(W):
+        tl.atomic_add(out + k * W + s, tl.sum((found >> (8 * s)) & 255))
+
+
+@triton.jit(do_not_specialize=["rows", "copies", "total"])
 def count_keys(
     codes,
     ends,
@@ -292,10 +311,15 @@ def count_keys(
     counts,
     stride,
     rows,
+    copies,
+    total,
     WEIGHTED: tl.constexpr,
     B: tl.constexpr,
 ):
-    """Add how often the keys of a variable's neighbours occur."""
+    """Add how often the keys of a variable's neighbours occur.
+
+    There are several ``copies`` of the ``total`` counts, since one waits for another.
+    """
     k = tl.program_id(0).to(tl.int64)
     r = tl.program_id(1) * B + tl.arange(0, B)
     there = r < rows
@@ -306,7 +330,8 @@ def count_keys(
         j = tl.load(others + h)
         x = tl.load(codes + j * stride + r, mask=there, other=0).to(tl.int64)
         keys = keys * tl.load(cards + h) + x
-    at = counts + tl.load(starts + k) + keys
+    copy = (tl.program_id(1) % copies).to(tl.int64)
+    at = counts + copy * total + tl.load(starts + k) + keys
     if WEIGHTED:
         mass = tl.load(weights + r, mask=there, other=0.0)
         tl.atomic_add(at, mass, mask=there)

@@ -10,6 +10,7 @@ import torch
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.device.memory import tensor
+from graftwork.inference.layout import Ints
 
 # Rows whose sums are float32; sums of chunks are added in float64.
 CHUNK = 2**14
@@ -54,6 +55,12 @@ class DeviceRows:
         for start, codes in zip(starts, found, strict=True):
             weights = self._weights
             yield Chunk(codes, None if weights is None else weights[start : start + size])
+
+    def columns(self, places: Ints) -> Any:
+        """Return the codes of some rows, as an array."""
+        if self._resident is None:
+            return self._codes[:, places]
+        return self._resident[:, tensor(places, self.device)].cpu().numpy()
 
     def _sliced(self, size: int) -> Iterator[Any]:
         assert self._resident is not None

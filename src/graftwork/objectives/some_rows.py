@@ -7,6 +7,7 @@ not matter which rows are in which part.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from graftwork.data.counts import PairCounts
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.parts import RowPart
-from graftwork.inference.layout import Floats
+from graftwork.inference.layout import Floats, Ints
 
 Marks = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger]
@@ -53,8 +54,16 @@ def _take(sample: EncodedRows, most: int) -> Taken:
     return take_least(sample, marks_of(sample), most)
 
 
-def take_least(sample: EncodedRows, marks: Marks, most: int) -> Taken:
-    """Return the rows with the least marks."""
+def take_least(
+    sample: EncodedRows, marks: Marks, most: int, columns: Callable[[Ints], Codes] | None = None
+) -> Taken:
+    """Return the rows with the least marks.
+
+    Parameters
+    ----------
+    columns : function, optional
+        Of numbers of rows: their codes; default those of the sample.
+    """
     few = np.arange(len(marks))
     if len(marks) > 16 * most:  # mostly they are among these
         few = np.flatnonzero(marks < np.uint64(2**64 * (4 * most / len(marks))))
@@ -63,7 +72,8 @@ def take_least(sample: EncodedRows, marks: Marks, most: int) -> Taken:
     least, first, which = np.unique(marks[few], return_index=True, return_inverse=True)
     weights = None if sample.weights is None else sample.weights[few]
     totals = np.bincount(which, weights, len(least)).astype(np.float64)
-    return least[:most], sample.codes[:, few[first[:most]]], totals[:most]
+    rows = few[first[:most]]
+    return least[:most], sample.codes[:, rows] if columns is None else columns(rows), totals[:most]
 
 
 def _merge(most: int, first: Taken, second: Taken) -> Taken:

@@ -26,7 +26,7 @@ from graftwork.testing.verdicts import middle_test
 ROWS, FINAL_ROWS = 2048, 8192
 # Absent pairs that are listed though they are there by chance: of very many pairs, those with
 # smaller p-values.
-LISTED_BY_CHANCE = 2**16
+LISTED_BY_CHANCE = 2**14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +92,10 @@ class PairTester:
         """
         others = self._absent(prepared.rows, fitted, exact, among)
         return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self.cut)), others)
+
+    def with_striking(self, tests: Evidence, prepared: EdgeTests, fitted: Solution) -> Evidence:
+        """Return the tests with all striking absent pairs, each tested exactly."""
+        return replace(tests, others=self._absent(prepared.rows, fitted, True, None))
 
     def prepare(
         self, fitted: Solution, before: EdgeTests | None = None, *, roughly: bool = False

@@ -82,9 +82,12 @@ class _Settling:
             if then is None and not (lists and prepared.exact):
                 # all that is striking is listed once, at the end
                 prepared = network.prepare(anew=True)
-                tests = tester.test_all(network.fitted, prepared, exact=True)
+                tests = tester.test_all(network.fitted, prepared)
                 looks.keep(tests, network.fitted, None)
                 then = self._change(tests, exact)
+                if then is None:
+                    tests = tester.with_striking(tests, prepared, network.fitted)
+                    then = self._change(tests, exact)
             if then is None:
                 break
             exact = then
