@@ -160,9 +160,11 @@ class Lines:
         return Lines(np.concatenate([[0], np.cumsum(sizes)]), variables, device)
 
     def empty(self, rows: int, dtype: Any) -> Any:
-        """Return room for values of all lines in some rows, with zeros where there are none."""
+        """Return room for values of all lines in some rows, with zeros beyond them."""
         width = -(-rows // 16) * 16
-        return torch.zeros((self.room, width), dtype=dtype, device=self.state.device)
+        out = torch.empty((self.room, width), dtype=dtype, device=self.state.device)
+        out[self.count :], out[:, rows:] = 0, 0
+        return out
 
     def indicators(self, codes: Any, dtype: Any) -> Any:
         """Return 1 where a variable is in a line's state, as large as `empty`."""

@@ -19,14 +19,12 @@ from graftwork.device.rows import Chunk
 from graftwork.inference.layout import Ints
 
 # Rows of a program; states times rows of one in float64.
-BLOCK = 512
-SUMMED = 1024
+BLOCK, WARPS = 256, 2
+SUMMED = 512
 # Rows whose sums are exact in float32, and rows multiplied at once.
 SPAN, ROWS_TOGETHER = 2**14, 128
 # Rows of a program that counts few states: so many at once, so often.
 FEW, TURNS = 2048, 64
-# Copies of the counts of keys, of at most so many numbers in all.
-COPIES, MOST_COUNTS = 32, 2**28
 
 
 @cache
@@ -78,6 +76,7 @@ def residuals(network: Any, lines: Any, chunk: Chunk, begin: int) -> Any:
     program[(len(network.variables), _cut(rows, block))](
         codes, network.nodes, network.starts, network.others, network.tables, network.unary,
         starts, out, codes.stride(0), out.stride(0), rows, begin, W=network.width, B=block,
+        num_warps=WARPS,
     )  # fmt: skip
     return out
 
@@ -89,9 +88,10 @@ def indicators(codes: Any, lines: Any) -> Any:
     rows = codes.shape[1]
     out = lines.empty(rows, torch.int8)
     starts = tensor(lines.starts, device=codes.device)
-    program[(len(lines.starts) - 1, _cut(rows, 4096))](
-        codes, lines.variables, starts, out, codes.stride(0), out.stride(0), rows, B=4096
-    )
+    program[(len(lines.starts) - 1, _cut(rows, 1024))](
+        codes, lines.variables, starts, out, codes.stride(0), out.stride(0), rows, B=1024,
+        num_warps=8,
+    )  # fmt: skip
     return out
 
 
@@ -175,7 +175,7 @@ def add_products(left: Any, right: Any, firsts: Any, seconds: Any, out: Any) -> 
     (_, p, q), rows = out.shape, left.shape[3]
     sides = [max(16, 1 << (size - 1).bit_length()) for size in (p, q)]
     program[(len(firsts),)](
-        left, right, firsts, seconds, out, rows, p, q, TP=sides[0], TQ=sides[1], K=64,
+        left, right, firsts, seconds, out, rows, p, q, TP=sides[0], TQ=sides[1], K=32,
         PRECISION="tf32x3", num_warps=1,
     )  # fmt: skip
 
@@ -215,16 +215,11 @@ def count_keys(
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *neighbours])
     ends = np.concatenate([[0], np.cumsum([len(own) for own in neighbours])])
     weights = counts if chunk.weights is None else chunk.weights
-    total = len(counts)
-    copies = max(1, min(COPIES, MOST_COUNTS // total))
-    found = torch.zeros((copies, total), dtype=counts.dtype, device=device)
     program[(len(neighbours), _cut(rows, 1024))](
         codes, tensor(ends, device=device), tensor(joined, device=device),
         tensor(cards[joined], device=device), tensor(starts, device=device),
-        weights, found, codes.stride(0), rows, copies, total,
-        WEIGHTED=chunk.weights is not None, B=1024,
+        weights, counts, codes.stride(0), rows, WEIGHTED=chunk.weights is not None, B=1024,
     )  # fmt: skip
-    counts += found.sum(dim=0, dtype=counts.dtype)
 
 
 def _block(width: int) -> int:

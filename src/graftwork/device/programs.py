@@ -300,7 +300,7 @@ def count_few_states(codes, out, stride, rows, W: tl.constexpr, B: tl.constexpr,
         tl.atomic_add(out + k * W + s, tl.sum((found >> (8 * s)) & 255))
 
 
-@triton.jit(do_not_specialize=["rows", "copies", "total"])
+@triton.jit(do_not_specialize=["rows"])
 def count_keys(
     codes,
     ends,
@@ -311,15 +311,10 @@ def count_keys(
     counts,
     stride,
     rows,
-    copies,
-    total,
     WEIGHTED: tl.constexpr,
     B: tl.constexpr,
 ):
-    """Add how often the keys of a variable's neighbours occur.
-
-    There are several ``copies`` of the ``total`` counts, since one waits for another.
-    """
+    """Add how often the keys of a variable's neighbours occur."""
     k = tl.program_id(0).to(tl.int64)
     r = tl.program_id(1) * B + tl.arange(0, B)
     there = r < rows
@@ -330,8 +325,7 @@ def count_keys(
         j = tl.load(others + h)
         x = tl.load(codes + j * stride + r, mask=there, other=0).to(tl.int64)
         keys = keys * tl.load(cards + h) + x
-    copy = (tl.program_id(1) % copies).to(tl.int64)
-    at = counts + copy * total + tl.load(starts + k) + keys
+    at = counts + tl.load(starts + k) + keys
     if WEIGHTED:
         mass = tl.load(weights + r, mask=there, other=0.0)
         tl.atomic_add(at, mass, mask=there)

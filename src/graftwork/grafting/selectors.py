@@ -14,7 +14,7 @@ from graftwork.grafting.chow_liu import table_information
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.networks import NetworkFamily, distinct_pairs
 from graftwork.grafting.screen import Screen, Stars, Sweep
-from graftwork.grafting.spaces import Space, TableSpace
+from graftwork.grafting.spaces import PairSpace, Space, TableSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.protocol import Penalty
 from graftwork.settings import check_whole
@@ -59,6 +59,8 @@ class View:
         at once; None when a budget ran out. There is no such function where pairs must be listed.
     in_tiles : bool
         Whether all pairs at many variables cost hardly more than those at a few.
+    anew : bool
+        Whether all pairs are scored anew sooner than bounds of their scores are kept.
     """
 
     score: Callable[[Ints], Floats]
@@ -75,6 +77,7 @@ class View:
     sweep: Callable[[], Sweep | None] = lambda: None
     stars: Callable[[Ints, int], Stars | None] | None = None
     in_tiles: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,6 +217,8 @@ class Survey(NamedTuple):
 def survey(space: Space, view: View) -> Survey:
     """Return the violators among all inactive blocks."""
     screen, n_inactive = view.screen, space.size - len(view.active)
+    if view.anew and view.stars is not None and isinstance(space, PairSpace):
+        return _look_anew(space, view, view.stars, n_inactive)
     if screen is None:
         return _look(view, _score(space, view, _inactive(space, view)), 0)
     doubtful = screen.doubtful(view.point, view.lam)
@@ -235,6 +240,19 @@ def survey(space: Space, view: View) -> Survey:
     if found.complete:
         screen.renew(view.point, known)
     return found
+
+
+def _look_anew(
+    space: PairSpace, view: View, stars: Callable[[Ints, int], Stars | None], n_inactive: int
+) -> Survey:
+    """Return the violators among all pairs, scored together."""
+    found = stars(space.variables, len(space.variables))
+    if found is None:
+        return Survey(np.zeros(0, dtype=np.int64), np.zeros(0), 0.0, 0, complete=False)
+    order = np.argsort(found.keys)
+    keys, scores = found.keys[order], found.scores[order]
+    violating, worst = scores > view.threshold, float(scores.max(initial=0.0))
+    return Survey(keys[violating], scores[violating], worst, n_inactive, complete=True)
 
 
 def _inactive(space: Space, view: View) -> Ints:

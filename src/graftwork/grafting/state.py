@@ -23,6 +23,9 @@ from graftwork.solvers import Solution
 _EMPTY = np.zeros(0, dtype=np.int64)
 # With more blocks than this, those that cannot violate are found first.
 MANY = 512
+# Of at most so many rows an engine that has products of all pairs scores them anew each time:
+# keeping bounds would take longer.
+ANEW = 2**18
 NOTHING_SEEN = Choice(_EMPTY, float("nan"), 0, complete=False)
 
 
@@ -138,7 +141,8 @@ class RunState:
         if limit is not None and not self.full():
             room = limit - layout.n_edges
         self._worst_barred = 0.0
-        stars = self._stars()
+        stars, objective = self._stars(), self.problem.objective
+        tiled = stars is not None and in_tiles(objective)
         view = View(
             score=self._score_choosable,
             lam=lam,
@@ -153,7 +157,8 @@ class RunState:
             screen=self._screen(),
             sweep=self._sweep,
             stars=stars,
-            in_tiles=stars is not None and in_tiles(self.problem.objective),
+            in_tiles=tiled,
+            anew=tiled and objective.sample.n_given <= ANEW,
         )
         choice = self.selection.choose(view)
         return replace(choice, worst=max(choice.worst, self._worst_barred))

@@ -21,6 +21,7 @@ from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS
 from graftwork.objectives.configurations import Ids
 from graftwork.objectives.neighbourhoods import padded
+from graftwork.testing.hessian import ENOUGH_ROWS, is_rough
 from graftwork.testing.moments import lanes_for, unfold
 from graftwork.testing.rows import FittedRows
 
@@ -126,7 +127,17 @@ class MomentTables:
         return self._table
 
     def totals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the sums over all rows of the upper triangles of S and M of each variable."""
+        """Yield the sums over all rows of the upper triangles of S and M of each variable.
+
+        Where an engine sums many rows, some tell about all.
+        """
+        if is_rough(self.rows):
+            parts, share = self.rows.some_parts(ENOUGH_ROWS)
+            found = self.rows.over_rows(_totals, self._asked, variables=self._asked, parts=parts)
+            sizes = _triangles(self.rows)[self._asked].tolist()
+            for size, total in zip(sizes, found, strict=True):
+                yield total[:size] / share, total[size : 2 * size] / share
+            return
         apart = self.rows.conditionals.neighbourhoods.apart[self._asked]
         found = dict(
             zip(self._asked[~apart].tolist(), self._totals(self._asked[~apart]), strict=True)
