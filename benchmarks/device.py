@@ -333,6 +333,9 @@ def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> N
     own_reads = some * len(halves.others)
     written = some * len(hubs) * 4 * width
     groups = sum(-(-int(d) // listed.together) for d in degrees[hubs])
+    moments = torch.randn(3000, 2, 10, 2**14, device=device)
+    firsts, seconds = torch.randint(0, 3000, (2, 20_000), device=device)
+    sums = torch.zeros(20_000, 10, 10, dtype=torch.float64, device=device)
     jobs = {
         "states of all variables": (lambda: counting.count_states(held, table), n * rows, 0),
         "configurations of 200": (
@@ -354,6 +357,10 @@ def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> N
         ),
         "indicators": (
             lambda: lines.indicators(chunk.codes, torch.int8), some * (n + lines.count), 0,
+        ),
+        "variances of 20,000 pairs in 16,384 rows": (
+            lambda: kernels.add_products(moments, moments, firsts, seconds, sums),
+            20_000 * 2**14 * 4 * 40, 0,
         ),
         "all pairs (bytes)": (
             lambda: product(left, ones), some * 2 * lines.count + 4 * lines.count**2,

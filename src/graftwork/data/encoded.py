@@ -198,7 +198,7 @@ def prepare(
     codes, weights = table.codes, table.weights
     if weights is not None:
         present = weights > 0
-        codes, weights = codes[:, present], weights[present]
+        codes, weights = np.compress(present, codes, axis=1), weights[present]
         if (weights == 1.0).all():
             weights = None
     gaps = np.array([missing and MISSING_STATE in listed for listed in table.states])
@@ -262,7 +262,7 @@ def _merge_rows(
     _, first, group = np.unique(keys if exact else whole, return_index=True, return_inverse=True)
     merged = np.bincount(group, weights=weights, minlength=len(first)).astype(np.float64)
     order = np.argsort(first)  # rows stay in the order of the table
-    return np.ascontiguousarray(codes[:, first[order]]), merged[order]
+    return np.take(codes, first[order], axis=1), merged[order]
 
 
 def _row_keys(codes: NDArray[np.unsignedinteger]) -> tuple[NDArray[np.uint64], bool]:

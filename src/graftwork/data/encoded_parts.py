@@ -83,7 +83,7 @@ class Encoding:
         """Return part of the rows, encoded."""
         codes, weights = table.codes, table.weights
         if weights is not None and not (weights > 0).all():
-            codes, weights = codes[:, weights > 0], weights[weights > 0]
+            codes, weights = np.compress(weights > 0, codes, axis=1), weights[weights > 0]
         changed = np.flatnonzero((self.cards < self.declared) | (table.cards > self.declared))
         if len(changed):
             codes = np.array(codes, order="C", copy=True)

@@ -204,7 +204,7 @@ def complete_part(table: Table) -> Table:
 
 def rows_of_part(table: Table, kept: Any, states: Any = None) -> Table:
     """Return some rows of part of a table, perhaps none."""
-    codes = np.ascontiguousarray(table.codes[:, kept])
+    codes = np.compress(kept, table.codes, axis=1)
     weights = None if table.weights is None else table.weights[kept]
     listed = table.states if states is None else states
     return Table.trusted(table.names, listed, codes, weights, table.ordered)

@@ -234,13 +234,14 @@ def _incomplete(table: Table) -> int:
 def _sampled(table: Table, start: int, share: float, seed: int) -> Any:
     """Return the codes and weights of some rows, of which ``start`` are before these."""
     chosen = _chosen(table, start, share, seed)
-    return table.codes[:, chosen], None if table.weights is None else table.weights[chosen]
+    codes = np.compress(chosen, table.codes, axis=1)
+    return codes, None if table.weights is None else table.weights[chosen]
 
 
 def _not_sampled(table: Table, start: int, share: float, seed: int) -> Table:
     """Return the rows that `_sampled` does not take, perhaps none."""
     rest = ~_chosen(table, start, share, seed)
-    codes = np.ascontiguousarray(table.codes[:, rest])
+    codes = np.compress(rest, table.codes, axis=1)
     weights = None if table.weights is None else table.weights[rest]
     return Table.trusted(table.names, table.states, codes, weights, table.ordered)
 

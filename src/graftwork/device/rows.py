@@ -59,7 +59,7 @@ class DeviceRows:
     def columns(self, places: Ints) -> Any:
         """Return the codes of some rows, as an array."""
         if self._resident is None:
-            return self._codes[:, places]
+            return np.take(self._codes, places, axis=1)
         return self._resident[:, tensor(places, self.device)].cpu().numpy()
 
     def _sliced(self, size: int) -> Iterator[Any]:

@@ -221,5 +221,5 @@ def copies_of_rows(table: Table) -> Table:
     times = np.where(missing_cells(table).any(axis=0), whole, 1)
     places = np.repeat(np.arange(table.n_rows), times)
     weights = (table.weights / times)[places]
-    codes = np.ascontiguousarray(table.codes[:, places])
+    codes = np.take(table.codes, places, axis=1)
     return Table.trusted(table.names, table.states, codes, weights, table.ordered)

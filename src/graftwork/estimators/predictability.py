@@ -331,7 +331,7 @@ def _complete_part(table: Table, model: PairwiseMRF) -> Table:
     for name, codes, listed in zip(table.names, table.codes, table.states, strict=True):
         if MISSING_STATE in listed and MISSING_STATE not in model.states.get(name, ()):
             kept &= codes != listed.index(MISSING_STATE)
-    codes = np.ascontiguousarray(table.codes[:, kept])
+    codes = np.compress(kept, table.codes, axis=1)
     weights = None if table.weights is None else table.weights[kept]
     return Table.trusted(table.names, table.states, codes, weights, table.ordered)
 

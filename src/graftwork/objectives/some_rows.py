@@ -73,7 +73,8 @@ def take_least(
     weights = None if sample.weights is None else sample.weights[few]
     totals = np.bincount(which, weights, len(least)).astype(np.float64)
     rows = few[first[:most]]
-    return least[:most], sample.codes[:, rows] if columns is None else columns(rows), totals[:most]
+    codes = np.take(sample.codes, rows, axis=1) if columns is None else columns(rows)
+    return least[:most], codes, totals[:most]
 
 
 def _merge(most: int, first: Taken, second: Taken) -> Taken:
@@ -83,7 +84,7 @@ def _merge(most: int, first: Taken, second: Taken) -> Taken:
     )
     least, place, which = np.unique(marks, return_index=True, return_inverse=True)
     totals = np.bincount(which, weights, len(least)).astype(np.float64)
-    return least[:most], codes[:, place[:most]], totals[:most]
+    return least[:most], np.take(codes, place[:most], axis=1), totals[:most]
 
 
 def marks_of(sample: EncodedRows) -> Marks:

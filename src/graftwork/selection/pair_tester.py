@@ -26,7 +26,7 @@ from graftwork.testing.verdicts import middle_test
 ROWS, FINAL_ROWS = 2048, 8192
 # Absent pairs that are listed though they are there by chance: of very many pairs, those with
 # smaller p-values.
-LISTED_BY_CHANCE = 2**14
+LISTED_BY_CHANCE = 2**13
 
 
 @dataclass(frozen=True, slots=True, eq=False)
