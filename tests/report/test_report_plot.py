@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from graftwork.errors import DataError
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network
+from graftwork.report.bends import edge_lines
 from graftwork.report.layout import place_labels, positions
 
 
@@ -145,3 +146,57 @@ def test_an_edge_of_an_unfinished_network_may_explain_less_than_nothing():
     nx.set_edge_attributes(graph, {(0, 1): 0.2, (1, 2): -0.1, (2, 3): 0.1}, "strength")
     places = positions(graph, 0)
     assert all(np.isfinite(place).all() for place in places.values())
+
+
+def passes(lines, points, ends, clear):
+    """How many pairs of line and other node are nearer than they may be, by sampled points."""
+    t = np.linspace(0, 1, 2001)
+    at = np.linspace(0, 1, lines.shape[1])
+    total = 0
+    for line, pair in zip(lines, ends, strict=True):
+        fine = np.stack([np.interp(t, at, line[:, 0]), np.interp(t, at, line[:, 1])], axis=1)
+        others = np.delete(points, pair, axis=0)
+        total += int((np.linalg.norm(fine[:, None] - others, axis=2).min(axis=0) < clear).sum())
+    return total
+
+
+def test_edges_are_bent_round_nodes():
+    """Of many drawn at random, most that would pass through a node are bent, and clear of it."""
+    straight = left = 0
+    view = np.array([-30.0, -30.0, 130.0, 130.0])
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        points = rng.uniform(0, 100, (14, 2))
+        ends = np.array([(i, j) for i in range(14) for j in range(i) if rng.random() < 0.25])
+        lines, bent = edge_lines(points, ends, np.full((len(ends), 14), 3.0), view)
+        ruled = points[ends[:, :1]] + np.linspace(0, 1, 33)[:, None] * np.diff(points[ends], axis=1)
+        assert np.allclose(lines[~bent], ruled[~bent])
+        assert np.allclose(lines[:, [0, -1]], points[ends])
+        assert (lines >= view[:2]).all()
+        assert (lines <= view[2:]).all()
+        before = passes(ruled, points, ends, 3.0)
+        after = passes(lines, points, ends, 3.0)
+        # a line that is bent meets fewer nodes, so all together do
+        assert after <= before - bent.sum()
+        straight, left = straight + before, left + after
+    assert straight > 100
+    assert left < 0.2 * straight
+
+
+def drawn_lines(ax):
+    return [path.vertices for path in ax.collections[-1].get_paths()]
+
+
+def test_pictures_show_an_edge_behind_a_node_beside_it():
+    row = nx.Graph()
+    row.add_edge("a", "c", strength=1.0)
+    row.add_edge("c", "b", strength=1.0)
+    places = {"a": (0.0, 0.0), "b": (1.0, 0.0), "c": (2.0, 0.0)}
+    ax = plot_network(row, layout=places)
+    lines = sorted(drawn_lines(ax), key=len)
+    assert len(lines[0]) == 2
+    (marker,) = [c for c in ax.collections if len(c.get_offsets()) == 3]
+    radius = np.sqrt(marker.get_sizes().max()) / 2 * ax.figure.dpi / 72
+    line, node = ax.transData.transform(lines[1]), ax.transData.transform(places["b"])
+    assert np.linalg.norm(line - node, axis=1).min() > radius
+    assert np.allclose(lines[1][[0, -1]], [places["a"], places["c"]])

@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from graftwork.report.bends import edge_lines
 from graftwork.report.figures import INK, PALE, any_letters, printable, shown
 from graftwork.report.layout import Floats, place_labels
 
@@ -26,6 +27,8 @@ _AREA, _LEAST_AREA, _MOST_AREA = 4000.0, 34.0, 150.0
 _LEAST_RINGED = 60.0
 _RING, _RING_EMPTY = "#323a45", "#d5dae0"
 _RING_WIDTH = 3.0
+#: Points between a line and a node that is not its end.
+_GAP = 1.5
 #: A sector larger than this is a full circle.
 _FULL = 0.999
 #: Longer labels have several lines, and those longer than the second are cut; in the second row
@@ -54,20 +57,30 @@ def set_view(ax: Any, places: Mapping[Any, Floats]) -> None:
     ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
 
 
-def draw_edges(ax: Any, graph: nx.Graph, places: Mapping[Any, Floats], top: float) -> Floats:
-    """Draw the edges, the weak ones first, thin and pale; return their ends, (edges, 2, 2).
+def draw_edges(
+    ax: Any, graph: nx.Graph, places: Mapping[Any, Floats], areas: Mapping[Any, float], top: float
+) -> dict[tuple[Any, Any], Floats]:
+    """Draw the edges, the weak ones first, thin and pale; return the points of each one's line.
 
-    Edges carry ``strength``, of which ``top`` is the largest, ``colour``, ``line`` and, where they
-    are to stand out, ``front``.
+    Lines are straight; bent where they would pass through a node that is not their end.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Edges carry ``strength``, ``colour``, ``line`` and, where they are to stand out, ``front``.
+    places, areas : mappings of node to place, and to area in points squared
+    top : float
+        The largest strength.
 
     Examples
     --------
     >>> from graftwork.report.figures import new_axes
     >>> graph = nx.Graph()
     >>> graph.add_edge("a", "b", strength=1.0, colour="black", line=DASHED)
-    >>> places = {"a": np.array([0.0, 0.0]), "b": np.array([1.0, 1.0])}
-    >>> draw_edges(new_axes(2, 2, (0, 0, 1, 1)), graph, places, top=1.0).tolist()
-    [[[0.0, 0.0], [1.0, 1.0]]]
+    >>> ax, places = new_axes(2, 2, (0, 0, 1, 1)), {"a": np.zeros(2), "b": np.ones(2)}
+    >>> lines = draw_edges(ax, graph, places, {"a": 9.0, "b": 9.0}, top=1.0)
+    >>> lines["a", "b"][[0, -1]].round(6).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
     """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
@@ -76,7 +89,7 @@ def draw_edges(ax: Any, graph: nx.Graph, places: Mapping[Any, Floats], top: floa
         graph.edges(data=True), key=lambda e: (e[2].get("front", False), e[2]["strength"])
     )
     if not listed:
-        return np.empty((0, 2, 2))
+        return {}
     data = [edge[2] for edge in listed]
     front = np.array([edge.get("front", False) for edge in data])
     dense = len(listed) / graph.number_of_nodes()
@@ -87,17 +100,38 @@ def draw_edges(ax: Any, graph: nx.Graph, places: Mapping[Any, Floats], top: floa
     colours = np.empty((len(listed), 4))
     colours[:, :3] = [to_rgb(edge["colour"]) for edge in data]
     colours[:, 3] = np.where(front, 0.9, (0.3 + 0.65 * share) * crowd)
-    segments = np.array([(places[a], places[b]) for a, b, _ in listed])
     widths = (0.8 + 4.4 * share + 0.6 * front) * (1.0 if graph.number_of_nodes() < 80 else 0.75)
+    points, bent = _lines(ax, graph, places, areas, [edge[:2] for edge in listed], widths)
     lines = LineCollection(
-        list(segments),
+        [line if curved else line[[0, -1]] for line, curved in zip(points, bent, strict=True)],
         colors=colours,
         linewidths=widths,
         linestyles=[edge["line"] for edge in data],
         zorder=1,
     )
     ax.add_collection(lines, autolim=False)
-    return segments
+    return {(a, b): line for (a, b, _), line in zip(listed, points, strict=True)}
+
+
+def _lines(
+    ax: Any,
+    graph: nx.Graph,
+    places: Mapping[Any, Floats],
+    areas: Mapping[Any, float],
+    edges: Sequence[tuple[Any, Any]],
+    widths: Floats,
+) -> tuple[Floats, Any]:
+    """Return points of edges, (edges, points, 2), that keep clear of nodes; which are bent."""
+    per_point = ax.figure.dpi / 72.0
+    at = {node: k for k, node in enumerate(graph)}
+    nodes = ax.transData.transform(np.array([places[node] for node in graph]))
+    radii = np.sqrt([areas[node] for node in graph]) / 2
+    clear = (radii[None] + widths[:, None] / 2 + _GAP) * per_point
+    view = ax.get_window_extent()
+    ends = np.array([(at[a], at[b]) for a, b in edges], dtype=np.int64)
+    lines, bent = edge_lines(nodes, ends, clear, np.concatenate([view.min, view.max]))
+    back = ax.transData.inverted().transform(lines.reshape(-1, 2))
+    return np.asarray(back, dtype=np.float64).reshape(lines.shape), bent
 
 
 def draw_nodes(
@@ -176,7 +210,7 @@ def _draw_rings(
 
 
 def draw_labels(
-    ax: Any, labelled: Sequence[Any], points: Floats, area: Floats, segments: Floats
+    ax: Any, labelled: Sequence[Any], points: Floats, area: Floats, lines: Sequence[Floats]
 ) -> list[Any]:
     """Draw labels that cover no node and no other label, with a hairline to nodes that are far.
 
@@ -185,7 +219,8 @@ def draw_labels(
     labelled : sequence
         The names of the first of the nodes.
     points, area : arrays, shapes (nodes, 2) and (nodes,)
-    segments : array, shape (edges, 2, 2)
+    lines : sequence of arrays of shape (points, 2)
+        The edges, each of as many points.
 
     Returns
     -------
@@ -195,18 +230,18 @@ def draw_labels(
     Examples
     --------
     >>> from graftwork.report.figures import new_axes
-    >>> one, none = np.array([[0.5, 0.5]]), np.empty((0, 2, 2))
-    >>> draw_labels(new_axes(2, 2, (0, 0, 1, 1)), ["a"], one, np.ones(1), none)
+    >>> one = np.array([[0.5, 0.5]])
+    >>> draw_labels(new_axes(2, 2, (0, 0, 1, 1)), ["a"], one, np.ones(1), [])
     []
-    >>> draw_labels(new_axes(0.1, 0.1, (0, 0, 1, 1)), ["a"], one, np.ones(1), none)
+    >>> draw_labels(new_axes(0.1, 0.1, (0, 0, 1, 1)), ["a"], one, np.ones(1), [])
     ['a']
     """
     with any_letters():
-        return _draw_labels(ax, labelled, points, area, segments)
+        return _draw_labels(ax, labelled, points, area, lines)
 
 
 def _draw_labels(
-    ax: Any, labelled: Sequence[Any], points: Floats, area: Floats, segments: Floats
+    ax: Any, labelled: Sequence[Any], points: Floats, area: Floats, lines: Sequence[Floats]
 ) -> list[Any]:
     per_point = ax.figure.dpi / 72.0
     size = 10.0 if len(points) <= 12 else 9.0 if len(points) <= 60 else 8.0
@@ -220,9 +255,9 @@ def _draw_labels(
     to_pixels = ax.transData
     pixels = to_pixels.transform(points)
     radii = (np.sqrt(area) / 2 + 0.5) * per_point
-    lines = to_pixels.transform(segments.reshape(-1, 2)).reshape(-1, 2, 2)
+    drawn = np.array([to_pixels.transform(line) for line in lines])
     view = ax.get_window_extent()
-    middles = place_labels(pixels, radii, sizes, lines, np.concatenate([view.min, view.max]))
+    middles = place_labels(pixels, radii, sizes, drawn, np.concatenate([view.min, view.max]))
     spots = to_pixels.inverted().transform(middles)
     no_room = []
     for k, (text, spot) in enumerate(zip(texts, spots, strict=True)):

@@ -110,19 +110,21 @@ def _panel(
     nodes = list(graph)
     points = np.array([places[node] for node in nodes])
     set_view(ax, places)
-    segments = draw_edges(ax, mine, places, float(found.strengths.values.max()))
-    middles = []
-    if int(found.different.sum()) <= _MOST_NUMBERS:
-        for a, b, k in mine.edges(data="place"):
-            if found.different[k]:
-                middles.append((places[a] + places[b]) / 2)
-                _write_weight(ax, middles[-1], float(weights[k]))
     sizes, style = np.full(len(nodes), 0.5), (PALETTE[0], 0)
     area = draw_nodes(ax, points, sizes, [style] * len(nodes), [None] * len(nodes))
+    areas = dict(zip(nodes, area.tolist(), strict=True))
+    lines = draw_edges(ax, mine, places, areas, float(found.strengths.values.max()))
+    middles = []
+    if int(found.different.sum()) <= _MOST_NUMBERS:
+        for (a, b), line in lines.items():
+            k = mine.edges[a, b]["place"]
+            if found.different[k]:
+                middles.append(line[len(line) // 2])
+                _write_weight(ax, middles[-1], float(weights[k]))
     # Labels keep clear of the numbers as of nodes.
     points = np.concatenate([points, np.reshape(middles, (-1, 2))])
     area = np.concatenate([area, np.full(len(middles), _NUMBER_AREA)])
-    return draw_labels(ax, nodes[:_MOST_LABELS], points, area, segments)
+    return draw_labels(ax, nodes[:_MOST_LABELS], points, area, list(lines.values()))
 
 
 def _network_of(

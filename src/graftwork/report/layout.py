@@ -255,7 +255,7 @@ def _pack(boxes: list[tuple[list[Any], Floats]]) -> dict[Any, Floats]:
 
 
 def place_labels(
-    nodes: Floats, radii: Floats, sizes: Floats, segments: Floats, view: Floats | None = None
+    nodes: Floats, radii: Floats, sizes: Floats, lines: Floats, view: Floats | None = None
 ) -> Floats:
     """Return the middle of each label, beside its node, clear of all nodes and other labels.
 
@@ -270,8 +270,8 @@ def place_labels(
         Their radii.
     sizes : array, shape (labels, 2)
         Width and height of each label.
-    segments : array, shape (edges, 2, 2)
-        The ends of the edges.
+    lines : array, shape (edges, points, 2)
+        Points along the edges, their ends included.
     view : array, shape (4,), optional
         The picture's lower left and upper right corner.
 
@@ -288,7 +288,7 @@ def place_labels(
     """
     taken = np.concatenate([nodes - radii[:, None], nodes + radii[:, None]], axis=1)
     out = np.full((len(sizes), 2), np.nan)
-    samples = _samples(segments)
+    samples = _samples(lines)
     for k, size in enumerate(sizes):
         middles, far = _candidates(nodes[k], radii[k], size)
         boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
@@ -345,12 +345,15 @@ def _overlap(boxes: Floats, others: Floats) -> Floats:
     return total
 
 
-def _samples(segments: Floats, count: int = 24) -> Floats:
+def _samples(lines: Floats, count: int = 24) -> Floats:
     """Return points along the edges."""
-    if not len(segments):
+    if not len(lines):
         return np.empty((0, 2))
-    t = np.linspace(0.03, 0.97, count)[None, :, None]
-    return ((1 - t) * segments[:, None, 0] + t * segments[:, None, 1]).reshape(-1, 2)
+    t = np.linspace(0.03, 0.97, count) * (lines.shape[1] - 1)
+    before = t.astype(np.int64)
+    part = (t - before)[None, :, None]
+    between: Floats = (1 - part) * lines[:, before] + part * lines[:, before + 1]
+    return between.reshape(-1, 2)
 
 
 def _inside(boxes: Floats, points: Floats) -> Floats:

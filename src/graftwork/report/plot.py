@@ -71,12 +71,12 @@ def plot_network(
 
     Edges are as wide and dark as they are strong, or, where tables have different sizes and it is
     known (of a `MarkovNetwork`), as they explain their variables; those of positive weights are
-    blue, of negative ones red and dashed, and those without a sign grey. Colours and shapes of
-    nodes mark the largest communities, groups of closely connected variables. Labels cover no node
-    and no other label; a label that there is no room for is left out, and named below. Variables
-    without an edge are named below the picture, too, unless a layout has a place for them. A
-    notebook shows the picture where this is the value of a cell. No window opens, and pyplot is
-    left alone.
+    blue, of negative ones red and dashed, and those without a sign grey. Edges are bent round
+    nodes that are not their ends. Colours and shapes of nodes mark the largest communities, groups
+    of closely connected variables. Labels cover no node and no other label; a label that there is
+    no room for is left out, and named below. Variables without an edge are named below the
+    picture, too, unless a layout has a place for them. A notebook shows the picture where this is
+    the value of a cell. No window opens, and pyplot is left alone.
 
     Parameters
     ----------
@@ -320,12 +320,13 @@ def _draw(
     points = np.array([places[node] for node in nodes])
     set_view(ax, places)
     top = max((strength for _, _, strength in graph.edges(data="strength")), default=1.0)
-    segments = draw_edges(ax, graph, places, top)
     sizes = np.array([weight[node] for node in nodes]) / max(max(weight.values()), 1e-12)
     area = draw_nodes(
         ax, points, sizes, [styles.nodes[node] for node in nodes], [rings.get(n) for n in nodes]
     )
-    return draw_labels(ax, nodes[:max_labels], points, area, segments)
+    areas = dict(zip(nodes, area.tolist(), strict=True))
+    lines = draw_edges(ax, graph, places, areas, top)
+    return draw_labels(ax, nodes[:max_labels], points, area, list(lines.values()))
 
 
 def groups_of(graph: nx.Graph) -> dict[Any, int | None]:
