@@ -38,6 +38,9 @@ def test_it_writes_everything(graftwork, table, tmp_path):
     assert stored["permutations"]["done"] == 4
     differing = [(e["first"], e["second"]) for e in stored["edges"] if e["differs"]]
     assert differing == [("a", "b")]
+    for place, group in enumerate(["en", "fr"], 1):
+        shown = graftwork("show", out / f"model-{place}.gw")
+        assert f"group         language = {group}, 200 rows\n" in shown.out
 
 
 def test_options_reach_the_networks(graftwork, table, tmp_path):

@@ -13,6 +13,8 @@ from graftwork.errors import DataError, ParameterError
 from graftwork.estimators import pool
 from graftwork.grafting.trace import Silence
 from graftwork.groups.differences import log_q_of_chosen
+from graftwork.models import read_info
+from graftwork.report.explorer.views import network_view
 
 
 def joined(tables, groups=("a", "b", "c"), name="g"):
@@ -314,6 +316,11 @@ def test_files_and_words(found, tmp_path):
     assert lines[0].startswith("first,second,differs,p_value,q_value")
     assert len(lines) == 1 + len(found.pairs)
     assert gw.load(tmp_path / "out" / "model-1.gw").n_edges == 4
+    infos = [read_info(tmp_path / "out" / f"model-{k}.gw") for k in (1, 2)]
+    assert [info["group"] for info in infos] == [{"variable": "g", "value": v} for v in "ab"]
+    assert [info["rows"] for info in infos] == list(found.sizes)
+    page = network_view(gw.load(tmp_path / "out" / "model-2.gw"), info=infos[1])
+    assert f"Learned from {found.sizes[1]:,.0f} rows with g = b." in page["words"]
     assert repr(found).startswith("GroupComparison(by='g', groups=['a', 'b'], n_pairs=4,")
     text = found.summary()
     for heading in ("Network invariance", "Global strength invariance", "Edge invariance"):

@@ -113,7 +113,8 @@ def compare_groups(
     """Learn a network of each group of rows, and test where the networks differ.
 
     Files: differences.csv (a line per pair tested), groups.csv (each two groups), groups.txt,
-    groups.json, groups.png (the networks side by side), model-1.gw, ... (one per group).
+    groups.json, groups.png (the networks side by side), model-1.gw, ... (one per group, in their
+    order; graftwork show names it).
     """
     plan = Plan(data, by, out, reading, fdr, edge_fdr, permutations, plot=not no_plot, quiet=quiet)
     try:

@@ -153,6 +153,7 @@ def _history(info: dict[str, Any]) -> list[str]:
 
     facts: dict[str, Fact] = {
         "learned from": _source,
+        "group": _group,
         "missing": _missing,
         "method": method_words,
         "start": lambda info: info.get("start"),
@@ -192,6 +193,14 @@ def _source(info: dict[str, Any]) -> str | None:
     files = info.get("files")
     read = f" (read in parts, {files} file{'s'[: files != 1]})" if files else ""
     return f"{info.get('data')}{read}, {info.get('rows')} rows"
+
+
+def _group(info: dict[str, Any]) -> str | None:
+    """Return the group of rows that a network was learned from, where it was that of one."""
+    group = info.get("group")
+    if not isinstance(group, dict):
+        return None
+    return f"{group['variable']} = {group['value']}, {info['rows']:,g} rows"
 
 
 def history_lines(told: Mapping[str, Any]) -> list[str]:

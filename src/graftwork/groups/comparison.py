@@ -362,7 +362,8 @@ class GroupComparison:
 
         ``differences.csv`` has the pairs tested, ``groups.csv`` the differences between each two
         groups, ``groups.txt`` the summary, ``groups.json`` everything, ``groups.png`` the figure,
-        ``model-1.gw``, ``model-2.gw`` ... the network of each group.
+        ``model-1.gw``, ``model-2.gw`` ... the network of each group, in their order; ``graftwork
+        show model-1.gw`` names the group.
         """
         from graftwork.report.groups import write_groups
 

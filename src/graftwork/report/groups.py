@@ -323,12 +323,20 @@ def write_groups(
         write_text(out / "groups.json", text + "\n")
         written = ["differences.csv", "groups.csv", "groups.txt", "groups.json"]
         for place, net in enumerate(found.networks.values(), 1):
-            net.save(out / f"model-{place}.gw")
+            info = net.info() | _rows_of(found, place - 1)
+            net.model_.save(out / f"model-{place}.gw", info=info)
             written.append(f"model-{place}.gw")
     if plot:
         found.plot(Path(folder) / "groups.png")
         written.append("groups.png")
     return written
+
+
+def _rows_of(found: GroupComparison, g: int) -> dict[str, Any]:
+    """Return which rows the network of a group was learned from, for its file."""
+    group = {"variable": found.by, "value": found.groups[g]}
+    values: dict[str, Any] = plain({"group": group, "rows": found.sizes[g]})
+    return values
 
 
 _NO_PAIRS = ("first", "second")

@@ -215,6 +215,9 @@ def _words(info: Mapping[str, Any], tests: Tested) -> list[str]:
     out, rows, fdr = [], info.get("rows"), info.get("fdr")
     if isinstance(rows, int | float):
         source = f" of {info['data']}" if isinstance(info.get("data"), str) else ""
+        group = info.get("group")
+        if isinstance(group, dict) and {"variable", "value"} <= group.keys():
+            source = f" with {group['variable']} = {group['value']}"
         out.append(f"Learned from {count(int(rows), 'row')}{source}.")
     if tests and isinstance(fdr, float):
         out.append(meaning_text(np.array([test.q_value for test in tests.values()]), fdr))
