@@ -96,7 +96,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_edges_for_gephi_and_qgraph(net, tmp_path):
+def test_edges_for_gephi(net, tmp_path):
     wanted = expected(net)
     written = net.export(tmp_path / "edges.csv")
     assert "1 variable without an edge" in written.lost
@@ -109,18 +109,52 @@ def test_edges_for_gephi_and_qgraph(net, tmp_path):
         assert (row["Sign"] or "0") == str(int(np.sign(numbers.get("weight", 0))))
         for name in ("p_value", "q_value", "explained", "statistic", "df"):
             assert float(row[name]) == numbers[name]
-    net.export(tmp_path / "net.qgraph.csv")
+
+
+def test_edges_for_qgraph_have_strengths_where_not_all_are_signed(net, tmp_path):
+    wanted = expected(net)
+    written = net.export(tmp_path / "net.qgraph.csv")
+    (told,) = [text for text in written.lost if text.startswith("signed weights")]
+    assert told.startswith(
+        f"signed weights, which {sum('weight' not in n for n in wanted.values())}"
+    )
     assert net.export(tmp_path / "other.csv", format="qgraph").format == "qgraph"
     signed = rows_of(tmp_path / "net.qgraph.csv")
     assert signed == rows_of(tmp_path / "other.csv")
     assert list(signed[0]) == ["Source", "Target", "Weight"]
+    assert len(signed) == len(wanted)
     for row in signed:
         numbers = wanted[frozenset((row["Source"], row["Target"]))]
         sign = np.sign(numbers.get("weight", 1.0))
         assert float(row["Weight"]) == sign * numbers["strength"]
 
 
-@pytest.mark.parametrize("suffix", [*READERS, "csv"])
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_edges_for_qgraph_have_signed_weights_where_all_have_one(ordinal, tmp_path):
+    """Of binary variables log odds ratios, of ordered ones what the network's edges have."""
+    points = np.arange(4 if ordinal else 2) - 0.5
+    pairs = {
+        ("a", "b"): 0.4 * np.outer(points, points),
+        ("b", "c"): -0.7 * np.outer(points, points),
+    }
+    plain = gw.PairwiseMRF({name: range(len(points)) for name in "abc"}, None, pairs)
+    model = gw.PairwiseMRF.from_flat(
+        plain.names,
+        [*plain.states.values()],
+        plain.potentials,
+        scores={name: range(len(points)) for name in "abc"} if ordinal else None,
+    )
+    found = model.export(tmp_path / "net.qgraph.csv")
+    assert not any(text.startswith("signed weights") for text in found.lost)
+    weights = {
+        row["Source"] + row["Target"]: row["Weight"] for row in rows_of(tmp_path / "net.qgraph.csv")
+    }
+    assert {name: float(weight) for name, weight in weights.items()} == pytest.approx(
+        {"ab": 0.4, "bc": -0.7}
+    )
+
+
+@pytest.mark.parametrize("suffix", [*READERS, "csv", "qgraph.csv"])
 def test_infinite_strengths_are_left_out_and_that_is_said(suffix, tmp_path):
     pairs = {("a", "b"): [[0.0, -np.inf], [0.0, 0.0]], ("b", "c"): [[1.0, 0.0], [0.0, 1.0]]}
     model = gw.PairwiseMRF({name: [0, 1] for name in "abc"}, None, pairs)

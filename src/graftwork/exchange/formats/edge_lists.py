@@ -25,7 +25,10 @@ def gephi() -> Format:
 
 @register("qgraph", suffixes=(".qgraph.csv",), writes="network")
 def qgraph() -> Format:
-    """Return a list of edges for R's qgraph: Source, Target, Weight (strength with its sign)."""
+    """Return a list of edges for R's qgraph: Source, Target, Weight, which is signed.
+
+    It has no other columns, since qgraph refuses a list of edges with more than three.
+    """
     return Format(write=_write_qgraph)
 
 
@@ -45,16 +48,23 @@ def _write_gephi(path: Path, content: Content) -> Written:
 
 def _write_qgraph(path: Path, content: Content) -> Written:
     texts = _texts(content)
-    rows = (
-        [texts[edge["first"]], texts[edge["second"]], edge["strength"] * (sign(edge) or 1)]
+    unsigned = sum(math.isnan(edge["weight"]) for edge in content.edges)
+    sizes = [
+        edge["strength"] * (sign(edge) or 1) if unsigned else edge["weight"]
         for edge in content.edges
+    ]
+    rows = (
+        [texts[edge["first"]], texts[edge["second"]], _known(size)]
+        for edge, size in zip(content.edges, sizes, strict=True)
     )
     _write(path, ["Source", "Target", "Weight"], rows)
-    unsigned = sum(not sign(edge) for edge in content.edges)
     lost = ["p-values and other numbers", "names of states", *losses(content), *_lonely(content)]
     if unsigned:
         has = verb(unsigned, "has", "have")
-        lost.append(f"that {count(unsigned, 'edge')} {has} no sign (written as positive)")
+        lost.append(
+            f"signed weights, which {count(unsigned, 'edge')} {has} not: Weight is the strength of "
+            "all edges, with its sign where there is one, else positive"
+        )
     return Written(lost=tuple(lost))
 
 
