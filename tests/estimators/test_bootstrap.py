@@ -89,6 +89,8 @@ def test_frequencies_and_intervals_are_those_of_a_loop_over_repeated_rows():
         reach = 1.959964 * np.sqrt(np.mean((values - own) ** 2))
         told = [record["mean"], record["low"], record["high"]]
         low, high = max(0.0, own - reach), own + reach
+        if pair not in reference.edges:
+            low, high = np.quantile(values, [0.025, 0.975])
         assert told == pytest.approx([values.mean(), low, high], abs=1e-4)
         if len(there):
             low, high = np.quantile(there, [0.025, 0.975])
@@ -502,6 +504,28 @@ def signed_network(rows=600, seed=0):
     }
     states = {name: [1, 2, 3, 4] for name in "abcd"} | {"town": ["x", "y", "z"]}
     return gw.PairwiseMRF(states, None, tables).sample(rows, random_state=seed)
+
+
+@pytest.mark.parametrize("lam", [0.02, "auto"])
+def test_intervals_of_absent_pairs_hold_only_what_resamples_gave(lam):
+    """Edges that some resamples have, all with one sign, reach from 0 to that side."""
+    made = gw.datasets.make_bernoulli(10, mean_degree=2, n_rows=300, random_state=0)
+    net = MarkovNetwork(lam=lam, random_state=0, n_jobs=1).fit(made.data)
+    boot = net.bootstrap(made.data, 40, case_dropping=False, random_state=0)
+    absent = [record for record in boot.edges() if not record["strength"]]
+    assert len(absent) > 3
+    places = [boot.names[i] + boot.names[j] for i, j in boot.pairs]
+    sides = 0
+    for record in absent:
+        draws = np.nan_to_num(
+            boot.weight_draws[:, places.index(record["first"] + record["second"])]
+        )
+        told = [record["weight_mean"], record["weight_low"], record["weight_high"]]
+        assert told == pytest.approx([draws.mean(), *np.quantile(draws, [0.025, 0.975])])
+        sides += (draws >= 0).all() or (draws <= 0).all()
+        assert draws.min() <= record["weight_low"] <= 0 <= record["weight_high"] <= draws.max()
+        assert record["weight"] == record["low"] == 0
+    assert sides > 0
 
 
 @pytest.mark.parametrize("lam", [0.02, "auto"])

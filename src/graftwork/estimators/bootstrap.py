@@ -181,7 +181,9 @@ class Bootstrap:
             ``first``, ``second``; ``frequency`` of an edge; ``strength`` in the reference network;
             ``mean`` of the resamples and the interval from ``low`` to ``high`` (see
             `interval_around`), an absent edge counting as 0 unless tests chose the edges: then
-            strengths are those of the reference network fitted to each resample; and mean and
+            strengths are those of the reference network fitted to each resample; of pairs that the
+            reference network lacks, there is no estimate to put an interval around, and ``low`` and
+            ``high`` are quantiles of the resamples, an absent edge counting as 0; and mean and
             quantiles of the resamples whose own networks have the edge (``mean_if_edge``, ...; NaN
             where none has). Of binary and ordered variables also the signed ``weight`` with
             ``weight_mean`` and the interval from ``weight_low`` to ``weight_high``, by the same
@@ -191,6 +193,7 @@ class Bootstrap:
         signed = self._signed(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
         fitted = np.where(np.isnan(self.refits), np.nan_to_num(self.draws), self.refits)
+        absent = np.isnan(self.strengths)
         order = np.lexsort((np.arange(len(self.pairs)), -strengths, -frequencies))
         return [
             {
@@ -198,7 +201,7 @@ class Bootstrap:
                 "second": self.names[self.pairs[p, 1]],
                 "frequency": float(frequencies[p]),
                 "strength": float(strengths[p]),
-                **interval_around(float(strengths[p]), fitted[:, p], level),
+                **_interval(float(strengths[p]), fitted[:, p], level, absent=bool(absent[p])),
                 **_spread(self.draws[~np.isnan(self.draws[:, p]), p], ends, "_if_edge"),
                 **signed[p],
             }
@@ -220,7 +223,8 @@ class Bootstrap:
             if not signed[p]:
                 out.append(none)
                 continue
-            around = interval_around(own, fitted[:, p], level, least=-np.inf)
+            absent = bool(np.isnan(self.strengths[p]))
+            around = _interval(own, fitted[:, p], level, least=-np.inf, absent=absent)
             out.append({"weight": own, **{f"weight_{key}": x for key, x in around.items()}})
         return out
 
@@ -558,6 +562,17 @@ def interval_around(
         return dict.fromkeys(("mean", "low", "high"), float("nan"))
     reach = float(ndtri(_tails(level)[1])) * float(np.sqrt(np.mean((draws - value) ** 2)))
     return {"mean": float(draws.mean()), "low": max(least, value - reach), "high": value + reach}
+
+
+def _interval(
+    value: float, draws: Floats, level: float, *, least: float = 0.0, absent: bool
+) -> Record:
+    """Return mean and interval of an edge; quantiles of the resamples where it is absent."""
+    return (
+        _spread(draws, _tails(level))
+        if absent
+        else interval_around(value, draws, level, least=least)
+    )
 
 
 def _tails(level: float) -> tuple[float, float]:

@@ -109,7 +109,9 @@ def _intervals(ax: Any, boot: Bootstrap, records: Sequence[Record], n_records: i
     less = f" ({count(left_out, 'less frequent pair')} not drawn)" if left_out else ""
     ax.set_xlabel(f"{size}{less}", color=INK)
     if records:
-        ax.legend(frameon=False, fontsize=8.5, loc="lower right")
+        ax.legend(
+            frameon=False, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2
+        )
     else:
         place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no edges", color=PALE, fontsize=12, **place)
