@@ -417,7 +417,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "degree", 1, Number(1, whole=True), "int",
         """Of ordered columns: the largest power of their scores in what is called the linear part.
         2 lets a curve count as well.""",
-        help="Of ordered columns: 2 adds squares of their scores to the linear part.",
+        help="For ordered columns: 2 adds squares of their scores to the linear part.",
         metavar="K", panel=READING,
     ),
     Parameter(

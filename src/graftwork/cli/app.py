@@ -30,11 +30,11 @@ from graftwork.cli.interrupts import Aborted, Interrupts
 from graftwork.version import __version__
 
 _INTRO = (
-    "Learn sparse Markov networks from categorical data, and sparse chains that label "
-    "sequences, and use them.\n\n"
+    "Learn and use sparse Markov networks of categorical data, and sparse chain CRFs that label "
+    "sequences.\n\n"
     "Start with: graftwork learn mushroom (a data set that is part of the package). It learns a "
-    "network, says in words what it found, and writes the model, its edges and a picture to the "
-    "directory out."
+    "network, describes it in words, and writes the model, its edges and a picture to the folder "
+    "out."
 )
 
 _EXAMPLES = """Examples:

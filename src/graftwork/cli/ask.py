@@ -117,7 +117,7 @@ def score(
     memory: opt.Memory = None,
     workdir: opt.Workdir = None,
 ) -> None:
-    """Say how well a model predicts rows (NLPL and others), and whether its edges are true.
+    """Measure how well a model predicts rows (NLPL and others), and whether its edges are true.
 
     Missing cells, and texts that mean missing, are treated as in learning unless options say
     otherwise. Columns that are not variables of the model are not read. Rows that do not fit into
@@ -306,7 +306,7 @@ def show(
     ] = None,
     communities: opt.Communities = False,
 ) -> None:
-    """Describe a network (variables, edges) or a chain (labels, weights): how it was learned."""
+    """Describe a network (variables, edges) or a chain (labels, weights), and its learning."""
     from graftwork.cli.groups import read_groups
     from graftwork.estimators.centrality import communities_of
     from graftwork.exchange import load, read_info

@@ -98,7 +98,7 @@ def bootstrap(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Learn again from resamples of a table: which edges are sure, which centralities stable.
+    """Learn again from resamples of a table: which edges and centralities are stable.
 
     Limits apply to each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
     of its strength in all resamples, those with _if_edge of the resamples that have the edge),

@@ -79,7 +79,7 @@ def compare(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Run several methods on a table at one lambda; compare what they reach and what they take.
+    """Run several methods on a table at one lambda; compare their results and costs.
 
     Limits apply to each method. Files: comparison.csv (a line per method), rounds.csv (every
     round), comparison.txt, comparison.json and comparison.png (against time and counters).

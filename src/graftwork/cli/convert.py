@@ -58,7 +58,7 @@ def convert(
     from_: _From = None,
     to: _To = None,
 ) -> None:
-    """Write a model in another format, and say what is not in the new file."""
+    """Write a model in another format, and say what the new file cannot hold."""
     from graftwork.exchange import export, load, read_info
 
     model, info = load(source, from_), read_info(source, from_)

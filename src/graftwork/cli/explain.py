@@ -42,7 +42,7 @@ def explain(
     template: ModelTemplate = None,
     sep: own.Sep = None,
 ) -> None:
-    """Say for each token which features spoke for the predicted label, and for the runners-up."""
+    """Show for each token which features support the predicted label, and the runners-up."""
     from graftwork.report.explanation import write_explanations
 
     chain, _, made_by, width = chain_and_template(model, template)

@@ -53,7 +53,7 @@ def explore(
     ] = None,
     title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
 ) -> None:
-    """Write a page to look at what was learned in a browser: picture, tables, "what if".
+    """Write an interactive page for the browser: picture, tables, "what if".
 
     Networks, chains, bootstraps and comparisons of groups. The page is one HTML file with
     everything in it.

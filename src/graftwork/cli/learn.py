@@ -142,7 +142,7 @@ def learn(
         float | None,
         typer.Option(
             help="Share of the rows to test predictions on, by a second network learned from "
-            "the others; 0 for none. Of rows read in parts none unless given, and at most 100,000.",
+            "the others; 0 for none. For rows read in parts: 0 unless given, at most 100,000 rows.",
             min=0,
             max=0.9,
             show_default=str(HELD_OUT),

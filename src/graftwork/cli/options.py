@@ -457,8 +457,8 @@ MissingValues = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEXT",
-        help="A text that means missing, besides an empty cell, NA, nan, null and the like (with "
-        "--keep-missing in their place), or NAME:TEXT,TEXT for one column; repeat for more.",
+        help="A text that means missing, besides an empty cell, NA, nan, null and the like "
+        "(instead of these with --keep-missing), or NAME:TEXT,TEXT for one column. Repeatable.",
         rich_help_panel=READING,
     ),
 ]
@@ -483,7 +483,7 @@ KeepMissing = Annotated[
     bool,
     typer.Option(
         "--keep-missing",
-        help="No text means missing but those of --missing-values: NA and an empty cell are states "
+        help="Only the texts of --missing-values mean missing: NA and an empty cell are states "
         "like others.",
         rich_help_panel=READING,
     ),

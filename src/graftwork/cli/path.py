@@ -65,7 +65,7 @@ def path(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Go through lambdas from large to small; show every value tried, and which was chosen.
+    """Fit lambdas from large to small; show every value tried, and which one was chosen.
 
     Files: path.csv (one line per lambda, of the penalised fits), path.png, and model.gw: the
     network at the lambda chosen or, with --goal structure, that of the edges that tests keep.

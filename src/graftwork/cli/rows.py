@@ -87,7 +87,7 @@ def impute(
     missing_values: opt.MissingValues = None,
     sheet: opt.Sheet = None,
 ) -> None:
-    """Write a file again with its missing cells filled: the most probable states of each row.
+    """Fill the missing cells of a file with the most probable states of each row.
 
     Columns that are not variables of the model stay as they are.
     """
