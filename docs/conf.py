@@ -193,6 +193,7 @@ html_title = "graftwork"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"  # the page is that of the class
 html_copy_source = False
 html_theme_options = {
     "header_links_before_dropdown": 6,
