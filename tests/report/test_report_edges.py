@@ -2,6 +2,7 @@ import csv
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 import graftwork as gw
 from graftwork.models import PairwiseMRF, read_info
@@ -95,6 +96,11 @@ def mixed_rows(rows=2000):
     return {"many": many, "other": other, "few": few, "copy": copy}
 
 
+def lines_of(ax):
+    (lines,) = [each for each in ax.collections if isinstance(each, LineCollection)]
+    return lines
+
+
 def test_tables_of_different_sizes_are_ordered_and_drawn_by_what_they_explain(tmp_path):
     net = gw.MarkovNetwork(lam=0.02).fit(mixed_rows())
     pairs = [("many", "other"), ("few", "copy")]
@@ -108,9 +114,9 @@ def test_tables_of_different_sizes_are_ordered_and_drawn_by_what_they_explain(tm
     assert "Edges, by what they explain" in words
     assert f"few - copy  explains {first.explained:.1%}, strength {strengths[1]:.2f}" in words
     ax = gw.plot_network(net)
-    widths = ax.collections[0].get_linewidths()  # the widest is drawn last
-    ends = np.array(ax.collections[0].get_segments())
-    own = plot_network(net.graph_).collections[0]
+    drawn, own = lines_of(ax), lines_of(plot_network(net.graph_))
+    widths = drawn.get_linewidths()  # the widest is drawn last
+    ends = np.array(drawn.get_segments())
     assert np.allclose(own.get_linewidths(), widths)
     assert np.allclose(np.array(own.get_segments()), ends)
     assert "explain more of their variables" in " ".join(text.get_text() for text in ax.texts)

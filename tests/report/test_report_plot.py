@@ -4,6 +4,7 @@ import matplotlib
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from graftwork.errors import DataError
@@ -184,7 +185,8 @@ def test_edges_are_bent_round_nodes():
 
 
 def drawn_lines(ax):
-    return [path.vertices for path in ax.collections[-1].get_paths()]
+    (lines,) = [each for each in ax.collections if isinstance(each, LineCollection)]
+    return [path.vertices for path in lines.get_paths()]
 
 
 def test_pictures_show_an_edge_behind_a_node_beside_it():
