@@ -2,6 +2,8 @@
 
 python benchmarks/missing_seeds.py [variables] [rows] [states] [networks] [seeds] [percent...]
 
+With --missing impute cells are drawn and then count like observed ones.
+
 Each network (scale-free, at most two new edges a variable) is drawn once and learned with every
 seed from the same rows, of which a share of the cells is missing.
 """
@@ -71,6 +73,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
                           ("seeds", 5)):  # fmt: skip
         parser.add_argument(name, nargs="?", type=int, default=default)
     parser.add_argument("percent", nargs="*", type=float, default=[0, 5, 20])
+    parser.add_argument("--missing", choices=("available-case", "impute"), default="available-case")
     return parser.parse_args(arguments)
 
 
@@ -87,7 +90,7 @@ def main(chosen: argparse.Namespace) -> None:
             table = holes(made.data, percent / 100, k)
             seeds = chosen.seeds if percent else 1
             fits = [
-                gw.MarkovNetwork(missing="available-case", random_state=seed).fit(table)
+                gw.MarkovNetwork(missing=chosen.missing, random_state=seed).fit(table)
                 for seed in range(seeds)
             ]
             found.append(measure(truth, fits, n_pairs) | {"true": len(truth)})

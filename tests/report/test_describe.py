@@ -237,7 +237,7 @@ OTHERS = [
     (
         MissingCells("impute", 3, 2, 10, drawn=True),
         "3 cells are missing in 2 of 10 rows: their states were drawn from networks learned "
-        f"before. {ONE_DRAW}",
+        f"before. {ONE_DRAW.replace('of 3', 'of 8').replace('of 10', 'of 70')}",
     ),
     (
         LACKING,

@@ -238,11 +238,13 @@ def tying_text(tying: Tying) -> str:
     )
 
 
-_ONE_DRAW = (
-    "They are drawn once, so p-values depend on random_state: between seeds typically by a factor "
-    "of 3 with 5 % of the cells missing, of 10 with 20 %. Learn with several seeds, and rely on "
-    "those edges near the limit that most of them find."
-)
+def _one_draw(few: int, many: int) -> str:
+    """Return by what factors p-values of two seeds typically differ (docs/missing.md)."""
+    return (
+        "They are drawn once, so p-values depend on random_state: between seeds typically by a "
+        f"factor of {few} with 5 % of the cells missing, of {many} with 20 %. Learn with several "
+        "seeds, and rely on those edges near the limit that most of them find."
+    )
 
 
 @describe.register
@@ -264,11 +266,11 @@ def missing_text(missing: MissingCells) -> str:
     if missing.policy == "state":
         return f"{where}: missing is a state of its own, {MISSING_STATE}."
     if missing.policy == "impute" and missing.drawn:
-        return f"{where}: their states were drawn from networks learned before. {_ONE_DRAW}"
+        return f"{where}: their states were drawn from networks learned before. {_one_draw(8, 70)}"
     neighbour, more = "its average", ""
     if missing.drawn:
         neighbour = "a state drawn from the network given the rest of its row"
-        more = f" {_ONE_DRAW}"
+        more = f" {_one_draw(3, 10)}"
     return (
         f"{where}: the observed cells of these rows are learned from, and a missing neighbour "
         f"counts as {neighbour}.{more}"
