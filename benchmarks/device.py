@@ -334,7 +334,7 @@ def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> N
     written = some * len(hubs) * 4 * width
     groups = sum(-(-int(d) // listed.together) for d in degrees[hubs])
     moments = torch.randn(3000, 2, 10, 2**14, device=device)
-    firsts, seconds = torch.randint(0, 3000, (2, 20_000), device=device)
+    ends = torch.randint(0, 3000, (2, 20_000), device=device)
     sums = torch.zeros(20_000, 10, 10, dtype=torch.float64, device=device)
     jobs = {
         "states of all variables": (lambda: counting.count_states(held, table), n * rows, 0),
@@ -359,7 +359,7 @@ def floors(potentials: Potentials, table: Table, device: Any, notes: Notes) -> N
             lambda: lines.indicators(chunk.codes, torch.int8), some * (n + lines.count), 0,
         ),
         "variances of 20,000 pairs in 16,384 rows": (
-            lambda: kernels.add_products(moments, moments, firsts, seconds, sums),
+            lambda: kernels.add_products(moments, moments, ends[0], ends[1], sums),
             20_000 * 2**14 * 4 * 40, 0,
         ),
         "all pairs (bytes)": (

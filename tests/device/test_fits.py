@@ -50,6 +50,18 @@ def test_networks_are_the_same(cpu_tensors, options, weights):
         assert np.allclose(first.log_p, second.log_p, rtol=1e-4)
 
 
+def test_bounds_of_scores_lead_to_the_same_network(cpu_tensors, monkeypatch):
+    rows = np.random.default_rng(3).integers(0, 2, (300, 40))
+    rows[:, 1::2] ^= rows[:, ::2] & (np.random.default_rng(4).random((300, 20)) < 0.7)
+    fit = gw.MarkovNetwork(device="cuda", n_jobs=1, lam=0.05, method="working-set").fit
+    one = fit(rows)
+    monkeypatch.setattr("graftwork.grafting.state.ANEW", 0)
+    other = fit(rows)
+    assert set(one.model_.edges) == set(other.model_.edges)
+    assert one.certificate_.converged
+    assert other.certificate_.objective == pytest.approx(one.certificate_.objective, abs=1e-9)
+
+
 @pytest.mark.parametrize("missing", ["state", "available-case"])
 def test_rows_with_missing_cells_are_summed_here(cpu_tensors, missing):
     rows = [
