@@ -10,13 +10,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
+import worker_functions as work
 
 from graftwork.cli import memory as free
 from graftwork.cli import parts
+from graftwork.cli.engines import HeldProcesses
 from graftwork.cli.interrupts import Interrupts
 from graftwork.cli.progress import Bar, Lines
 from graftwork.models import load, read_info
@@ -437,6 +441,23 @@ def test_interrupts_wait_for_the_end_of_a_block():
                 interrupted()
             assert done
             interrupts.deliver()  # once is enough
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_interrupts_reach_who_waits_for_processes():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts, HeldProcesses(2, interrupts) as engine:
+            handles = engine.place([partial(int, text) for text in "12345678"])
+            soon = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            soon.start()
+            began = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                engine.total(handles, work.nap, 1)
+            assert time.monotonic() - began < 2
+            assert interrupts.seen
+            assert engine.total(handles, work.same) == 36
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -148,6 +148,27 @@ def test_other_budgets(budget, stop):
     assert not outcome.certificate.converged
 
 
+def test_nothing_is_evaluated_when_the_time_is_up(monkeypatch):
+    """One evaluation may take seconds, and a network without its zeros is no other network."""
+    _, problem = make(21, "pseudo", "group-l1", 0.08, 0.0, False)
+    at_the_end = []
+
+    def late(log):
+        if not at_the_end and log.steps_since_round < 3:
+            return False
+        at_the_end.append(problem.objective.evaluations)
+        return True
+
+    monkeypatch.setattr("graftwork.grafting.trace.RunLog.late", late)
+    outcome = graft(problem, PATHS["full"], budget=Budget(max_seconds=1))
+    assert outcome.certificate.stop == "seconds"
+    assert 0 < outcome.certificate.n_edges < problem.space.size
+    assert problem.objective.evaluations == at_the_end[0]
+    monkeypatch.undo()
+    again = problem.objective.at(outcome.potentials)
+    assert outcome.certificate.loss == pytest.approx(again.value, abs=1e-12)
+
+
 class Interrupting:
     """An observer that presses Ctrl-C."""
 

@@ -34,6 +34,19 @@ def test_strongest_edge_comes_first(model):
     assert [r.strength for r in records] == [model.strength("a", "c"), model.strength("a", "b")]
 
 
+def test_the_numbers_are_the_networks_own(model):
+    potentials = model.potentials
+    ordered = PairwiseMRF.from_flat(
+        model.names, [*model.states.values()], potentials, scores={"b": [0.0, 1.0, 4.0]}
+    )
+    for record in edge_table(ordered):
+        ends = record.first, record.second
+        assert record.strength == ordered.strength(*ends)
+        assert record.weight == pytest.approx(ordered.weight(*ends), abs=0, nan_ok=True)
+        assert record.linear_share == pytest.approx(ordered.linear_share(*ends), abs=0, nan_ok=True)
+    assert [r.first for r in edge_table(ordered, top=1)] == ["a"]
+
+
 def test_states_keep_their_types_and_ties_take_the_last(model):
     record = edge_table(model)[0]
     assert record.together == Association(1, True, 2.5)

@@ -134,15 +134,8 @@ def test_ctrl_c_is_obeyed(name, place, record_property):
     assert not late, f"seconds from Ctrl-C to the end, by when it was sent: {late}"
 
 
-#: What goes on for longer: all pairs at once, and rows in processes (docs/reliability.md).
-LATE = pytest.mark.xfail(reason="ends 4 to 7 s after the limit", strict=False)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=LATE) if name in ("full", "processes") else name for name in LIMITED],
-)
+@pytest.mark.parametrize("name", LIMITED)
 def test_a_limit_on_time_is_kept(name, place):
     """The process ends within what starting, reading and writing take, the limit, and 2 s."""
     words, limit = COMMANDS[name], 4.0

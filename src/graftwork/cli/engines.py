@@ -64,15 +64,19 @@ def _look(watch: Watch, part: int, parts: int, handle: Handle) -> Any:
 
 
 class HeldProcesses(Processes):
-    """Processes that an interrupt reaches between two questions only."""
+    """Processes that an interrupt reaches while they are waited for only."""
 
     def __init__(self, n_workers: int | None, interrupts: Interrupts) -> None:
         self._interrupts = interrupts
         super().__init__(n_workers)
 
-    def _ask(self, asked: Any) -> Any:
+    def _send(self, worker: Any, job: bytes) -> None:
         with self._interrupts.held():
-            return super()._ask(asked)
+            super()._send(worker, job)
+
+    def _answer(self, worker: Any, job: bytes) -> tuple[Any, Any]:
+        with self._interrupts.held():
+            return super()._answer(worker, job)
 
     def _start(self, worker: Any) -> None:
         with unseen_by_children():

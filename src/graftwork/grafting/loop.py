@@ -351,15 +351,18 @@ class _Run:
     def _stop_early(self) -> None:
         """Solve what is active to the tolerance, and look again at pairs that cost little.
 
-        When the time is up there is none for either.
+        When the time is up there is none for either, nor to evaluate a network without its zeros.
         """
         state = self.state
         state.accuracy = self.tolerance
-        unsolved = state.solution.residual > self.tolerance
+        unsolved = state.solution.residual > self.tolerance and self.stop != "seconds"
         if unsolved:
             state.improve(self.tolerance, None)
-        _, gone = self._clear_up()
-        state.evaluate()
+        if self.stop == "seconds":
+            gone = len(state.prune(final=True))
+        else:
+            _, gone = self._clear_up()
+            state.evaluate()
         if unsolved or gone:
             state.record(0, gone)
         state.choice = NOTHING_SEEN

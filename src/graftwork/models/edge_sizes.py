@@ -74,8 +74,10 @@ def linear_share(table: Floats, first: Floats | None, second: Floats | None) -> 
     1.0
     """
     ordered = [x if x is not None and len(x) > 2 else None for x in (first, second)]
+    if all(x is None for x in ordered):
+        return float("nan")
     whole = strength(table) ** 2
-    if all(x is None for x in ordered) or not 0.0 < whole < float("inf"):
+    if not 0.0 < whole < float("inf"):
         return float("nan")
     left = table - table.mean(axis=1, keepdims=True)
     for x in ordered:

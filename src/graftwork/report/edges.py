@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -210,30 +210,30 @@ def edge_table(
     sizes = shares if size == "explained" else strengths(model.potentials)
     order = np.argsort(-np.nan_to_num(sizes, nan=np.inf), kind="stable")
     order = order if top is None else order[: max(top, 0)]
-    listed, edges, found = [], model.edges, tests or {}
+    listed, edges, states, found = [], model.edges, model.states, tests or {}
+    seen = {
+        name: np.array([state not in skip.get(name, ()) for state in own], dtype=bool)
+        for name, own in states.items()
+    }
+    layout, numbers = model.potentials.layout, model.potentials.weights
+    measured = model.strengths, model.weights, model.linear_shares
     for k in order.tolist():
         a, b = edges[k]
-        record = _record(model, a, b, skip, found.get((a, b), untested))
-        listed.append(replace(record, explained=float(shares[k])))
+        centred, allowed = double_centred(layout.table(numbers, k)), np.outer(seen[a], seen[b])
+        strength, weight, linear_share = (float(each[k]) for each in measured)
+        record = EdgeRecord(
+            a,
+            b,
+            strength,
+            _largest(centred, allowed, +1.0, states[a], states[b]),
+            _largest(centred, allowed, -1.0, states[a], states[b]),
+            weight=weight,
+            explained=float(shares[k]),
+            linear_share=linear_share,
+            **found.get((a, b), untested)._asdict(),
+        )
+        listed.append(record)
     return listed
-
-
-def _record(model: PairwiseMRF, a: Any, b: Any, unseen: Unseen, test: EdgeTest) -> EdgeRecord:
-    states = model.states
-    centred = double_centred(model.table(a, b))
-    rows = np.array([state not in unseen.get(a, ()) for state in states[a]], dtype=bool)
-    columns = np.array([state not in unseen.get(b, ()) for state in states[b]], dtype=bool)
-    allowed = np.outer(rows, columns)
-    return EdgeRecord(
-        a,
-        b,
-        model.strength(a, b),
-        _largest(centred, allowed, +1.0, states[a], states[b]),
-        _largest(centred, allowed, -1.0, states[a], states[b]),
-        weight=model.weight(a, b),
-        linear_share=model.linear_share(a, b),
-        **test._asdict(),
-    )
 
 
 def double_centred(table: Floats) -> Floats:

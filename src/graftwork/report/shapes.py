@@ -68,7 +68,7 @@ def shape_text(model: PairwiseMRF, info: Mapping[str, Any] | None = None) -> str
     told = info or {}
     tested = told.get("shapes_tested")
     n_tested = tested if isinstance(tested, int) else None
-    shares = {edge: model.linear_share(*edge) for edge in model.edges}
+    shares = dict(zip(model.edges, model.linear_shares.tolist(), strict=True))
     ordered = [edge for edge, share in shares.items() if not np.isnan(share)]
     curved = [edge for edge in ordered if is_curved(shares[edge])]
     if not ordered and n_tested is None:

@@ -174,16 +174,15 @@ def describe_network(
     The only edge
       a - b  strength 1.00, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
-    records = edge_table(model, unseen=unseen, tests=tests, explained=explained)
-    if not records or top < 1:
+    shown = edge_table(model, unseen=unseen, tests=tests, explained=explained, top=top)
+    if not shown:
         return ""
-    shown = records[:top]
     mixed = sized_by(model, explained) == "explained"
     some, every = "Strongest edges", "Edges, strongest first"
     if mixed:
         some, every = "Edges that explain most", "Edges, by what they explain"
-    title = some if len(records) > len(shown) else every
-    if len(records) == 1:
+    title = some if model.n_edges > len(shown) else every
+    if model.n_edges == 1:
         title = "The only edge"
     lines = (describe_edge(record, meanings, explains=mixed) for record in shown)
     return "\n".join([title, *(wrap(line, hang=4) for line in lines)])

@@ -173,6 +173,31 @@ def test_interrupted_engines_go_on(which, request, interrupt):
     assert np.array_equal(engine.total(handles, work.same), before)
 
 
+def test_interrupted_processes_keep_what_they_hold_and_do_not_finish(interrupt):
+    with Processes(2) as engine:
+        handles, pids = place_numbers(engine, 40), engine.pids
+        before = engine.total(handles, work.same)
+        for _ in range(2):
+            interrupt(0.2)
+            with pytest.raises(KeyboardInterrupt):
+                engine.total(handles, work.nap, 0.3)  # six seconds
+            began = time.monotonic()
+            assert np.array_equal(engine.total(handles, work.same), before)
+            assert time.monotonic() - began < 2
+        assert engine.pids == pids
+
+
+def test_processes_that_are_killed_after_an_interrupt_are_replaced(interrupt):
+    with Processes(2) as engine:
+        handles = place_numbers(engine, 4)
+        before = engine.total(handles, work.same)
+        interrupt(0.2)
+        with pytest.raises(KeyboardInterrupt):
+            engine.total(handles, work.nap, 0.3)
+        os.kill(engine.pids[0], signal.SIGKILL)
+        assert np.array_equal(engine.total(handles, work.same), before)
+
+
 def alive(number):
     try:
         os.kill(number, 0)

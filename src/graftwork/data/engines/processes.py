@@ -19,8 +19,10 @@ from graftwork.kernels.threads import count_threads, one_blas_thread
 
 # A process that ended is replaced this often.
 MOST_DEATHS = 20
-# Seconds that a process has to end by itself.
+# Seconds that a process has to end by itself, or what it is at.
 PATIENCE = 2.0
+# What ends a job before it is done.
+_RECALL = b""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class _Worker:
     ----------
     process, pipe
         None where it must be started (again).
+    owing, recalled : bool
+        Whether an answer is still to come, that of a job that was recalled.
     log : dict
         By the number of each object how it was made: a kind, the number of what it was made of,
         and so on.
@@ -48,6 +52,8 @@ class _Worker:
 
     process: Any = None
     pipe: Connection | None = None
+    owing: bool = False
+    recalled: bool = False
     log: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     live: weakref.WeakValueDictionary[int, _Place] = field(
         default_factory=weakref.WeakValueDictionary
@@ -66,6 +72,29 @@ class _Worker:
         self.log = {number: job for number, job in self.log.items() if number in needed}
         return gone
 
+    def recall(self) -> None:
+        """End what the process is at: what it answers is thrown away before it is asked again."""
+        assert self.pipe is not None
+        try:
+            self.pipe.send_bytes(_RECALL)
+        except OSError:  # it has ended
+            return
+        self.owing, self.recalled = False, True
+
+    def settle(self) -> None:
+        """Throw away the answer to a recalled job; end the process if that is late."""
+        try:
+            if self.pipe is None or not self.recalled:
+                return
+            if self.pipe.poll(PATIENCE):
+                self.pipe.recv_bytes()
+                self.recalled = False
+        except (EOFError, OSError):
+            pass
+        finally:
+            if self.recalled:
+                self.stop()
+
     def stop(self) -> None:
         """End the process."""
         if self.pipe is not None:
@@ -77,6 +106,7 @@ class _Worker:
                 self.process.kill()
                 self.process.join()
         self.process = self.pipe = None
+        self.owing = self.recalled = False
 
 
 class Processes:
@@ -190,29 +220,32 @@ class Processes:
         jobs = {
             worker: pickle.dumps((*job, worker.forgotten()), 5) for worker, job in asked.items()
         }
-        waiting, found, errors = set(jobs), {}, []
+        found, errors = {}, []
         try:
             for worker, job in jobs.items():
                 self._send(worker, job)
+            _wait(list(jobs))
             for worker, job in jobs.items():
                 failed, found[worker] = self._answer(worker, job)
-                waiting.discard(worker)
                 if failed is not None:
                     errors.append((failed, found[worker]))
         except BaseException:
-            for worker in waiting:  # answers that nobody waits for would be taken for others
-                worker.stop()
+            for worker in jobs:
+                if worker.owing:  # an answer that nobody waits for would be taken for another
+                    worker.stop()
             raise
         if errors:
             raise _noted(*errors[0])
         return found
 
     def _send(self, worker: _Worker, job: bytes) -> None:
+        worker.settle()
         while True:
             if worker.pipe is None:
                 self._restore(worker)
             try:
                 assert worker.pipe is not None
+                worker.owing = True
                 worker.pipe.send_bytes(job)
             except OSError:
                 self._died(worker)
@@ -228,6 +261,7 @@ class Processes:
                 self._died(worker)
                 self._send(worker, job)
             else:
+                worker.owing = False
                 return failed, result
 
     def _died(self, worker: _Worker) -> None:
@@ -275,6 +309,18 @@ def _stop(workers: list[_Worker]) -> None:
         worker.stop()
 
 
+def _wait(workers: list[_Worker]) -> None:
+    """Wait until processes have answered, or ended; who is interrupted waits no longer."""
+    try:
+        for worker in workers:
+            assert worker.pipe is not None
+            worker.pipe.poll(None)
+    except BaseException:
+        for worker in workers:
+            worker.recall()
+        raise
+
+
 def _noted(error: BaseException, text: str) -> BaseException:
     """Return what went wrong in a process; what is not ours says where."""
     if not isinstance(error, GraftworkError):
@@ -292,8 +338,10 @@ def _work(pipe: Connection) -> None:
                 job = pipe.recv_bytes()
             except (EOFError, OSError):
                 return
+            if job == _RECALL:  # it was done already
+                continue
             try:
-                answer = pickle.dumps((None, _run(objects, *pickle.loads(job))), 5)
+                answer = pickle.dumps((None, _run(pipe, objects, *pickle.loads(job))), 5)
             except BaseException as error:
                 answer = _failure(error)
             del job
@@ -314,19 +362,29 @@ def _failure(error: BaseException) -> bytes:
     return answer
 
 
-def _run(objects: dict[int, Any], kind: str, *rest: Any) -> Any:
+def _run(pipe: Connection, objects: dict[int, Any], kind: str, *rest: Any) -> Any:
     *job, gone = rest
     for number in gone:
         objects.pop(number, None)
     if kind == "make":
         for number, one in job[0].items():
+            _go_on(pipe)
             objects[number] = _made(objects, *one)
         return None
     function, arguments, add = pickle.loads(job[0])
-    return [
-        sum_run((function(objects[number], *arguments) for number in numbers), first, add)
-        for first, numbers in job[1]
-    ]
+
+    def result(number: int) -> Any:
+        _go_on(pipe)
+        return function(objects[number], *arguments)
+
+    return [sum_run(map(result, numbers), first, add) for first, numbers in job[1]]
+
+
+def _go_on(pipe: Connection) -> None:
+    """Raise an error if nobody waits for the answer any more."""
+    if pipe.poll():
+        pipe.recv_bytes()
+        raise GraftworkError("nobody waits for this any more.")
 
 
 def _made(objects: dict[int, Any], kind: str, source: int | None, *how: Any) -> Any:
