@@ -125,15 +125,23 @@ def same_chain(one_folder, other_folder):
     assert found[0][1] == found[1][1]
 
 
+#: Rows, columns and states, and further words, such that a command takes from six seconds on.
+LONG, SHORT = (30_000, 48, 4), (4_000, 12, 3)
+MORE = {"bootstrap": ["--n", "60"], "compare-groups": ["--permutations", "300"]}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [*WORDS, "crf"])
 def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     """Killed five times whenever it happens to be, the same command ends as a quiet run does."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng([7, len(command)])
-    table = rng.integers(0, 3, (4000, 12))
-    table[:, 1:] = np.where(rng.random((4000, 11)) < 0.5, table[:, :-1], table[:, 1:])
-    lines = [",".join("abcdefghijkl"), *(",".join(map(str, row)) for row in table.tolist())]
+    rng = np.random.default_rng([int(os.environ.get("GRAFTWORK_KILLS_SEED", "7")), len(command)])
+    rows, columns, states = LONG if command in ("learn", "path") else SHORT
+    table = rng.integers(0, states, (rows, columns))
+    drawn = rng.random((rows, columns - 1)) < 0.5
+    table[:, 1:] = np.where(drawn, table[:, :-1], table[:, 1:])
+    names = [chr(ord("a") + k % 26) * (1 + k // 26) for k in range(columns)]
+    lines = [",".join(names), *(",".join(map(str, row)) for row in table.tolist())]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     if command == "crf":
         words = [
@@ -146,13 +154,13 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
             "--out",
         ]
     else:
-        words = [command, "t.csv", *WORDS[command], "--out"]
+        words = [command, "t.csv", *WORDS[command], *MORE.get(command, []), "--out"]
     assert main([*words, "quiet"]) == 0
     program = (
         "import sys; from graftwork import journal; from graftwork.cli import main; "
         "journal.PAUSE = 0.1; sys.exit(main())"
     )
-    kills = 0
+    kills = had_progress = 0
     for wait in rng.uniform(1.5, 8.0, 40):
         process = subprocess.Popen(
             [sys.executable, "-c", program, *words, "out"], cwd=tmp_path,
@@ -167,9 +175,11 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
             process.kill()
             process.wait()
             kills += 1
+            had_progress += (tmp_path / "out" / "progress.gwp").exists()
             if kills == 5:
                 break
-    assert kills
+    print(f"{command}: killed {kills} times, {had_progress} of them with progress kept")
+    assert had_progress
     assert main([*words, "out"]) == 0
     assert [path.name for path in (tmp_path / "out").glob("progress*")] == []
     (same_chain if command == "crf" else same_numbers)(tmp_path / "quiet", tmp_path / "out")
