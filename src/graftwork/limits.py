@@ -120,5 +120,7 @@ def is_archive(file: Path) -> bool:
     >>> is_archive(Path("/dev/null"))
     False
     """
+    if not file.is_file():  # what is read from a pipe is gone
+        return False
     with file.open("rb") as raw:
         return raw.read(2) == b"PK"

@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, Literal, Protocol, get_args
 
 from graftwork.errors import ParameterError
+from graftwork.settings import FINEST, LARGEST
 
 Loss = Literal["pseudolikelihood", "likelihood"]
 Goal = Literal["structure", "prediction"]
@@ -378,8 +379,9 @@ PARAMETERS: tuple[Parameter, ...] = (
         metavar="SIZE", panel=LIMITS,
     ),
     Parameter(
-        "tol", 1e-6, Number(above=0), "float",
-        "Accuracy of the optimum, in the units of lam (differences of probabilities).",
+        "tol", 1e-6, Number(above=FINEST), "float",
+        """Accuracy of the optimum, in the units of lam (differences of probabilities); above 1e-15,
+        as sums over rows are no more accurate.""",
         help="Accuracy of the certificate.",
     ),
     Parameter(
@@ -595,6 +597,10 @@ def number(
         result = float(value)
     except (TypeError, ValueError):
         raise ParameterError(refusal) from None
+    except OverflowError:
+        result = math.inf
+    if LARGEST < result < math.inf or (result == math.inf and isinstance(value, Integral)):
+        raise ParameterError(f"{parameter} must be {kind} of at most {LARGEST:g}.")
     outside = result <= low if above else result < low
     if not math.isfinite(result) or outside or (whole and result != int(result)):
         raise ParameterError(refusal)

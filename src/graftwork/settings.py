@@ -6,6 +6,11 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+#: No number may be larger: squares and products of two are numbers, too.
+LARGEST = 1e100
+#: Nothing is solved closer than this: sums over rows are no more accurate.
+FINEST = 1e-15
+
 
 def check_whole(name: str, value: Any, least: int) -> None:
     """Refuse what is not a whole number of at least ``least``.
@@ -33,6 +38,6 @@ def check_amount(name: str, value: Any) -> None:
     ...
     ValueError: epsilon must be a finite number of at least 0, got -1.0
     """
-    fits = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not fits or float(value) < 0:
+    fits = isinstance(value, Real) and not isinstance(value, bool)
+    if not fits or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")

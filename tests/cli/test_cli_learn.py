@@ -1,4 +1,6 @@
 import json
+import os
+import subprocess
 import warnings
 
 import numpy as np
@@ -46,6 +48,26 @@ def test_learned_model_scores_its_own_file(graftwork, chain_csv, tmp_path):
     assert "chain.csv, 300 rows" in shown
     assert "on 30 rows of a network learned from 270 others" in " ".join(shown.split())
     assert "Optimal within" in shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+@pytest.mark.parametrize(
+    "words", [["learn", "--no-plot", *FAST], ["bootstrap", "--n", "2", "--jobs", "1"], ["score"]]
+)
+def test_rows_may_come_through_a_pipe(start, graftwork, chain_csv, tmp_path, words):
+    """A pipe gives its bytes once: nobody may look at its beginning."""
+    assert graftwork("learn", chain_csv, "--out", tmp_path / "m", "--no-plot", *FAST).code == 0
+    command, *more = words
+    first = [tmp_path / "m" / "model.gw"] if command == "score" else []
+    more += [] if command == "score" else ["--out", "out"]
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("-", "/dev/stdin", "pipe"):
+        process = start(command, *first, name, *more, cwd=tmp_path, stdin=subprocess.PIPE)
+        if name == "pipe":
+            (tmp_path / "pipe").write_text(chain_csv.read_text())
+        said, err = process.communicate("" if name == "pipe" else chain_csv.read_text(), timeout=60)
+        assert process.returncode == 0, err
+        assert "300" in said + err
 
 
 def test_strings_stay_strings(graftwork, chain_csv, tmp_path):

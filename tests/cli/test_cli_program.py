@@ -91,6 +91,19 @@ def test_python_m_graftwork_is_the_program():
     assert done.stdout == f"graftwork {__version__}\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell")
+def test_closed_streams_are_no_error(model_file):
+    """Of a daemon, say: Python then has no stream at all."""
+    words = f"{sys.executable} -c 'from graftwork.cli.app import program; exit(program())'"
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        done = subprocess.run(
+            f"{words} show {model_file} {closed}", shell=True, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+
+
 def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
     process = start("learn", chain_csv, "--lam", "0.02", "--no-plot", cwd=tmp_path)
     out, err = process.communicate(timeout=120)

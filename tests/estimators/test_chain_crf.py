@@ -731,7 +731,7 @@ WRONG = [
     ({"max_features": -1}, "max_features must be a whole number of at least 0"),
     ({"max_seconds": "a"}, "max_seconds must be a number"),
     ({"max_iter": 1.5}, "max_iter must be a whole number"),
-    ({"tol": 0}, "tol must be a number greater than 0"),
+    ({"tol": 0}, "tol must be a number greater than 1e-15"),
     ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
     ({"n_jobs": True}, "n_jobs must be a whole number other than 0"),
     ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0"),

@@ -18,6 +18,7 @@ from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
 from graftwork.recipes.grafting import grafting
+from graftwork.settings import LARGEST
 
 
 def waits_for_array_api(estimator):
@@ -203,6 +204,12 @@ def test_columns_are_found_by_name(frame):
         ({"lam": None}, "lam must be"),
         ({"l2": -0.1}, "l2 must be"),
         ({"tol": 0.0}, "tol must be"),
+        ({"tol": 1e-300}, "tol must be a number greater than 1e-15"),
+        ({"lam": 10**400}, "lam must be a number of at most 1e.100"),
+        ({"lam": 1e200}, "lam must be a number of at most 1e.100"),
+        ({"unary": 1e200}, "unary must be a number of at most 1e.100"),
+        ({"knowledge": {"penalty_weights": {("sky", "wet"): 1e200}}}, "to 1e.100, or infinity"),
+        ({"knowledge": {"penalty_weights": {("sky", "wet"): 10**400}}}, "to 1e.100, or infinity"),
         ({"method_options": {"alpha": 2.0}}, "alpha must"),
         ({"max_edges": -1}, "max_edges must be"),
         ({"max_edges": 1.5}, "max_edges must be"),
@@ -220,6 +227,18 @@ def test_columns_are_found_by_name(frame):
 def test_bad_parameters_get_one_sentence(frame, options, words):
     with pytest.raises(ParameterError, match=words):
         gw.MarkovNetwork(**gather(options)).fit(frame)
+
+
+@pytest.mark.parametrize("penalty", ["group-l1", "l1", "l2", "elastic-net"])
+def test_the_largest_numbers_give_finite_weights(frame, penalty):
+    """pytest turns a raw warning of numpy into an error."""
+    most = {"lam": LARGEST, "l2": LARGEST, "unary": LARGEST}
+    for own in ({"lam": LARGEST}, most, {"lam": 0.01, "unary": LARGEST}):
+        for factor in (1.0, LARGEST):
+            given = gather({"penalty": penalty, **own})
+            given["knowledge"] = {"penalty_weights": {tuple(frame.columns[:2]): factor}}
+            net = gw.MarkovNetwork(**given).fit(frame)
+            assert np.isfinite(net.model_.potentials.weights).all()
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,7 @@ WRONG = {
     "no variables": ({"states": {}}, "at least one variable"),
     "nan": ({"states": AB, "unary": {"a": [0, np.nan]}}, "NaN"),
     "+inf": ({"states": AB, "pairwise": {("a", "b"): np.full((2, 3), np.inf)}}, r"\+inf"),
+    "too large": ({"states": AB, "unary": {"a": [1e300, -1e300]}}, r"beyond 1e.100"),
     "not numbers": ({"states": AB, "unary": {"a": ["p", "q"]}}, "not a table of numbers"),
     "not a dict": ({"states": AB, "unary": [0, 0]}, "must be a dict"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -147,6 +148,9 @@ def program() -> int:
     again at the end, took a fifth of the time of a small problem.
     """
     gc.set_threshold(100_000, 50, 100)
+    for name in ("stdout", "stderr"):  # None where whoever called closed them
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until the end
     try:
         return main()
     finally:

@@ -203,7 +203,7 @@ def _option(parameter: Parameter) -> Any:
         kind: Any = Literal[check.names]
     elif isinstance(check, Number):
         kind = int if check.whole else float
-        limits = {"min": check.low if check.above is None else check.above}
+        limits = {"min": check.low if check.above is None else 0.0}
     else:
         kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
     listed = parameter.within == "knowledge" and parameter.name != "penalty_weights"

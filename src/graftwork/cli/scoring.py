@@ -50,7 +50,7 @@ def rows_to_score(
     if why is None and not asks_for_parts(data, how):
         table = read_for(
             model,
-            Path(data[0]),
+            opt.file_or_stdin(Path(data[0])),
             gaps=gaps,
             missing_values=texts,
             sheet=reading.sheet,

@@ -15,6 +15,7 @@ Both are int64 in version 1 and float64, sums of weights, in version 2.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -89,6 +90,8 @@ def is_counts_file(path: Path) -> bool:
     >>> is_counts_file("no such file")
     False
     """
+    if not os.path.isfile(path):  # what is read from a pipe is gone
+        return False
     try:
         with open(path, "rb") as file:
             start = file.read(30 + len(HEADER))

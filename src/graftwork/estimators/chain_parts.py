@@ -22,6 +22,7 @@ from graftwork.objectives.chains.likelihood import ChainLikelihood
 from graftwork.parameters import check_jobs, known, number
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
+from graftwork.settings import FINEST
 
 if TYPE_CHECKING:
     from graftwork.estimators.chain_crf import ChainCRF
@@ -55,7 +56,7 @@ def check_parameters(crf: ChainCRF) -> None:
         if getattr(crf, name) is not None:
             number(name, getattr(crf, name), 0, whole=whole)
     if crf.tol is not None:
-        number("tol", crf.tol, 0.0, above=True)
+        number("tol", crf.tol, FINEST, above=True)
     check_jobs(crf.n_jobs)
     chain_recipe(crf, 1)
 

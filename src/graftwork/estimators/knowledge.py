@@ -20,6 +20,7 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import find, number
 from graftwork.parameters import known
+from graftwork.settings import LARGEST
 
 Names = tuple[Any, ...]
 
@@ -276,11 +277,11 @@ def _from_square(matrix: Floats, names: tuple[Any, ...]) -> PairFactors:
 
 
 def _factor(value: Any, pair: Any) -> float:
-    """Return a factor, or refuse what is no number from 0 to infinity."""
+    """Return a factor, or refuse what is no number from 0 to 1e100, nor infinity."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not number or not float(value) >= 0:
+    if not number or not (0 <= value <= LARGEST or value == np.inf):
         raise ParameterError(
-            f"{_NAME}: the factor of {pair!r} must be a number from 0 (not penalised) to infinity "
-            f"(never an edge), got {value!r}."
+            f"{_NAME}: the factor of {pair!r} must be a number from 0 (not penalised) to "
+            f"{LARGEST:g}, or infinity (never an edge), got {value!r}."
         )
     return float(value)

@@ -11,6 +11,7 @@ from graftwork.data.bins import bin_of
 from graftwork.data.values import key, listing, plain, suggestion
 from graftwork.errors import DataError
 from graftwork.inference.layout import Floats, Ints, Layout
+from graftwork.settings import LARGEST
 
 Index = dict[Any, int]
 
@@ -112,6 +113,8 @@ def check_table(values: Any, shape: tuple[int, ...], what: str) -> Floats:
         raise DataError(f"{what} holds NaN; log-potentials are numbers, or -inf for impossible.")
     if (table == np.inf).any():
         raise DataError(f"{what} holds +inf; only -inf (impossible) is allowed.")
+    if (np.abs(table, where=table > -np.inf, out=np.zeros(shape)) > LARGEST).any():
+        raise DataError(f"{what} holds a number beyond {LARGEST:g}, the largest log-potential.")
     return table
 
 

@@ -44,7 +44,7 @@ class GroupL1:
         norms, lam, l2 = blocks.norms(weights), *self._strengths(blocks)
         curvature = blocks.by_group(curvature)
         threshold = lam * blocks.scale / curvature
-        shrink = np.maximum(0.0, 1.0 - threshold / np.maximum(norms, 1e-300))
+        shrink = np.maximum(0.0, 1.0 - threshold / np.maximum(norms, 1e-200))
         return blocks.times(weights, shrink / (1.0 + 2.0 * l2 / curvature))
 
     def shrinkage(self, blocks: Blocks) -> tuple[Floats, Floats]:
@@ -72,7 +72,7 @@ class GroupL1:
         if not lam.any():  # no norm is asked for
             return 2.0 * l2, np.zeros(len(lam), dtype=bool)
         norms = blocks.norms(weights)
-        pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-300), 0.0) + 2.0 * l2
+        pull = np.where(norms > 0, lam * blocks.scale / np.maximum(norms, 1e-200), 0.0) + 2.0 * l2
         return pull, (lam != 0) & ~(norms > 0)
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:

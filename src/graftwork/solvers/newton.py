@@ -140,5 +140,5 @@ def _bend(problem: Composite, weights: Floats, orthant: Floats) -> Floats:
     blocks, penalty = problem.blocks, problem.penalty
     squares = blocks.spread(blocks.weigh(2.0 * penalty.unary_l2, 2.0 * penalty.l2))
     slope, _ = penalty.slope(blocks, weights)
-    whole = np.abs(slope) / np.maximum(np.abs(weights), 1e-300)
+    whole = np.abs(slope) / np.maximum(np.abs(weights), 1e-200)
     return np.where(penalty.separable | (orthant != 0) | (weights == 0), squares, whole)
