@@ -103,8 +103,14 @@ def run_chunks(
     return [results[k] for k in range(len(chunks))]
 
 
+#: Work of at least this cost (about the look-ups in it) takes tens of milliseconds.
+LONG = 1e7
+
+
 def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
     """Return consecutive slices of about equal total cost, a few for each thread.
+
+    One thread has short work in one slice; between slices of long work it can be interrupted.
 
     Examples
     --------
@@ -112,7 +118,7 @@ def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
     [slice(0, 4, None)]
     """
     n_items = len(costs)
-    if n_threads <= 1 or n_items <= 1:
+    if n_items <= 1 or (n_threads <= 1 and costs.sum() < LONG):
         return [slice(0, n_items)] if n_items else []
     n_chunks = min(n_items, 16 * n_threads)
     ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n_chunks) / n_chunks) + 1
