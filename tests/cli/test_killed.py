@@ -161,7 +161,7 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
         "journal.PAUSE = 0.1; sys.exit(main())"
     )
     kills = had_progress = 0
-    for wait in rng.uniform(1.5, 8.0, 40):
+    for wait in rng.uniform(1.5, 12.0, 40):
         process = subprocess.Popen(
             [sys.executable, "-c", program, *words, "out"], cwd=tmp_path,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
