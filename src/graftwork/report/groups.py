@@ -84,7 +84,7 @@ def pair_tables(
     weight = f"weight_{found.groups[0]}"
     signed = [record for record in records if record[weight] == record[weight]]
     others = [record for record in records if record[weight] != record[weight]]
-    order = f"the surest differences first (* differs){shown_of(len(records), len(edges))}"
+    order = f"smallest p first (* differs){shown_of(len(records), len(edges))}"
     whole = "Pairs tested by whole tables" if signed else "Pairs tested"
     parts = [
         (f"Pairs tested with their signed weights, {order}", signed, _columns(found, "weight_")),
@@ -153,14 +153,17 @@ def _strength(found: GroupComparison) -> list[str]:
     """Return whether the sums of strengths are equal."""
     own = found.strength
     listed = [
-        f"{total:.2f} in {group} (standard error {error:.2f})"
+        f"{total:.2f} in group {group} (standard error {error:.2f})"
         for group, total, error in zip(found.groups, own.sums, own.errors, strict=True)
     ]
-    verdict = "differ" if own.p_value <= 0.05 else "do not differ significantly"
+    differ = own.p_value <= 0.05
+    verdict = "differ" if differ else "do not differ significantly"
     out = [
-        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. They {verdict} "
+        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. The sums {verdict} "
         f"(p = {probability(own.p_value)})."
     ]
+    if differ and len(found.pairs) and found.invariance > found.fdr:
+        out.append("A sum can differ though no single pair is shown to.")
     done = found.permutations
     if done is not None and done.n_done:
         out.append(f"By permutation: p = {probability(done.strength)}.")
@@ -196,7 +199,7 @@ def _remarks(found: GroupComparison) -> list[str]:
     if small:
         out.append(
             f"Too few rows for tables of this size in {', '.join(small)}: about "
-            f"{found.wanted:,} rows a group give a cell ten. Differences that were found may be "
+            f"{found.wanted:,} rows per group would put ten in each cell. Differences that were found may be "
             "relied on; weaker ones are missed"
             + (", and permutations are the safer test." if found.permutations is None else ".")
         )
