@@ -50,7 +50,7 @@ Methods = Annotated[
         "-m",
         metavar="NAME,NAME",
         help="Methods of learn, with commas, or all; NAME:OPTION=VALUE sets an option of one. By "
-        "default all for up to 10 variables; beyond, those that end soon: best-choice, first-hit "
+        "default all for up to 10 variables; with more variables, the fast ones: best-choice, first-hit "
         "and, for up to 64, edge-grafting and grafting-light.",
     ),
 ]

@@ -31,7 +31,7 @@ graftwork count north.csv --out north.gwc --drop id,comment --min-count 5
 graftwork count north.gwc south.gwc --out both.gwc --screen pairs.csv
 graftwork learn both.gwc --loss likelihood --lam 0.01
 
-Counts hold no rows, but small ones may still tell something about single people."""
+Counts hold no rows, but small ones may still reveal something about individuals."""
 
 _Files = Annotated[
     list[str],
@@ -56,7 +56,7 @@ _MinCount = Annotated[
     typer.Option(
         "--min-count",
         metavar="N",
-        help="Write nothing if a state, or a pair of states, is counted but fewer than N times.",
+        help="Write nothing if a state, or a pair of states, occurs, but fewer than N times.",
         min=0,
     ),
 ]

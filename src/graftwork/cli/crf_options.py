@@ -104,7 +104,7 @@ Select = Annotated[
 Order = Annotated[
     int,
     typer.Option(
-        help="How many labels before it a label depends on: 1 or 2.",
+        help="How many preceding labels a label depends on: 1 or 2.",
         min=1,
         max=2,
         rich_help_panel=_LEARN,

@@ -65,7 +65,7 @@ def path(
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Fit lambdas from large to small; show every value tried, and which one was chosen.
+    """Fit networks for decreasing lambdas; show every value tried, and which one was chosen.
 
     Files: path.csv (one line per lambda, of the penalised fits), path.png, and model.gw: the
     network at the lambda chosen or, with --goal structure, that of the edges that tests keep.

@@ -59,7 +59,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation:
-    """Which features spoke for each label of a sequence, and how much.
+    """Which features supported each label of a sequence, and how much.
 
     The score of a label at a position is the sum of its contributions: the log of its probability,
     up to a constant, if all other positions are labelled as predicted. Probabilities are marginals,
