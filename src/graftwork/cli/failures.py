@@ -176,7 +176,8 @@ def explain(error: BaseException) -> str | None:
     if callable(usage):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "graftwork"
-        return one_line(f"{_stop(as_options(str(usage())))} Try: {command} --help")
+        told = str(usage()).replace("Value error, ", "")  # as pydantic begins
+        return one_line(f"{_stop(as_options(told))} Try: {command} --help")
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return one_line(f"{where}{error.strerror[0].lower()}{error.strerror[1:]}.")
