@@ -2,6 +2,7 @@ import gzip
 import json
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,8 @@ from graftwork.cli import main
 from graftwork.data import Template, read_conll
 from graftwork.models import load_chain, read_info
 from graftwork.report import chunk_scores
+
+MADE_ELSEWHERE = Path(__file__).parents[1] / "exchange" / "golden" / "tagger.crfsuite"
 
 # A dozen sentences about animals: word, tag, chunk.
 TEXT = """
@@ -405,6 +408,9 @@ def test_tag_refuses_in_one_sentence(graftwork, learned, model_file, train, tmp_
     assert graftwork("tag", plain, train).code == 0
     load_chain(chain).save(plain, info={"template": "tog[0]"})
     assert "there is no column 'tog'" in refused(graftwork("tag", plain, train))
+    (tmp_path / "new.txt").write_text("Georg\nschläft\n", encoding="utf-8")
+    foreign = graftwork("tag", MADE_ELSEWHERE, tmp_path / "new.txt", "--template", "words")
+    assert "of the 35 attributes are known to the model" in refused(foreign)
 
 
 def test_help_of_show_tells_networks_from_chains(graftwork):

@@ -30,6 +30,7 @@ from graftwork.kernels.chains.paths import best_paths
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.explanation import Explanation, explain
+from graftwork.models.known_attributes import check_attributes
 from graftwork.notebooks import repr_html
 from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
@@ -245,6 +246,7 @@ class ChainModel:
         width = count_columns(X)
         found = as_sequences(X, lengths)  # all of them: a NaN is refused wherever it is
         if width is None:
+            check_attributes(found, self._known)
             return as_sequences(found, known=self._known)
         if self.columns is None:
             raise DataError(
