@@ -39,6 +39,28 @@ def test_a_folder_of_learn_with_tests_and_predictability(graftwork, chain_csv, t
     assert keys(data_of(out / "explorer.html"))[-3:] == ["frequency", "low", "high"]
 
 
+@pytest.mark.parametrize("reference", [True, False])
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (PairwiseMRF({name: [0, 1] for name in "abcx"}), "other variables"),
+        (PairwiseMRF({name: [0, 1] for name in "abcd"}), "other edges"),
+    ],
+)
+def test_a_bootstrap_of_another_network_is_left_out(
+    graftwork, chain_csv, tmp_path, model, told, reference
+):
+    words = ("bootstrap", chain_csv, "--out", tmp_path, "--n", 3, "--lam", 0.05, "--no-plot")
+    assert graftwork(*words, "--quiet").code == 0
+    if not reference:
+        (tmp_path / "reference.gw").unlink()
+    model.save(tmp_path / "model.gw")
+    done = graftwork("explore", tmp_path)
+    assert done.code == 0
+    assert f"bootstrap.json' is left out: its network has {told} than model.gw" in done.err
+    assert "frequency" not in keys(data_of(tmp_path / "explorer.html"))
+
+
 def test_a_model_file_and_groups_of_variables(graftwork, model_file, tmp_path):
     groups = tmp_path / "groups.csv"
     groups.write_text("variable,group\nrain,sky\nwet,ground\n")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from graftwork.errors import DataError
+from graftwork.data.columns import level_of_caller
+from graftwork.errors import DataError, DataWarning
 from graftwork.exchange import load, load_network, read_info
 from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.report.chain_summary import chain_words
@@ -77,7 +79,7 @@ def _model_view(
         return chain_view(model, title or "Chain", [chain_words(model)])
     explained = info.get("explained")
     beside = path.parent / "bootstrap.json"
-    found = _read_json(beside) if beside.is_file() else None
+    found = _bootstrap_of(model, beside) if beside.is_file() else None
     return network_view(
         model,
         title,
@@ -93,6 +95,36 @@ def _model_view(
         # Files of other programs say nothing of how a network was learned.
         untested="its edges were not tested" if info else "this file holds no tests",
     )
+
+
+def _bootstrap_of(model: PairwiseMRF, path: Path) -> dict[str, Any] | None:
+    """Return the bootstrap beside a model, or warn and return None if it is of another network."""
+    found = _read_json(path)
+    reference = path.parent / "reference.gw"
+    if reference.is_file():
+        other = load_network(reference)
+        names, edges = {str(name) for name in other.names}, _ends(other.edges)
+    else:
+        names = set(_variables(found))
+        own = [record for record in found["edges"] if record["strength"]]
+        edges = _ends((record["first"], record["second"]) for record in own)
+    if names != {str(name) for name in model.names}:
+        what = "other variables"
+    elif edges != _ends(model.edges):
+        what = "other edges"
+    else:
+        return found
+    warnings.warn(
+        f"{str(path)!r} is left out: its network has {what} than model.gw; bootstrap what "
+        "model.gw was learned from, with the same options, or use another folder.",
+        DataWarning,
+        stacklevel=level_of_caller(),
+    )
+    return None
+
+
+def _ends(edges: Iterable[tuple[Any, Any]]) -> set[frozenset[str]]:
+    return {frozenset((str(a), str(b))) for a, b in edges}
 
 
 def _predictability(path: Path, model: PairwiseMRF) -> dict[Any, float] | None:
