@@ -190,7 +190,7 @@ def test_labels_missing_codes_and_levels_of_spss(sav):
     assert list(table.ordered.scores) == ["mood", "agree"]
     assert table.ordered.scores["mood"]["highest"] == 3
     with pytest.raises(
-        DataError, match=r"t.sav: .*3 in 3 columns, the first in column 'sex', row 4"
+        DataError, match=r"t.sav: .*3 in 3 columns, the first in column 'town', row 1"
     ):
         gw.read_table(sav)
     assert gw.read_table(sav, columns=["age", "agree"]).names == ("age", "agree")

@@ -24,10 +24,6 @@ from graftwork.errors import DataError, DataWarning
 #: What becomes of cells whose state a model does not have.
 Unseen = Literal["error", "ignore"]
 _MANY = 100
-_REMEDY = (
-    f"{RECOMMENDED}; to make missing a state of its own, use missing='state' or "
-    "df.fillna('missing')"
-)
 _BINNING = "bins=7 groups numbers into 7 ordered bins, in MarkovNetwork as in read_table"
 
 
@@ -70,7 +66,7 @@ class Raw:
     column: Callable[[int], Any]
     named: bool
     place: Callable[[int], str] = by_row
-    remedy: str = field(default=_REMEDY)
+    remedy: str = field(default=RECOMMENDED)
     notes: tuple[str, ...] = ()
 
 
@@ -355,15 +351,23 @@ def _check_missing(columns: Sequence[Coded], names: Sequence[Hashable], raw: Raw
     if not counts:
         return
     gaps = {name: count for name, _, count in counts}
-    raise missing_cells_error(gaps, raw.n_rows, raw.place(int(np.argmax(counts[0][1]))), raw.remedy)
+    rows = [int(np.argmax(hole)) for _, hole, _ in counts]
+    row = min(rows)
+    first = counts[rows.index(row)][0]
+    raise missing_cells_error(gaps, raw.n_rows, raw.place(row), raw.remedy, first)
 
 
 def missing_cells_error(
-    gaps: Mapping[Hashable, int], n_rows: int, where: str, remedy: str = _REMEDY
+    gaps: Mapping[Hashable, int],
+    n_rows: int,
+    where: str,
+    remedy: str = RECOMMENDED,
+    first: Hashable | None = None,
 ) -> DataError:
     """Return the error for missing cells.
 
-    `gaps` has how many each column has, `where` says where the first column's first one is.
+    `gaps` has how many each column has, `where` says where the first of all is, in the column
+    `first`; without it, where the first one of the first column with any is.
 
     Examples
     --------
@@ -371,10 +375,14 @@ def missing_cells_error(
     Input contains NaN or other missing cells: 3 in 1 column, the first in column 'a', row 7; drop
     them.
     """
+    named = next(iter(gaps)) if first is None else first
+    spot = f"the first in column {named!r}, {where}"
+    if first is None and len(gaps) > 1:
+        spot = f"column {named!r} has its first in {where}"
+    told = remedy.replace(RECOMMENDED, advice(gaps, n_rows))
     return DataError(
         f"Input contains NaN or other missing cells: {sum(gaps.values()):,} in {len(gaps)} "
-        f"column{'s' if len(gaps) > 1 else ''}, the first in column {next(iter(gaps))!r}, "
-        f"{where}; {remedy.replace(RECOMMENDED, advice(gaps, n_rows))}."
+        f"column{'s' if len(gaps) > 1 else ''}, {spot}; {told}."
     )
 
 

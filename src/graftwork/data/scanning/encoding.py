@@ -261,18 +261,20 @@ def encode_piece(
 
 def refuse_missing(running: Running) -> None:
     """Raise if cells that were counted are missing, with where the first is; return None."""
-    gaps, where = {}, ""
+    gaps, rows = {}, {}
     for book in running.books:
         code = book.codes.get(None)
         if code is not None and code < len(book.rows) and book.rows[code]:
-            where = where or running.places(book.firsts[code])
+            rows[book.name] = int(book.firsts[code])
             gaps[book.name] = int(book.rows[code])
     if not gaps:
         return
+    first = min(rows, key=rows.__getitem__)
+    where = running.places(rows[first])
     if any(book.texts for book in running.books):
         remedy = text_remedy(running.options.gaps, titled=running.titled)
-        raise missing_cells_error(gaps, running.n_rows, where, remedy)
-    raise missing_cells_error(gaps, running.n_rows, where)
+        raise missing_cells_error(gaps, running.n_rows, where, remedy, first)
+    raise missing_cells_error(gaps, running.n_rows, where, first=first)
 
 
 def _weights_of(batch: Batch) -> NDArray[np.float64]:
