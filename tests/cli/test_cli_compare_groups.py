@@ -59,6 +59,7 @@ def test_options_reach_the_networks(graftwork, table, tmp_path):
         (["--by", "langage"], "no variable 'langage'"),
         (["--by", "language", "--permutations", "-1"], "permutations"),
         ([], "--by"),
+        (["--by", "language", "--drop", "b,language"], "'language', which --drop leaves out"),
     ],
 )
 def test_mistakes_are_told(graftwork, table, tmp_path, words, said):
@@ -66,6 +67,17 @@ def test_mistakes_are_told(graftwork, table, tmp_path, words, said):
     assert result.code == 2
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_names_are_checked_before_cells(graftwork, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("group,a,b\n1,x,\n2,y,z\n")
+    assert "missing cells" in graftwork("compare-groups", path, "--by", "group").err
+    assert "no variable 'Grup'; did you mean 'group'?" in (
+        graftwork("compare-groups", path, "--by", "Grup").err
+    )
+    dropped = graftwork("compare-groups", path, "--by", "group", "--drop", "group")
+    assert "which --drop leaves out" in dropped.err
 
 
 def test_an_interrupt_keeps_the_permutations_done(graftwork, table, tmp_path, monkeypatch):

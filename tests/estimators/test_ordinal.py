@@ -199,3 +199,13 @@ def test_tied_weights_are_said_to_be_no_longer_linear():
     net = gw.MarkovNetwork(ordinal=True, tie=3).fit(table)
     assert min(net.model_.linear_share(a, b) for a, b in net.model_.edges) < 0.999
     assert "Tied weights have few values cell by cell" in " ".join(net.summary().split())
+
+
+def test_names_are_checked_before_missing_cells():
+    frame = pd.DataFrame({"sad": [1, None, 2], "b": [1, 2, 3]})
+    with pytest.raises(ParameterError, match="'sadd', which is not a column; did you mean 'sad'"):
+        gw.MarkovNetwork(ordinal=["sadd"]).fit(frame)
+    with pytest.raises(gw.DataError, match="missing cells"):
+        gw.MarkovNetwork(ordinal=["sad"]).fit(frame)
+    with pytest.raises(gw.DataError, match="'sadd'"):
+        gw.compare_groups(frame, by="sadd")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +17,14 @@ from graftwork.cli.bootstrap import Countdown
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
-from graftwork.cli.learner import learner_settings, with_files
-from graftwork.cli.matching import find_variable
+from graftwork.cli.learner import chosen, learner_settings, with_files
+from graftwork.cli.matching import find_variable, match_text
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.resuming import resumable
+from graftwork.errors import DataError
 
 if TYPE_CHECKING:
+    from graftwork.data.placed import AnyTable
     from graftwork.groups import GroupComparison
 
 TOO_EARLY = "interrupted before the groups were compared."
@@ -132,7 +136,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
-            table = read_source(plan.data, plan.reading).table
+            table = read(plan)
             progress.note(f"comparing groups of {size_of(table)}")
             given, note = (plan, settings), progress.note
             kept.enter_context(resumable("compare-groups", plan.out, given, interrupts, note))
@@ -146,13 +150,39 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     return INTERRUPTED if found.interrupted else 0
 
 
+def read(plan: Plan) -> AnyTable:
+    """Return the rows; a column of groups that is not there is refused before missing cells are."""
+    try:
+        return read_source(plan.data, plan.reading).table
+    except DataError:
+        if Path(plan.data).is_file() and not plan.reading.keeps_gaps:
+            with warnings.catch_warnings(action="ignore"):
+                names: tuple[Any, ...] | None = None
+                with suppress(DataError):
+                    names = read_source(plan.data, plan.reading, gaps=True).table.names
+            if names is not None:
+                group_column(plan, names)
+        raise
+
+
+def group_column(plan: Plan, names: Sequence[Any]) -> Any:
+    """Return the column of groups, or refuse what names none."""
+    drop = chosen(plan.reading.drop)
+    if match_text(plan.by, names) is None and drop is not None and plan.by in drop([plan.by]):
+        raise DataError(
+            f"--by names {plan.by!r}, which --drop leaves out; take it out of --drop (it is no "
+            "variable of the networks in any case)."
+        )
+    return find_variable(names, plan.by)
+
+
 def compared(
     plan: Plan, table: Any, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
 ) -> GroupComparison:
     """Return the comparison of a table's groups."""
     from graftwork.groups.compare import compare_groups as compare
 
-    by = find_variable(table.names, plan.by)
+    by = group_column(plan, table.names)
     others = [name for name in table.names if name != by]
     given = with_files(settings, others)
     given.pop("fdr", None)  # that of the differences, which has its own place

@@ -24,9 +24,9 @@ from graftwork.data.missing import (
 )
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.values import listing
-from graftwork.errors import DataWarning
+from graftwork.errors import DataError, DataWarning
 from graftwork.estimators.imputing import copies_of_rows
-from graftwork.estimators.ordering import ordered_table
+from graftwork.estimators.ordering import check_ordinal, ordered_table
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.models.gaps import Gaps
@@ -197,12 +197,33 @@ def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCe
     table: AnyTable = X
     if not isinstance(X, PlacedTable):
         how: Missing = "error" if spec.missing == "error" else "state"
-        table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
+        try:
+            table = as_table(X, states=spec.states, weights=weights, missing=how, bins=spec.bins)
+        except DataError:
+            whole = as_far_as_readable(X) if spec.ordered else None
+            if whole is not None:  # wrong names are quicker to mend than cells
+                check_ordinal(spec.ordinal, whole.names)
+            raise
     ordinal = spec.ordinal if spec.ordered else False
     table = ordered_table(table, ordinal, spec.degree, spec.states or ())
     if spec.missing == "state":
         _warn_of_lost_order(table)
     return table, _found(spec.missing, table)
+
+
+def as_far_as_readable(X: Any) -> Table | None:
+    """Return the table of rows that were refused, if only for missing cells; else None.
+
+    Examples
+    --------
+    >>> as_far_as_readable([["x", None]]).names
+    ('x0', 'x1')
+    """
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return as_table(X, missing="state")
+        except DataError:
+            return None
 
 
 def _warn_of_lost_order(table: AnyTable) -> None:

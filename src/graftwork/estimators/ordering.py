@@ -48,7 +48,7 @@ def ordered_table(
     elif ordinal is True:
         scores = {name: _own(table, name, known, declared) for name in table.names}
     elif isinstance(ordinal, Mapping):
-        _check_names(list(ordinal), table.names)
+        check_ordinal(ordinal, table.names)
         scores = {
             name: _own(table, name, known, declared)
             if value is None
@@ -62,6 +62,19 @@ def ordered_table(
     if ordinal is not False:  # what has an order by its type keeps it
         scores = {**known, **scores}
     return table.with_order(Ordered(scores, degree) if scores else None)
+
+
+def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> None:
+    """Refuse names of ordered columns that there are not; return None.
+
+    Examples
+    --------
+    >>> check_ordinal(["a"], ["a", "b"])
+    """
+    if isinstance(ordinal, Mapping):
+        _check_names(list(ordinal), names)
+    elif ordinal is not None and not isinstance(ordinal, bool):
+        _check_names(_names(ordinal), names)
 
 
 def _names(ordinal: Any) -> list[Hashable]:

@@ -15,7 +15,7 @@ from graftwork.data.oddities import warn_of_columns
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing
 from graftwork.errors import DataError
-from graftwork.estimators.missing import read_rows_to_draw
+from graftwork.estimators.missing import as_far_as_readable, read_rows_to_draw
 from graftwork.estimators.ordering import ordered_table
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
@@ -65,7 +65,13 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     Missing cells are in a state of their own; rows to drop are dropped, with a warning. The column
     of the groups is not ordered, whatever is said of others.
     """
-    whole = read_rows_to_draw(replace(spec, ordinal=None), X, weights, warn=True)
+    try:
+        whole = read_rows_to_draw(replace(spec, ordinal=None), X, weights, warn=True)
+    except DataError:
+        readable = as_far_as_readable(X)
+        if readable is not None:
+            readable.index(by)  # a wrong name is quicker to mend than cells
+        raise
     if whole.weights is not None and not (whole.weights > 0).all():
         whole = whole.take_rows(whole.weights > 0)
     place = whole.index(by)
