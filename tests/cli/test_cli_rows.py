@@ -50,7 +50,9 @@ def test_predict_without_the_column_and_with_unseen_states(model, tmp_path, caps
     path.write_text("grass,mood,age\nwet,1,5\nsoaked,1,5\n")
     args = ["predict", str(tmp_path / "m.gw"), str(path), "--target", "rain"]
     assert main(args) == 2
-    assert "a state the model does not have" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "a state the model does not have" in refused
+    assert "--unseen ignore takes such cells as missing" in refused
     assert main([*args, "--unseen", "ignore"]) == 0
     told = capsys.readouterr()
     assert [row[0] for row in rows_in(told.out)] == ["rain", "yes", "yes"]

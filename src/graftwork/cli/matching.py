@@ -316,7 +316,7 @@ def _column(
     given: Any,
     path: Path,
     gaps: bool,
-    ignore: bool = False,
+    ignore: bool | None = None,
 ) -> Any:
     """Return one variable's codes in the model's states; one more is a missing cell."""
     import numpy as np
@@ -335,9 +335,12 @@ def _codes(
     seen: Any,
     where: Callable[[int], str],
     gaps: bool,
-    ignore: bool = False,
+    ignore: bool | None = None,
 ) -> Any:
-    """Return the model's code of each state that is seen; one more than the last is missing."""
+    """Return the model's code of each state that is seen; one more than the last is missing.
+
+    Unknown states are missing where they are to be ignored; None where a command cannot do that.
+    """
     import numpy as np
 
     listed = model.states[name]
@@ -349,9 +352,10 @@ def _codes(
             found = gap_code(listed)
         elif found is None:
             if text != MISSING_STATE:
+                also = "" if ignore is None else " --unseen ignore takes such cells as missing."
                 raise DataError(
                     f"{where(k)} has {name!s} = {text!r}, a state the model does not "
-                    f"have{near(text, listed, 'states')}"
+                    f"have{near(text, listed, 'states')}{also}"
                 )
             if not gaps:
                 raise DataError(

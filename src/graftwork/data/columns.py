@@ -21,8 +21,8 @@ from graftwork.data.table import Table
 from graftwork.data.values import is_infinite, is_missing, key, listing, plain, suggestion
 from graftwork.errors import DataError, DataWarning
 
-#: What becomes of cells whose state a model does not have.
-Unseen = Literal["error", "ignore"]
+#: What becomes of cells whose state a model does not have; "offer": an error that says how else.
+Unseen = Literal["error", "offer", "ignore"]
 _MANY = 100
 _BINNING = "bins=7 groups numbers into 7 ordered bins, in MarkovNetwork as in read_table"
 
@@ -297,8 +297,8 @@ def to_states(
     lookup = np.array([*found, 0], dtype=np.int64)
     missing = coded.missing
     if min(found, default=0) < 0:
-        if unseen == "error":
-            _check_known(coded, lookup, states, name, place)
+        if unseen != "ignore":
+            _check_known(coded, lookup, states, name, place, unseen)
         else:
             gone = lookup[coded.codes] < 0
             missing = gone if missing is None else gone | missing
@@ -313,6 +313,7 @@ def _check_known(
     states: tuple[Hashable, ...],
     name: Hashable,
     place: Callable[[int], str],
+    unseen: Unseen,
 ) -> None:
     """Raise if a cell that is not missing holds a state that is not among `states`."""
     unknown = lookup[coded.codes] < 0
@@ -323,10 +324,13 @@ def _check_known(
     row = int(np.argmax(unknown))
     state = coded.states[int(coded.codes[row])]
     listed = [each for each in states if each != MISSING_STATE]
+    last = "declare the state"
+    if unseen == "offer":
+        last = "take such cells as missing with unseen='ignore'"
     raise DataError(
         f"column {name!r}, {place(row)}: the state {state!r} is not one of its {len(listed)} "
         f"known states ({listing(listed)}){suggestion(state, listed) or '.'} "
-        "Correct the cell, drop that row, or declare the state."
+        f"Correct the cell, drop that row, or {last}."
     )
 
 

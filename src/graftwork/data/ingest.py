@@ -157,7 +157,7 @@ def align(
         Who asks, for the error about the number of columns.
     remedy : str
         What can be done about missing cells, for the error about them.
-    unseen : {"error", "ignore"}
+    unseen : {"error", "offer", "ignore"}
         What becomes of cells whose state is not among `states`: an error, or missing.
     absent : hashable, optional
         A variable that the data may lack: all its cells are missing then.

@@ -68,7 +68,7 @@ def read_rows(
            [2, 2]], dtype=uint8)
     """
     known("unseen", unseen, ("error", "ignore"))
-    how: Unseen = "ignore" if unseen == "ignore" else "error"
+    how: Unseen = "ignore" if unseen == "ignore" else "offer"
     states = with_missing(list(model.states.values()))
     return align(X, model.names, states, unseen=how, absent=absent, owner=owner)
 
