@@ -238,3 +238,13 @@ def test_what_is_no_model_is_refused(graftwork, tmp_path, command):
         assert result.code == 2
         assert len(result.lines) == 1
         assert result.err.startswith("error: ")
+
+
+def test_show_takes_the_folder_of_a_model(graftwork, model, tmp_path):
+    model.save(tmp_path / "model.gw")
+    shown = graftwork("show", tmp_path)
+    assert (shown.code, shown.out) == (0, graftwork("show", tmp_path / "model.gw").out)
+    (tmp_path / "model.gw").rename(tmp_path / "model-1.gw")
+    refused = graftwork("show", tmp_path)
+    assert refused.code == 2
+    assert "is a folder without a model.gw; name one of its files: model-1.gw." in refused.err

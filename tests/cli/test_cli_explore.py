@@ -33,7 +33,7 @@ def test_a_folder_of_learn_with_tests_and_predictability(graftwork, chain_csv, t
     assert data["words"][0] == "Learned from 300 rows of chain.csv."
     assert read_info(out / "model.gw")["edge_tests"]
     # A bootstrap in the same folder adds its columns.
-    words = ("bootstrap", chain_csv, "--out", out, "--n", 3, "--lam", 0.05, "--quiet", "--no-plot")
+    words = ("bootstrap", chain_csv, "--out", out, "--n", 3, "--quiet", "--no-plot")
     assert graftwork(*words).code == 0
     assert graftwork("explore", out).code == 0
     assert keys(data_of(out / "explorer.html"))[-3:] == ["frequency", "low", "high"]
@@ -119,6 +119,7 @@ def test_folders_of_bootstrap_and_of_compare_groups(graftwork, chain_csv, tmp_pa
         (["m.gw", "--out", "page.txt"], "'page.txt' does not end in .html or .htm"),
         (["bad.crfsuite"], "is not a CRFsuite model, or damaged"),
         (["m.gw", "--groups", "note.txt"], "there is no variable 'hello'"),
+        (["m.gw", "--groups", "absent.csv"], "there is no file 'absent.csv'"),
     ],
 )
 def test_what_cannot_be_explored_is_said_in_a_sentence(

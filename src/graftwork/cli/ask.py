@@ -282,7 +282,11 @@ def _counted(parts: Iterable[Table], rows: int, progress: Progress) -> Iterator[
 
 def show(
     model: Annotated[
-        Path, typer.Argument(help="A model file, as learn or crf writes it (model.gw).")
+        Path,
+        typer.Argument(
+            metavar="FILE|FOLDER",
+            help="A model file, as learn or crf writes it (model.gw), or its folder.",
+        ),
     ],
     top: Annotated[
         int, typer.Option(help="How many edges to name, or weights for each label.", min=0)
@@ -318,6 +322,7 @@ def show(
     from graftwork.report.layout import with_explained
     from graftwork.text import section
 
+    model = _model_file(model)
     network = load(model)
     info = read_info(model)
     if not isinstance(network, PairwiseMRF):
@@ -378,3 +383,14 @@ def _unseen(network: PairwiseMRF, info: dict[str, Any]) -> dict[Any, list[Any]]:
             written = {str(state) for state in states}
             out[name] = [state for state in network.states[name] if str(state) in written]
     return out
+
+
+def _model_file(given: Path) -> Path:
+    """Return the model file of a folder that a command wrote, or the file itself."""
+    if not given.is_dir():
+        return given
+    if (given / "model.gw").is_file():
+        return given / "model.gw"
+    others = sorted(each.name for each in given.glob("*.gw"))
+    which = f"name one of its files: {', '.join(others[:5])}" if others else "name a model file"
+    raise ModelFileError(f"{str(given)!r} is a folder without a model.gw; {which}.")

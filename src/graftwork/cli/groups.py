@@ -30,6 +30,11 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
 
     try:
         text = read_bytes(path).decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise DataError(
+            f"there is no file {str(path)!r}; give a CSV file with a variable and its group per "
+            "line."
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{path.name}: cannot be read as text; give a CSV file with a variable and its "
