@@ -403,7 +403,13 @@ def test_tag_refuses_in_one_sentence(graftwork, learned, model_file, train, tmp_
         assert told in refused(graftwork("tag", chain, tmp_path / "odd.txt"))
     plain = tmp_path / "plain.gw"
     load_chain(chain).save(plain)
-    assert "by which template" in refused(graftwork("tag", plain, train))
+    assert refused(graftwork("tag", plain, train)).endswith(
+        "say it with --template: chunking, words, or a file."
+    )
+    load_chain(chain).save(plain, Template.parse("tag[-1]"))
+    assert read_info(plain) == {"template": "tag[-1]"}
+    load_chain(chain).save(plain, {"why": "x"}, template=Template.parse("tag[-1]"))
+    assert read_info(plain) == {"why": "x", "template": "tag[-1]"}
     load_chain(chain).save(plain, info={"template": "tag[0]"})
     assert graftwork("tag", plain, train).code == 0
     load_chain(chain).save(plain, info={"template": "tog[0]"})

@@ -98,7 +98,7 @@ def chain_and_template(
     else:
         raise ModelFileError(
             f"{str(path)!r} does not say by which template its attributes were made; say it with "
-            "--template, learn it with graftwork crf, or save it with info={'template': ...}."
+            "--template: chunking, words, or a file."
         )
     looked = max((look.column + 1 for line in template.lines for look in line.looks), default=1)
     columns = info.get("columns") if given is None else None

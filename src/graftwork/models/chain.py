@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.chains import (
     Sequences,
+    Template,
     as_sequences,
     check_weights,
     count_columns,
@@ -296,14 +297,25 @@ class ChainModel:
 
         return explore(self, path, title=title)
 
-    def save(self, path: str | os.PathLike[str], info: Mapping[str, Any] | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        info: Mapping[str, Any] | Template | None = None,
+        *,
+        template: Template | None = None,
+    ) -> None:
         """Write the chain to a file (see `graftwork.models.files`), with a dict of information.
 
-        `graftwork.load` reads the chain, `graftwork.models.read_info` the dict.
+        `graftwork.load` reads the chain, `graftwork.models.read_info` the dict. ``graftwork tag``
+        needs the template that made the attributes from columns; it may take the dict's place, as
+        in `ChainCRF.save`.
         """
         from graftwork.models.files import save_chain
 
-        save_chain(path, self, info)
+        if isinstance(info, Template):
+            info, template = None, info
+        kept = {} if template is None else {"template": template.text()}
+        save_chain(path, self, {**(info or {}), **kept})
 
     def _entries(self) -> Iterator[tuple[Any, int, int, int, float]]:
         """Yield attribute, three labels (-1 for those that do not matter) and weight of each."""
