@@ -124,7 +124,8 @@ def split(factor: Factor) -> list[Factor]:
     if np.abs(whole - table).max() > ROUNDING * max(1.0, np.abs(table).max()):
         raise ValueError(
             f"it has a factor of {len(scope)} variables that is not a product of pairs; graftwork "
-            "reads networks whose factors have one or two variables"
+            "reads networks whose factors have one or two variables (of Bayesian networks those in "
+            "which no variable has two or more parents)"
         )
     return parts
 

@@ -62,9 +62,8 @@ def from_pgmpy(network: Any) -> PairwiseMRF:
     """
     if not hasattr(network, "get_factors"):
         raise DataError(
-            f"a {type(network).__name__} is not a Markov network of pgmpy; a Bayesian network "
-            "becomes "
-            "one by its to_markov_model()."
+            f"a {type(network).__name__} is not a Markov network of pgmpy; a Bayesian network in "
+            "which no variable has two or more parents becomes one by its to_markov_model()."
         )
     factors = list(network.get_factors())
     states: dict[Any, list[Any]] = {}

@@ -64,8 +64,8 @@ def from_pyagrum(network: Any) -> PairwiseMRF:
     if not hasattr(network, "factors"):
         raise DataError(
             f"a {type(network).__name__} is not a Markov random field of pyAgrum; a Bayesian "
-            "network "
-            "becomes one by MarkovRandomField.fromBN."
+            "network in which no variable has two or more parents becomes one by "
+            "MarkovRandomField.fromBN."
         )
     names = [network.variable(i).name() for i in sorted(network.nodes())]
     states = {name: list(network.variable(name).labels()) for name in names}
