@@ -8,10 +8,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from graftwork.errors import DataError
+from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network
 from graftwork.report.bends import edge_lines
 from graftwork.report.layout import place_labels, positions
+from graftwork.report.plot import _styles, groups_of
 
 
 def graph(n, p, seed=0):
@@ -78,6 +80,44 @@ def test_weak_edges_and_far_nodes_can_be_left_out():
     assert any("weaker edges not drawn" in " ".join(t.get_text().split()) for t in ax.texts)
     ax = plot_network(graph(30, 0.3), min_strength=1e9)
     assert "no edges" in [text.get_text() for text in ax.texts]
+
+
+def said(ax):
+    return " ".join(" ".join(text.get_text().split()) for text in ax.texts)
+
+
+def test_titles_count_what_is_drawn():
+    path = nx.Graph()
+    path.add_weighted_edges_from([("a", "b", 3), ("b", "c", 2), ("c", "d", 1)], "strength")
+    ax = plot_network(path, min_strength=1.5)
+    assert ax.get_title() == "2 of 3 edges among 4 variables"
+    assert "1 weaker edge not drawn. Left out with their edges: d." in said(ax)
+
+
+def test_predictability_of_a_network_that_knows_it():
+    model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
+    with pytest.raises(DataError, match=r"pass predictability=net.predictability\(rows\)"):
+        plot_network(model, predictability=True)
+    assert "Rings" not in said(plot_network(model, predictability=False))
+    net = MarkovNetwork(lam=0.1).fit([["a", "b"], ["b", "a"]] * 20)
+    net.predictability_ = [{"variable": name, "normalised_accuracy": 1.0} for name in ("x0", "x1")]
+    assert "Rings" in said(plot_network(net, predictability=True))
+
+
+def test_layouts_have_no_names():
+    with pytest.raises(DataError, match=r"'spring', and layouts have no names: leave it out"):
+        plot_network(nx.path_graph(3), layout="spring")
+
+
+def test_communities_of_a_file_have_the_colours_of_those_found():
+    parts = nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(5))  # the second is larger
+    found = groups_of(parts)
+    assert found[0] == 2
+    ours, files = (
+        _styles(parts, groups, {}) for groups in (found, {k: str(v) for k, v in found.items()})
+    )
+    assert ours.nodes == files.nodes
+    assert [str(group) for group in ours.groups] == list(files.groups)
 
 
 def test_infinite_strengths_are_drawn():

@@ -121,9 +121,11 @@ def check_layout(layout: Mapping[Any, Any], graph: nx.Graph) -> dict[Any, Floats
     {'a': array([0., 1.])}
     """
     if not isinstance(layout, Mapping):
+        what = repr(layout) if isinstance(layout, str) else f"a {type(layout).__name__}"
         raise DataError(
-            f"layout is a {type(layout).__name__}; give a mapping of variable to (x, y), such as "
-            "network_layout returns."
+            f"layout is {what}, and layouts have no names: leave it out, or give a mapping of "
+            "variable to (x, y), such as graftwork.network_layout(net) or "
+            "networkx.spring_layout(graph) return."
         )
     places = {}
     for node in graph:

@@ -99,8 +99,9 @@ def plot_network(
     colors : mapping of group or variable to colour, optional
         Colours of your own, of groups (communities have numbers) or of single variables.
     predictability : table, Predictability or mapping of variable to share, optional
-        What `MarkovNetwork.predictability` returns (or ``predictability_``): each variable gets a
-        ring, filled as far as its normalised accuracy goes. A mapping has shares of your own.
+        What `MarkovNetwork.predictability` returns (or ``predictability_``, which True stands for):
+        each variable gets a ring, filled as far as its normalised accuracy goes. A mapping has
+        shares of your own.
     max_labels : int
         At most this many variables, the best connected, are named.
     max_nodes : int
@@ -140,6 +141,8 @@ def plot_network(
     own_groups = isinstance(communities, Mapping)
     groups = dict(communities) if isinstance(communities, Mapping) else groups_of(whole)
     styles = _styles(drawn, groups, colors or {})
+    if isinstance(predictability, bool):
+        predictability = _predicted(network) if predictability else None
     rings, meaning = ({}, "") if predictability is None else ring_shares(predictability)
     if len(drawn) > MOST_RINGS and rings:
         rings, meaning = {}, f"No rings are drawn around more than {MOST_RINGS} variables."
@@ -147,7 +150,7 @@ def plot_network(
         no_room = _draw(ax, drawn, places, styles, max_labels, rings)
         keys = styles.keys("" if own_groups else "community ") if communities and len(drawn) else []
         lines = _draw_legend(ax, [*keys, *_sign_keys(drawn)])
-        text = _title(whole) if title is None else shown(title)
+        text = _title(whole, drawn) if title is None else shown(title)
         ax.set_title(text, fontsize=13, color=INK, pad=10 + 16 * lines)
         if caption is None:
             reading = _reading(drawn, styles, max_labels, told=own_groups)
@@ -156,6 +159,17 @@ def plot_network(
             caption = " ".join([*reading, *notes])
         draw_caption(ax, caption)
     return finish(ax, path, tight=owned)
+
+
+def _predicted(network: Any) -> Any:
+    """Return what is known of how well a network predicts its variables, or say what to pass."""
+    found = getattr(network, "predictability_", None)
+    if found is None:
+        raise DataError(
+            "predictability=True needs a MarkovNetwork whose predictability was computed; pass "
+            "predictability=net.predictability(rows)."
+        )
+    return found
 
 
 def _select(
@@ -183,6 +197,9 @@ def _select(
         colour, line = sign_style(whole.edges[a, b].get("weight"))
         graph.add_edge(a, b, strength=strength, colour=colour, line=line)
     loose = [node for node in whole if whole.degree(node) == 0 and node not in kept]
+    lost = [node for node in whole if whole.degree(node) and node not in kept]
+    if lost:
+        notes.append(f"Left out with their edges: {_listed(lost)}.")
     if loose:
         notes.append(f"Without an edge: {_listed(loose)}.")
     return graph, notes
@@ -212,9 +229,10 @@ def _network_axes(n: int) -> Any:
     return new_axes(width, width * 0.74, (0.02, 0.07, 0.96, 0.86))
 
 
-def _title(graph: nx.Graph) -> str:
+def _title(graph: nx.Graph, drawn: nx.Graph) -> str:
     edges, nodes = graph.number_of_edges(), graph.number_of_nodes()
-    return f"{count(edges, 'edge')} among {count(nodes, 'variable')}"
+    some = f"{drawn.number_of_edges():,} of " if drawn.number_of_edges() < edges else ""
+    return f"{some}{count(edges, 'edge')} among {count(nodes, 'variable')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +274,10 @@ def _styles(graph: nx.Graph, groups: Mapping[Any, Any], colours: Mapping[Any, An
     largest = sorted(drawn, key=lambda group: -drawn[group])[: len(PALETTE)]
     # In the order in which the groups are named.
     known = [group for group in dict.fromkeys(groups.values()) if group in set(largest)]
-    known.sort(key=lambda group: group if isinstance(group, int) else 0)
+    if all(isinstance(group, int) or str(group).isdecimal() for group in known):
+        known.sort(key=lambda group: int(str(group)))  # numbers, those of files, too
+    else:
+        known.sort(key=lambda group: group if isinstance(group, int) else 0)
     legend = {
         group: (colours.get(group, PALETTE[k]), k % len(SHAPES)) for k, group in enumerate(known)
     }
