@@ -17,6 +17,20 @@ NAMES_SHOWN = 12
 Column = tuple[str, str, Callable[[Any], str]]
 
 
+def percent(share: float) -> str:
+    """Return a share as whole per cent; what is not all or nothing is not said to be.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.995), percent(1.0), percent(0.001), percent(0.0)
+    ('50%', '>99%', '100%', '<1%', '0%')
+    """
+    text = f"{share:.0%}"
+    if text == "100%" and share < 1:
+        return ">99%"
+    return "<1%" if text == "0%" and share > 0 else text
+
+
 #: What terminals obey or cannot show: control characters but tab and line end, marks that turn
 #: the direction of text, separators, characters without width (but joiners, which letters need),
 #: halves of characters.

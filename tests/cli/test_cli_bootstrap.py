@@ -93,13 +93,15 @@ def test_interrupt_before_anything(graftwork, chain_csv, tmp_path, monkeypatch):
 
 
 def test_time_left_is_told(capsys):
-    now = iter([0.0, 10.0, 40.0, 70.0])
+    now = iter([0.0, 10.0, 22.0, 40.0, 70.0])
     countdown = Countdown(Lines(pause=0.0), Interrupts(), clock=lambda: next(now))
     countdown.on_stage("resamples", 0, 400)
+    countdown.on_stage("resamples", 1, 400)  # it began later, and loaded compiled code
     countdown.on_stage("resamples", 1, 400)
     countdown.on_stage("resamples", 100, 400)
     assert capsys.readouterr().err.splitlines() == [
         "0 of 400 done: resamples",
+        "1 of 400 done: resamples",
         "1 of 400 done: resamples, about 3.3 h left",
         "100 of 400 done: resamples, about 3 min left",
     ]

@@ -1,6 +1,7 @@
 import csv
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,3 +136,30 @@ def test_panels_are_drawn_one_by_one(boot, tmp_path):
         boot.plot(panels="edges")
     with pytest.raises(DataError, match="use one or more of"):
         boot.plot(panels=[])
+
+
+def test_a_cs_of_zero_is_explained(boot):
+    subsets = np.repeat([0.05, 0.5], 20)
+    found = np.tile(boot.centrality, (40, 1, 1))
+    for place in (0, 1):  # two subsets of the smallest share fail
+        found[place] = -found[place]
+    text = " ".join(
+        describe(
+            replace(boot, dropped=subsets, subset_centrality=found, shares=(0.05, 0.5))
+        ).split()
+    )
+    assert (
+        "order of variables by strength (CS 0.00, below 0.25: with 5% of the rows dropped, 2 of 20 "
+        "subsets correlate by less than 0.7, and at most 1 may)."
+    ) in text
+
+
+def test_almost_all_is_not_all(boot):
+    names = ("draws", "refits", "weight_draws", "weight_refits", "membership_draws")
+    many = {name: np.repeat(getattr(boot, name), 40, axis=0) for name in names}
+    many["draws"] = np.ones_like(many["draws"])
+    many["draws"][0, 0] = np.nan  # 239 of 240
+    central = np.repeat(boot.centrality_draws, 40, axis=0)
+    text = replace(boot, **many, centrality_draws=central).summary()
+    assert ">99%" in text
+    assert " 100%" in text

@@ -166,6 +166,10 @@ def resample(
     return found
 
 
+#: The first resamples take longer than others; after these many, or seconds, they are foretold.
+_ENOUGH_STEPS, _ENOUGH_SECONDS = 5, 30.0
+
+
 class Countdown(Stoppable):
     """Shows how many resamples are done and about how long the others will take."""
 
@@ -181,12 +185,11 @@ class Countdown(Stoppable):
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Show what is left, unless the run should have ended."""
         self._insist()
+        now, left = self._clock(), ""
         if step == 0:
-            self._began = self._clock()
-            left = ""
-        else:
-            seconds = (self._clock() - self._began) / step * (steps - step)
-            left = f", {time_left(seconds)}"
+            self._began = now
+        elif step >= _ENOUGH_STEPS or now - self._began >= _ENOUGH_SECONDS:
+            left = f", {time_left((now - self._began) / step * (steps - step))}"
         self._progress.on_count(f"{text}{left}", step, steps)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,7 +25,17 @@ from graftwork.estimators.bootstrap import (
 from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.report.communities import community_words
 from graftwork.report.trace import plain, write_records, write_text
-from graftwork.text import Column, aligned, count, decimals, section, shown_of, verb, whole
+from graftwork.text import (
+    Column,
+    aligned,
+    count,
+    decimals,
+    percent,
+    section,
+    shown_of,
+    verb,
+    whole,
+)
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -57,7 +68,7 @@ _TESTED = (
 
 EDGES: tuple[Column, ...] = (
     ("pair", "edge", str),
-    ("frequency", "found in", lambda value: f"{value:.0%}"),
+    ("frequency", "found in", percent),
     ("strength", "strength", decimals(2)),
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
@@ -218,7 +229,7 @@ def _none_of_its_own(boot: Bootstrap) -> str:
     return (
         f"The network has no edges, but {some:,} of {count(boot.n_done, 'resample')} "
         f"{have} some, {mean:.1f} on average over all; the most frequent, {_named(boot, first)}, "
-        f"is in {boot.frequencies[most]:.0%} of them."
+        f"is in {percent(boot.frequencies[most])} of them."
     )
 
 
@@ -256,7 +267,9 @@ def _centrality_words(boot: Bootstrap) -> list[str]:
     if not boot.enough_subsets:
         return too_few(boot.n_subsets, len(boot.shares))[-1:]
     out = [
-        _verdict(measure_word(name), value) for name, value in boot.cs.items() if value is not None
+        _verdict(measure_word(name), value, _failed(boot, m) if value == 0 else "")
+        for m, (name, value) in enumerate(boot.cs.items())
+        if value is not None
     ]
     flat = [
         measure_word(n) for m, n in enumerate(MEASURES) if _told(boot, m) and not boot.varies(m)
@@ -283,7 +296,20 @@ def _told(boot: Bootstrap, measure: int) -> bool:
     return MEASURES[measure] != SIGNED or bool(known.any())
 
 
-def _verdict(measure: str, value: float) -> str:
+def _failed(boot: Bootstrap, measure: int) -> str:
+    """Return why a CS is 0: how many subsets of the smallest share decided, in words."""
+    share = float(boot.dropped.min())
+    found = boot.correlations[boot.dropped == share, measure]
+    failed = int(np.count_nonzero(~(found >= CORRELATION)))
+    allowed = math.floor(len(found) * (1 - CERTAINTY) + 1e-9)
+    return (
+        f": with {percent(share)} of the rows dropped, {failed} of {count(len(found), 'subset')} "
+        f"{verb(failed, 'correlates', 'correlate')} by less than {CORRELATION}, and "
+        f"{f'at most {allowed}' if allowed else 'none'} may"
+    )
+
+
+def _verdict(measure: str, value: float, why: str = "") -> str:
     """Return whether a centrality may be read.
 
     Examples
@@ -293,7 +319,8 @@ def _verdict(measure: str, value: float) -> str:
     """
     if value < LEAST_CS:
         return (
-            f"Do not read the order of variables by {measure} (CS {value:.2f}, below {LEAST_CS})."
+            f"Do not read the order of variables by {measure} (CS {value:.2f}, below {LEAST_CS}"
+            f"{why})."
         )
     if value < GOOD_CS:
         return (

@@ -14,7 +14,7 @@ from graftwork.inference.layout import Ints
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import modularity
 from graftwork.report.trace import write_records
-from graftwork.text import count, names, verb
+from graftwork.text import count, names, percent, verb
 
 #: Christensen and Golino: a variable that is in its community less often is not to be assigned.
 STABLE_MEMBER = 0.75
@@ -85,7 +85,9 @@ def community_words(boot: Bootstrap) -> list[str]:
     numbers = np.array([_number(each) for each in boot.membership_draws])
     same = float((numbers == own).mean())
     noun = "1 community" if own == 1 else f"{own:,} communities"
-    out = [f"The network has {noun}; {same:.0%} of the resamples have as many{_range(numbers)}."]
+    out = [
+        f"The network has {noun}; {percent(same)} of the resamples have as many{_range(numbers)}."
+    ]
     return out + _members(boot)
 
 
@@ -119,4 +121,4 @@ def _members(boot: Bootstrap) -> list[str]:
 
 
 def _listed(records: Sequence[Mapping[str, Any]]) -> str:
-    return names([f"{record['variable']} ({record['stability']:.0%})" for record in records])
+    return names([f"{record['variable']} ({percent(record['stability'])})" for record in records])
