@@ -270,7 +270,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         ``graftwork.inference`` takes the product of their marginals instead, as the authors of
         best-choice grafting did, ``rule="exact"`` the exact marginals.""",
         help="For the loss likelihood: {engines}; auto is exact while small, otherwise bp. "
-        "bp:rule=product (or path, exact) says how the joint marginal of two variables without an edge is approximated.",
+        "bp:rule=product (or path, exact) says how the joint marginal of two variables without an "
+        "edge is approximated.",
         metavar="NAME",
     ),
     Parameter(

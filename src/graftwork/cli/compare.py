@@ -50,8 +50,8 @@ Methods = Annotated[
         "-m",
         metavar="NAME,NAME",
         help="Methods of learn, with commas, or all; NAME:OPTION=VALUE sets an option of one. By "
-        "default all for up to 10 variables; with more variables, the fast ones: best-choice, first-hit "
-        "and, for up to 64, edge-grafting and grafting-light.",
+        "default all for up to 10 variables; with more variables, the fast ones: best-choice, "
+        "first-hit and, for up to 64, edge-grafting and grafting-light.",
     ),
 ]
 Truth = Annotated[

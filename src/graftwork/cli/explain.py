@@ -20,8 +20,8 @@ graftwork explain out/model.gw new.txt --sentence 3 --sentence 7 --top 10 --labe
 graftwork explain out/model.gw new.txt --out explained.csv
 graftwork explain tagger.crfsuite new.txt --template template.txt
 
-Each label is followed by its probability, its score, and the features that make up the score: logs of
-odds, where all other tokens are labelled as predicted."""
+Each label is followed by its probability, its score, and the features that make up the score: logs
+of odds, where all other tokens are labelled as predicted."""
 
 
 def explain(

@@ -33,7 +33,7 @@ UnseenOption = Annotated[
     opt.UnseenStates,
     typer.Option(
         "--unseen",
-        help="How to treat cells whose state the model does not have: an error, or missing (ignore).",
+        help="Cells whose state the model does not have: an error, or missing (ignore).",
     ),
 ]
 

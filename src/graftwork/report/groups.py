@@ -159,8 +159,8 @@ def _strength(found: GroupComparison) -> list[str]:
     differ = own.p_value <= 0.05
     verdict = "differ" if differ else "do not differ significantly"
     out = [
-        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. The sums {verdict} "
-        f"(p = {probability(own.p_value)})."
+        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. The sums "
+        f"{verdict} (p = {probability(own.p_value)})."
     ]
     if differ and len(found.pairs) and found.invariance > found.fdr:
         out.append("A sum can differ though no single pair is shown to.")
@@ -199,8 +199,8 @@ def _remarks(found: GroupComparison) -> list[str]:
     if small:
         out.append(
             f"Too few rows for tables of this size in {', '.join(small)}: about "
-            f"{found.wanted:,} rows per group would put ten in each cell. Differences that were found may be "
-            "relied on; weaker ones are missed"
+            f"{found.wanted:,} rows per group would put ten in each cell. Differences that were "
+            "found may be relied on; weaker ones are missed"
             + (", and permutations are the safer test." if found.permutations is None else ".")
         )
     if max(found.sizes) > _UNEQUAL * min(found.sizes):
