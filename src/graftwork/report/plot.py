@@ -275,7 +275,7 @@ def _styles(graph: nx.Graph, groups: Mapping[Any, Any], colours: Mapping[Any, An
     # In the order in which the groups are named.
     known = [group for group in dict.fromkeys(groups.values()) if group in set(largest)]
     if all(isinstance(group, int) or str(group).isdecimal() for group in known):
-        known.sort(key=lambda group: int(str(group)))  # numbers, those of files, too
+        known.sort(key=int)  # numbers, those of files, too
     else:
         known.sort(key=lambda group: group if isinstance(group, int) else 0)
     legend = {
