@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.grafting import NetworkFamily, Problem
+from graftwork.grafting.screen import in_tiles
 from graftwork.inference.layout import Ints
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
@@ -128,6 +129,14 @@ class PairTester:
     def requires(self, pairs: Ints) -> NDArray[np.bool_]:
         """Return which pairs are edges whatever their tests say."""
         return cast(NetworkFamily, self.problem.family).requires(pairs)
+
+    @property
+    def lists_late(self) -> bool:
+        """Whether striking pairs are listed once decisions agree.
+
+        An engine that has products of all pairs looks at them in less time than it tests a list.
+        """
+        return in_tiles(self.problem.objective)
 
     @property
     def cut(self) -> Cut:

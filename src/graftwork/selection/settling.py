@@ -82,10 +82,11 @@ class _Settling:
             if then is None and not (lists and prepared.exact):
                 # all that is striking is listed once, at the end
                 prepared = network.prepare(anew=True)
-                tests = tester.test_all(network.fitted, prepared)
+                once = not tester.lists_late
+                tests = tester.test_all(network.fitted, prepared, exact=once)
                 looks.keep(tests, network.fitted, None)
                 then = self._change(tests, exact)
-                if then is None:
+                if then is None and not once:
                     tests = tester.with_striking(tests, prepared, network.fitted)
                     then = self._change(tests, exact)
             if then is None:
