@@ -16,7 +16,7 @@ from graftwork.device.engine import DeviceEngine
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood, configurations
 from graftwork.objectives.some_rows import some_rows
-from graftwork.testing import profiles
+from graftwork.testing import inverses
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.edge_tests import EdgeTests
 from graftwork.testing.hessian import Parameters, hessian, is_rough
@@ -239,13 +239,13 @@ def test_tests_of_edges(both, rows, chosen):
 
 
 def test_inverses(both, monkeypatch):
-    monkeypatch.setattr(profiles, "LARGE", 3)
+    monkeypatch.setattr(inverses, "LARGE", 3)
     rng = np.random.default_rng(0)
     matrices = [a @ a.T for a in (rng.normal(size=(k, 8)) for k in (2, 3, 6, 8))]
     matrices[1] = np.diag([1.0, 1.0, -1e-5])  # not definite before its diagonal is raised far
     rows = FittedRows.of(points(both)[1], all_states(both[1]))
-    found = profiles.inverted(matrices, rows)
-    for one, other in zip(found, map(profiles.inverse, matrices), strict=True):
+    found = inverses.inverted(matrices, rows)
+    for one, other in zip(found, map(inverses.inverse, matrices), strict=True):
         assert np.allclose(one, other, rtol=1e-6)
 
 

@@ -19,7 +19,7 @@ from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
-from graftwork.testing.profiles import inverted
+from graftwork.testing.inverses import inverted
 from graftwork.testing.rows import FittedRows
 
 # At most this many Hessians, and steps with each.
