@@ -250,6 +250,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         help="Stop after N tests of pairs.", metavar="N", panel=LIMITS,
     ),
     Parameter(
+        "max_evaluations", None, Number(1, whole=True, optional=True), "int, optional",
+        """Evaluations of the loss after which to stop: a limit that does not depend on the machine.
+        Needs a lam.""",
+        within="method_options",
+    ),
+    Parameter(
         "max_iter", None, _WHOLE, "int, optional", "Rounds after which to stop.",
         within="method_options",
         help="Stop after N rounds.", metavar="N", panel=LIMITS,

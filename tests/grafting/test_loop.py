@@ -139,6 +139,7 @@ def test_an_edge_budget_is_kept_and_said(path):
         (Budget(max_rounds=1), "rounds"),
         (Budget(max_tests=3), "tests"),
         (Budget(max_seconds=0), "seconds"),
+        (Budget(max_evaluations=2), "evaluations"),
     ],
 )
 def test_other_budgets(budget, stop):
@@ -148,18 +149,32 @@ def test_other_budgets(budget, stop):
     assert not outcome.certificate.converged
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("most", [1, 7])
+def test_a_limit_on_evaluations_is_kept_and_is_the_same_everywhere(path, most):
+    _, problem = make(*PROBLEMS[1])
+    ends = []
+    for _ in range(2):  # the second counts its own evaluations, not those of the first
+        before = problem.objective.evaluations
+        outcome = graft(problem, PATHS[path], budget=Budget(max_evaluations=most))
+        ends.append((problem.objective.evaluations - before, outcome.certificate.objective))
+    assert ends[0] == ends[1]
+    assert most <= ends[0][0] <= most + 3  # a step of the solver is not left half-way
+    assert outcome.certificate.stop == "evaluations"
+
+
 def test_nothing_is_evaluated_when_the_time_is_up(monkeypatch):
     """One evaluation may take seconds, and a network without its zeros is no other network."""
     _, problem = make(21, "pseudo", "group-l1", 0.08, 0.0, False)
     at_the_end = []
 
-    def late(log):
+    def hurry(log):
         if not at_the_end and log.steps_since_round < 3:
-            return False
+            return None
         at_the_end.append(problem.objective.evaluations)
-        return True
+        return "seconds"
 
-    monkeypatch.setattr("graftwork.grafting.trace.RunLog.late", late)
+    monkeypatch.setattr("graftwork.grafting.trace.RunLog.hurry", hurry)
     outcome = graft(problem, PATHS["full"], budget=Budget(max_seconds=1))
     assert outcome.certificate.stop == "seconds"
     assert 0 < outcome.certificate.n_edges < problem.space.size

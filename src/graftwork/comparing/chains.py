@@ -235,7 +235,7 @@ class ChainTask(Task):
     def rehearsals(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the settings as they are, but ending at once; then such that features come."""
         check = {**settings, "max_iter": settings.get("max_iter") or 0}
-        no_budget = dict.fromkeys(("max_features", "max_seconds"))
+        no_budget = dict.fromkeys(("max_features", "max_seconds", "max_evaluations"))
         return [check, {**settings, **no_budget, "lam": WARM_LAM, "max_iter": WARM_ROUNDS}]
 
     def choose_lam(self, entries: Sequence[Entry], observer: Observer) -> tuple[Any, str]:

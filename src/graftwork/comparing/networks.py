@@ -283,7 +283,7 @@ class NetworkTask(Task):
         lam = WARM_LAM if settings["lam"] == "auto" else settings["lam"]
         rounds = {"max_iter": own.get("max_iter") or 0}
         check = {**settings, "lam": lam, "method_options": own | rounds}
-        longer = {"max_iter": WARM_ROUNDS, "max_tests": None}
+        longer = {"max_iter": WARM_ROUNDS, "max_tests": None, "max_evaluations": None}
         warm = {**settings, **_NO_BUDGET, "lam": WARM_LAM, "method_options": own | longer}
         if settings.get("loss") == "likelihood" and settings.get("inference", "auto") == "auto":
             # a corner is always small enough for exact inference; the table may not be

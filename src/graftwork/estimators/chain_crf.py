@@ -70,9 +70,10 @@ class ChainCRF(Estimator):
         every label: then also what never occurs can count against a label.
     min_count : int
         Attributes at fewer positions are left out.
-    max_features, max_seconds, max_iter : optional
-        Budgets: active features (or rows), seconds, rounds. A run that ends on one says so in its
-        certificate. After the first and the last the weights are still solved to ``tol``.
+    max_features, max_seconds, max_iter, max_evaluations : optional
+        Budgets: active features (or rows), seconds, rounds, evaluations of the loss. A run that
+        ends on one says so in its certificate. After features and rounds the weights are still
+        solved to ``tol``.
     tol : float, optional
         Accuracy of the optimum, in the units of lam: how far the expected number of a feature in a
         sequence may be from what the optimum asks for. Default: 1e-4, one occurrence in ten
@@ -124,6 +125,7 @@ class ChainCRF(Estimator):
         max_features: int | None = None,
         max_seconds: float | None = None,
         max_iter: int | None = None,
+        max_evaluations: int | None = None,
         tol: float | None = None,
         n_jobs: int | None = None,
         verbose: int | Observer | None = 0,
@@ -140,6 +142,7 @@ class ChainCRF(Estimator):
         self.max_features = max_features
         self.max_seconds = max_seconds
         self.max_iter = max_iter
+        self.max_evaluations = max_evaluations
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose

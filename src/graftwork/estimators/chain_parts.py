@@ -52,7 +52,7 @@ def check_parameters(crf: ChainCRF) -> None:
     for name in ("select", "max_features"):
         if getattr(crf, name) is not None:
             whole_number(name, getattr(crf, name), 1 if name == "select" else 0)
-    for name, whole in (("max_seconds", False), ("max_iter", True)):
+    for name, whole in (("max_seconds", False), ("max_iter", True), ("max_evaluations", True)):
         if getattr(crf, name) is not None:
             number(name, getattr(crf, name), 0, whole=whole)
     if crf.tol is not None:
@@ -101,10 +101,10 @@ def chain_problem(crf: ChainCRF, objective: ChainLikelihood, lam: float) -> Prob
 
 def chain_options(crf: ChainCRF, lam: float) -> dict[str, Any]:
     """Return the loop's options."""
-    limits = (crf.max_features, crf.max_iter)
-    most, rounds = (None if given is None else int(given) for given in limits)
+    limits = (crf.max_features, crf.max_iter, crf.max_evaluations)
+    most, rounds, evaluations = (None if given is None else int(given) for given in limits)
     return {
-        "budget": Budget(most, rounds, None, crf.max_seconds),
+        "budget": Budget(most, rounds, None, crf.max_seconds, evaluations),
         "tolerance": min(TOL, lam or TOL) if crf.tol is None else float(crf.tol),
         "rng": np.random.default_rng(0),
         "observer": watcher(crf.verbose, Lines("row" if crf.penalty == "group-l1" else "feature")),

@@ -149,7 +149,11 @@ class FitSpec:
             anneal=_annealing(run["anneal"]),
             arrivals=run["arrivals"],
             budget=Budget(
-                given["max_edges"], run["max_iter"], run["max_tests"], given["max_seconds"]
+                given["max_edges"],
+                run["max_iter"],
+                run["max_tests"],
+                given["max_seconds"],
+                run["max_evaluations"],
             ),
             table_memory=given["table_memory"],
             tol=given["tol"],
@@ -290,6 +294,11 @@ class FitSpec:
         if self.penalty == "l2" or self.arrivals is not None:
             what = 'penalty="l2"' if self.penalty == "l2" else "arrivals"
             raise ParameterError(f"lam must be a number with {what}, got 'auto'.")
+        if self.budget.max_evaluations is not None:
+            raise ParameterError(
+                "lam must be a number with max_evaluations, got 'auto': the limit is for the fit at "
+                "one lambda. Give lam, or limit max_seconds."
+            )
         if self.start is not None and self.penalty != "none":
             raise ParameterError(
                 "lam must be a number with start, got 'auto': it follows a path of lambdas that "

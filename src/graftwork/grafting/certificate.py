@@ -11,13 +11,15 @@ from graftwork.journal import keepable
 from graftwork.notebooks import repr_html
 
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
-#: given; their number was given and a local search found which; a budget of rounds, of tests or of
-#: seconds; Ctrl-C; no step improved it any further; small weights of the optimum were dropped.
+#: given; their number was given and a local search found which; a budget of rounds, tests, seconds or
+#: evaluations; Ctrl-C; no step improved it any further; small weights of the optimum were dropped.
 Stop = Literal[
-    "optimal", "edges", "given", "searched", "rounds", "tests", "seconds", "interrupted", "stalled",
-    "pruned",
+    "optimal", "edges", "given", "searched", "rounds", "tests", "seconds", "evaluations",
+    "interrupted", "stalled", "pruned",
 ]  # fmt: skip
 STOPS: tuple[Stop, ...] = get_args(Stop)
+#: Budgets after which the weights are left as they are: solving them would use more of the same.
+HURRIED: tuple[Stop, ...] = ("seconds", "evaluations")
 
 
 @keepable

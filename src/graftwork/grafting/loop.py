@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graftwork.grafting.certificate import Certificate, Stop
+from graftwork.grafting.certificate import HURRIED, Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
 from graftwork.grafting.pieces import Finished, Piece
 from graftwork.grafting.problem import Problem
@@ -89,7 +89,7 @@ def graft(
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
     edges = None if start is None else start.layout.n_edges
     piece = Piece.begin(observer, recipe.name, problem.penalty.lam, tolerance, edges)
-    log = RunLog(budget or Budget(), piece.watching(observer))
+    log = RunLog(budget or Budget(), piece.watching(observer), problem.objective)
     state = RunState(problem, recipe, log, rng)
     done = piece.finished()
     if done is not None:
@@ -351,14 +351,15 @@ class _Run:
     def _stop_early(self) -> None:
         """Solve what is active to the tolerance, and look again at pairs that cost little.
 
-        When the time is up there is none for either, nor to evaluate a network without its zeros.
+        Without time or evaluations left there is neither, nor a look at a network without its zeros.
         """
         state = self.state
         state.accuracy = self.tolerance
-        unsolved = state.solution.residual > self.tolerance and self.stop != "seconds"
+        hurried = self.stop in HURRIED
+        unsolved = state.solution.residual > self.tolerance and not hurried
         if unsolved:
             state.improve(self.tolerance, None)
-        if self.stop == "seconds":
+        if hurried:
             gone = len(state.prune(final=True))
         else:
             _, gone = self._clear_up()

@@ -139,6 +139,7 @@ class Budget:
     max_rounds: int | None = None
     max_tests: int | None = None
     max_seconds: float | None = None
+    max_evaluations: int | None = None
 
     def after(self, seconds: float) -> Budget:
         """Return what is left when so much time is spent.

@@ -154,8 +154,9 @@ class PassOn:
 class RunLog:
     """What one run has used and told."""
 
-    def __init__(self, budget: Budget, observer: Observer) -> None:
-        self.budget, self.observer = budget, observer
+    def __init__(self, budget: Budget, observer: Observer, objective: Any = None) -> None:
+        self.budget, self.observer, self._objective = budget, observer, objective
+        self._evaluated_before = 0 if objective is None else objective.evaluations
         self.trace: list[Round] = []
         self.started = time.monotonic()
         self.blocks_scored = self.scored_since_round = self.steps_since_round = 0
@@ -180,12 +181,21 @@ class RunLog:
             self.budget = replace(self.budget, max_edges=count)
 
     def late(self) -> bool:
-        """Return whether the time is up."""
-        limit = self.budget.max_seconds
-        return limit is not None and time.monotonic() - self.started >= limit
+        """Return whether a budget that solvers watch, of time or of evaluations, is used up."""
+        return self.hurry() is not None
+
+    def hurry(self) -> Stop | None:
+        """Return which of the budgets that solvers watch is used up, if any."""
+        seconds, evaluations = self.budget.max_seconds, self.budget.max_evaluations
+        if seconds is not None and time.monotonic() - self.started >= seconds:
+            return "seconds"
+        if evaluations is None or self._objective is None:
+            return None
+        used = self._objective.evaluations - self._evaluated_before
+        return "evaluations" if used >= evaluations else None
 
     def step(self) -> bool:
-        """Note that the solver goes on; return whether the time is up."""
+        """Note that the solver goes on; return whether it has to stop."""
         self.steps_since_round += 1
         if self._on_step is not None:
             self._on_step(self.steps_since_round)
@@ -200,7 +210,7 @@ class RunLog:
             "tests": (self.blocks_scored, budget.max_tests),
         }
         over = (name for name, (have, limit) in used.items() if limit is not None and have >= limit)
-        return next(over, "seconds" if self.late() else None)
+        return next(over, self.hurry())
 
     def record(
         self,

@@ -34,6 +34,7 @@ _STOPS: dict[Stop, str] = {
     "rounds": "the round budget was reached",
     "tests": "the budget of tests was reached",
     "seconds": "the time budget was reached",
+    "evaluations": "the budget of evaluations of the loss was reached",
     "interrupted": "it was interrupted",
     "stalled": "the solver gave up because no step improved it any further",
     "pruned": "small weights that belong to the optimum were dropped at the end",

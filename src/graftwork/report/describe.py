@@ -75,7 +75,7 @@ def _verdict(certificate: Certificate) -> str:
 
 def _holds(certificate: Certificate) -> bool:
     """Return whether a run that was stopped had solved its problem, exactly and everywhere."""
-    stopped = certificate.stop in ("interrupted", "seconds", "rounds", "tests")
+    stopped = certificate.stop in ("interrupted", "seconds", "evaluations", "rounds", "tests")
     everywhere = certificate.n_tested == certificate.n_inactive and certificate.exact
     small = max(certificate.stationarity, certificate.max_violation) <= certificate.tolerance
     return stopped and everywhere and small
