@@ -262,7 +262,8 @@ def _runs_line(lam: float, rule: str, name: str, runs: Runs) -> Iterator[dict[st
         return
     columns = {
         "nll": ("nll", ".4f"), "objective": ("objective", ".6f"), "tests": ("tests", "d"),
-        "moved back": ("moved", "d"), "tests a selection": ("selection_tests", ".1f"), "ms a selection": ("selection_ms", ".2f"),
+        "moved back": ("moved", "d"), "tests a selection": ("selection_tests", ".1f"),
+        "ms a selection": ("selection_ms", ".2f"),
     }  # fmt: skip
     yield {
         "lambda": lam,
