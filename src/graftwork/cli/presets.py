@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from graftwork.errors import ParameterError
 from graftwork.estimators.presets import PRESETS, preset, settings_of
 from graftwork.parameters import LEARNING, joined
 
@@ -78,13 +77,14 @@ def completed(settings: Mapping[str, Any], n_variables: int) -> dict[str, Any]:
     return found if name is None else with_method_options(found, name, n_variables)
 
 
+_ASKING = [name for name in PRESETS if settings_of(name).get("lam", 0) is None]
 Preset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         help=f"Do as a paper did: {', '.join(PRESETS)}. Its settings take the place of the "
-        "defaults of other options; options that are given count. Those whose paper does not "
-        "print a lambda need --lam.",
+        "defaults of other options; an option that is given overrides the preset's. "
+        f"{' and '.join(_ASKING)} need --lam.",
         callback=set_defaults,
         is_eager=True,
         rich_help_panel=LEARNING,

@@ -59,7 +59,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
         "lam": None,
     },
     # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
-    # The paper does not say whether single pixels are penalised, nor its lambda and M for networks.
+    # Whether single pixels are penalised is not known, nor are the lambda and M for networks.
     "grafting-light-paper": {
         "method": "grafting-light",
         "method_options": {"count": 20},
@@ -84,9 +84,9 @@ def preset(
     """Return the arguments of ``MarkovNetwork`` that do as a paper did.
 
     A paper's settings have a lambda. Without one ``MarkovNetwork`` would choose the network by
-    tests and refit its weights without the penalty, which is another algorithm; so a preset whose
-    paper leaves lambda open asks for it. It is passed by name, since two numbers after each other
-    are easily confused.
+    tests and refit its weights without the penalty, which is another algorithm; so a preset asks
+    for the lambda where that of its paper is not known. It is passed by name, since two numbers
+    after each other are easily confused.
 
     Parameters
     ----------
@@ -120,21 +120,21 @@ def preset(
     if lam is None:
         if found.get("lam", 0) is None:
             raise ParameterError(
-                f"preset={name!r} does not say how strong the penalty is, as its paper leaves that "
-                "open; give lam= too, for example lam=0.05."
+                f"preset={name!r} has no lambda of its own, as that of its paper is not known; "
+                "give lam= too, for example lam=0.05."
             )
     elif "lam" in found:
         found["lam"] = number("lam", lam, 0.0, above=True)
     else:
         raise ParameterError(
-            f"lam={lam!r} has no effect with preset={name!r}, which learns a given number of edges. "
-            "Leave it out."
+            f"lam={lam!r} has no effect with preset={name!r}, which learns a given number of "
+            "edges. Leave it out."
         )
     return found
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the arguments of a preset as its paper has them; a lam of None must be given.
+    """Return the arguments of a preset as its paper has them; lam is None where it is not known.
 
     Examples
     --------
