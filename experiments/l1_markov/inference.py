@@ -145,7 +145,7 @@ def anneal(
     The paper's own method with its path rule; exact inference beside them is what they would do if
     inference did not matter.
     """
-    paper = preset("l1-markov-paper")
+    paper = preset("l1-markov-paper", lam=lam)
     settings: dict[str, Mapping[str, Any]] = {
         "annealed": {**paper, "anneal": 8},
         "at one lambda": {**paper, "anneal": None},
@@ -156,7 +156,6 @@ def anneal(
     for name in arms:
         with stalls_are_counted():
             net = MarkovNetwork(
-                lam=lam,
                 tol=TOL,
                 random_state=0,
                 n_jobs=context.n_jobs,
@@ -178,8 +177,7 @@ def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
     is the mean, over pairs that are no edges, of the total variation of their joint marginals.
     """
     settings = {
-        **preset("l1-markov-paper"),
-        "lam": lam,
+        **preset("l1-markov-paper", lam=lam),
         "tol": TOL,
         "max_iter": most_rounds(made.data),
     }
@@ -223,7 +221,7 @@ def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
 
     By the paper's own method, and by ours: the same loss, penalty and accuracy for both of a pair.
     """
-    paper = {**preset("l1-markov-paper"), "lam": lam}
+    paper = preset("l1-markov-paper", lam=lam)
     ours = {"method": "working-set", "penalty": "l1", "lam": 2 * lam}
     true = {"method": "full", "anneal": None, "candidates": made.model.edges}
     arms = [

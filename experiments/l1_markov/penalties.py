@@ -130,7 +130,7 @@ def by_paper(
         raise ValueError("there are no rows to validate on")
     kept = Snapshots(observer or Silence(), lambda record: record.lam)
     way = sorted(grid, reverse=True)
-    settings = {**preset("l1-markov-paper"), "anneal": way[:-1], "lam": way[-1]}
+    settings = {**preset("l1-markov-paper", lam=way[-1]), "anneal": way[:-1]}
     MarkovNetwork(
         tol=1e-4,
         n_jobs=n_jobs,

@@ -268,8 +268,8 @@ def test_steps_without_their_data_are_skipped(tmp_path):
 
 
 def test_the_papers_own_settings():
-    settings = preset("l1-markov-paper")
+    settings = preset("l1-markov-paper", lam=0.1)
     assert settings["method"] == "gain"
     assert settings["inference"] == "bp"
     assert settings["penalty"] == "l1"
-    gw.MarkovNetwork(**settings, lam=0.1)
+    gw.MarkovNetwork(**settings).spec()
