@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from experiments.engine.claims import Claim
 from experiments.engine.pages import write_files
 from experiments.engine.study import Context, Found, Report, Step, Study
 from graftwork.errors import DataMissingError
@@ -120,9 +121,18 @@ def reproduce(
             _write(path, record)
         records[step.key] = record
     report = study.report({key: record["found"] for key, record in records.items()})
+    if context.size == "tiny":
+        report = replace(report, claims=[_of_made_rows(claim) for claim in report.claims])
     about = _about(study, context, records, skipped) | {"failed": failed}
     files = write_files(study, report, about, out, pictures=pictures)
     return Outcome(report, tuple(files), skipped, failed)
+
+
+def _of_made_rows(claim: Claim) -> Claim:
+    """Return a claim without a verdict on the paper."""
+    if claim.verdict == "not run":
+        return claim
+    return replace(claim, verdict="not comparable", because="these are tiny sizes, on made rows")
 
 
 def _nobody(step: Step, place: int, steps: int, state: str) -> None:

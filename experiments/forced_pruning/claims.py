@@ -20,6 +20,10 @@ EXCHANGED = (1, 5, 10)
 ROUNDING = 0.005
 #: The same value: two decimals, and a random start.
 SAME = 0.02
+#: The same tree, whose tying may differ in small things.
+SAME_TREE = SAME + ROUNDING
+#: Networks with other random pairs: about as far apart as those of several seeds.
+NEAR = 0.15
 #: "Almost all" of the cells.
 ALMOST_ALL = 0.8
 
@@ -76,16 +80,16 @@ PRINTED = {**_read("greedy", _GREEDY), **_read("rejection", _REJECTION)}
 
 CELL = Row(
     "{cell}", "{printed:.2f}", "{ours:.4f}",
-    [("off", "<=", SAME)],
+    [("difference", "<=", SAME)],
     ["ours is lower by {lower:.2f}",
      "ours is higher by {higher:.2f}",
-     "another rule of ours has {reached:.4f}",
+     "another search of ours has {reached:.4f}",
      "the best found here at this size is {missed:.4f}",
      "it is Table 1's {printed:.2f}, and the same column has {copied:.2f} at other sizes"],
 )  # fmt: skip
 BEST = Row(
     "best of {cell.name} ({cell})", "{printed:.2f}", "{best:.4f}",
-    [("best", "<=", "rounded")],
+    [("best", "<=", "printed_and_rounding")],
     ["even a search on the test rows themselves ends at {own_above:.4f} with {cell.more} edges "
      "more than the tree (a search, so no proof)",
      "a search on the test rows themselves ends at {own_below:.4f} with {cell.more} edges more "
@@ -93,29 +97,49 @@ BEST = Row(
      "ours has {later[1]:.4f} with {later[0]} edges more than the tree",
      "{nothing}"],
 )  # fmt: skip
-FIRST_COLUMN = Row(
-    "both tables: k=0, nothing exchanged", "{printed}", "{ours}",
-    [("off", "<=", ROUNDING)],
-    ["with m=0 and nothing exchanged it would be the Chow-Liu tree, though with tied weights; the "
-     "text has k=1"],
+#: Of Table 2: its first column may be what the text has no name for, networks without exchanges.
+TREES = Row(
+    "Table 2, {name}, m=0, k=0, as the Chow-Liu tree, tied, nothing exchanged", "{printed:.2f}",
+    "{nearest:.4f} with weights of {values} values; {others}",
+    [("difference", "<=", SAME_TREE)],
+    ["the nearest of the numbers of values tried is {difference:.3f} away"],
+)  # fmt: skip
+STARTS = Row(
+    "Table 2, {name}, k=0, m=15 to 60, as the tree and pairs drawn at random, tied, nothing "
+    "exchanged", "{printed_rest}",
+    "{ours} with the {values} values that come closest to it at m=0",
+    [("largest_difference", "<=", NEAR)],
+    ["the largest difference is {largest_difference:.2f}"],
+    ["{impossible} of the {compared} printed values are impossible"],
+)  # fmt: skip
+CHOSEN = Row(
+    "{name}: how many values validation rows ask for", "not said",
+    "{chosen} of {tried}; validation NLPL of the tree {valid}",
+    [("chosen", "<", "largest_tried")],
+    ["validation rows ask for as many values as were tried: tying does not prevent overfitting of "
+     "a tree"],
 )  # fmt: skip
 TREND = Row(
     "{what}", "in {said} of {pairs} printed pairs", "in {wins} of {known}",
     [("share", ">=", ALMOST_ALL)],
     ["{reason}", "pairs are at most {largest:.3f} apart"],
+    ["only {few} pairs were run"],
 )  # fmt: skip
 #: What is claimed, the field that differs within a pair, the pairs' steps, and why it may differ.
 TRENDS: list[tuple[str, str, Sequence[Any], str | None]] = [
     ("greedy beats rejection in almost all cells", "rule", ("rejection", "greedy"), None),
     ("the more edges, the better (greedy)", "more", MORE, None),
-    ("k=10 is better than k=1 (greedy)", "exchanged", (1, 10),
-     "ours halves k, down to single edges, when an exchange does not improve the network"),
+    ("k=10 is better than k=1 (greedy)", "exchanged", (1, 10), None),
 ]  # fmt: skip
 TYING = Row(
-    "tying weights prevents overfitting", "used throughout, no value printed", "{changes}",
-    [("rises", "==", 0)],
-    ["with {values} values the test NLPL rises on {rises} of {sets} data sets"],
+    "tying weights {way} prevents overfitting", "used in each iteration, no value printed",
+    "test NLPL {changes}",
+    [("data_sets_on_which_it_rises", "==", 0)],
+    ["with as many values as validation rows ask for ({values}) it rises on "
+     "{data_sets_on_which_it_rises} of {sets} data sets"],
 )  # fmt: skip
+#: When weights are tied: as published, and the alternative.
+WAYS = ("in each iteration", "once")
 
 
 def claims(found: Mapping[str, Found]) -> list[Claim]:
@@ -124,9 +148,10 @@ def claims(found: Mapping[str, Found]) -> list[Claim]:
     return [
         *(_headline(name, found) for name in NAMES),
         *(_whole_table(rule, name, cells) for rule in RULES for name in NAMES),
-        judge(FIRST_COLUMN, _first_column(found)),
+        *(judge(row, _starts(name, found)) for row in (TREES, STARTS) for name in NAMES),
+        *(judge(CHOSEN, _chosen(name, found)) for name in NAMES),
         *(judge(TREND, _trend(found, *trend)) for trend in TRENDS),
-        judge(TYING, _tying(found)),
+        *(judge(TYING, _tying(way, found)) for way in WAYS),
     ]
 
 
@@ -134,19 +159,29 @@ def claims(found: Mapping[str, Found]) -> list[Claim]:
 
 
 def ours_of(cell: Cell, found: Mapping[str, Found]) -> float | None:
-    """Return our test NLPL with the same rule, size and k, None where it was not run."""
-    runs = found.get(f"{cell.name}-{cell.rule}-{cell.more}", {})
-    value: float | None = runs.get(str(cell.exchanged), {}).get("nll")
+    """Return our test NLPL with the same rule, size and k, None where it was not run.
+
+    As in the paper that is the network of the last exchange, not the best one.
+    """
+    run = found.get(f"{cell.name}-{cell.rule}-{cell.more}", {}).get(str(cell.exchanged), {})
+    value: float | None = run.get("last", run.get("nll"))
+    return value
+
+
+def _returned(cell: Cell, found: Mapping[str, Found]) -> float | None:
+    """Return the test NLPL of the network that was best on the training rows."""
+    run = found.get(f"{cell.name}-{cell.rule}-{cell.more}", {}).get(str(cell.exchanged), {})
+    value: float | None = run.get("nll")
     return value
 
 
 def best_of(name: str, more: int, found: Mapping[str, Found]) -> float | None:
     """Return the least test NLPL of all rules of ours at a size."""
     at_size = [
-        run["nll"]
-        for rule in (*RULES, "mcmc")
-        for run in found.get(f"{name}-{rule}-{more}", {}).values()
+        run["nll"] for rule in RULES for run in found.get(f"{name}-{rule}-{more}", {}).values()
     ]
+    ours = (found.get(f"{name}-{rule}-{more}") for rule in ("descent", "mcmc"))
+    at_size += [run["nll"] for run in ours if run is not None]
     thorough = found.get(f"{name}-{more}-thorough")
     return min([*at_size, *([thorough["restarts"]["nll"]] if thorough else [])], default=None)
 
@@ -170,8 +205,8 @@ def judge_cell(cell: Cell, found: Mapping[str, Found]) -> Claim:
         because = f"no pairwise network of this size has less than {bound:.4f} on these rows"
         return _cannot_be(CELL, values, ours, because)
     if ours is not None:
-        values["off"] = abs(ours - printed)
-        values["lower" if ours < printed else "higher"] = values["off"]
+        values["difference"] = abs(ours - printed)
+        values["lower" if ours < printed else "higher"] = values["difference"]
         if ours > printed and best is not None:
             values["reached" if best <= printed + ROUNDING else "missed"] = best
         values["copied"] = _column(cell) if is_copied(cell) else None
@@ -180,7 +215,8 @@ def judge_cell(cell: Cell, found: Mapping[str, Found]) -> Claim:
 
 def _cannot_be(row: Row, values: Values, ours: float | None, because: str) -> Claim:
     what, printed = row.what.format_map(values), row.printed.format_map(values)
-    return Claim(what, printed, "" if ours is None else f"{ours:.4f}", "cannot be", because)
+    told = "" if ours is None else f"{ours:.4f}"
+    return Claim(what, printed, told, "cannot be", because, f"printed and {ROUNDING} >= the bound")
 
 
 def is_copied(cell: Cell) -> bool:
@@ -215,7 +251,7 @@ def _headline(name: str, found: Mapping[str, Found]) -> Claim:
         for part, value in bounds.get("elsewhere", {}).items():
             because += f"; on {part} rows, likewise, {value:.4f}"
         return _cannot_be(BEST, values, best, because)
-    values["rounded"] = printed + ROUNDING
+    values["printed_and_rounding"] = printed + ROUNDING
     thorough = found.get(f"{name}-{cell.more}-thorough")
     if thorough:
         own = thorough["on test rows"]["nll"]
@@ -235,11 +271,15 @@ def _whole_table(rule: str, name: str, cells: Mapping[Cell, Claim]) -> Claim:
     what = f"Table {1 + RULES.index(rule)}, {name}: {len(own)} values"
     printed = f"{span(PRINTED[cell] for cell in own):.2f}"
     known = [float(claim.ours) for claim in own.values() if claim.ours]
+    needed = f"most values within {SAME}"
     if not known:
-        return Claim(what, printed, "", "not run")
+        return Claim(what, printed, "", "not run", "", needed)
     counts = Counter(claim.verdict for claim in own.values())
     lower = sum(claim.because.startswith("ours is lower") for claim in own.values())
     verdicts: tuple[Verdict, ...] = ("cannot be", "differs", "reproduced")
+    if counts["not run"] > len(own) / 2:
+        told = f"only {len(known)} of {len(own)} values were run"
+        return Claim(what, printed, f"{span(known):.2f}", "not comparable", told, needed)
     because = clauses(
         ["{cannot} impossible", "{reproduced} reproduced", "{not_run} not run",
          "{differs} differ ({lower} of them lower here)"],
@@ -248,20 +288,54 @@ def _whole_table(rule: str, name: str, cells: Mapping[Cell, Claim]) -> Claim:
          "lower": lower},
         ", ",
     )  # fmt: skip
-    return Claim(
-        what, printed, f"{span(known):.2f}", max(verdicts, key=counts.__getitem__), because
-    )
+    verdict = max(verdicts, key=counts.__getitem__)
+    return Claim(what, printed, f"{span(known):.2f}", verdict, because, needed)
 
 
-def _first_column(found: Mapping[str, Found]) -> dict[str, Any]:
-    """Return what says whether k=0 can mean that nothing is exchanged."""
-    trees = {name: found.get(f"{name}-trees", {}).get("tree") for name in NAMES}
-    known = {name: tree["nll"] for name, tree in trees.items() if tree is not None}
-    first = {name: PRINTED[Cell("greedy", name, 0, 1)] for name in known}
+def _starts(name: str, found: Mapping[str, Found]) -> dict[str, Any]:
+    """Return what says whether the first column of Table 2 can mean that nothing is exchanged."""
+    printed = {more: PRINTED[Cell("rejection", name, more, 1)] for more in MORE}
+    known = found.get(f"{name}-nothing", {"test": {}, "tree": False})
+    about = {
+        "name": name,
+        "printed": printed[0],
+        "printed_rest": ", ".join(f"{value:.2f}" for more, value in printed.items() if more),
+    }
+    if not known["tree"]:
+        return about
+    trees = {count: values["0"] for count, values in known["test"].items()}
+    nearest = min(trees, key=lambda count: abs(trees[count] - printed[0]))
+    about |= {
+        "values": int(nearest),
+        "nearest": trees[nearest],
+        "difference": abs(trees[nearest] - printed[0]),
+        "others": ", ".join(f"{count} values {value:.4f}" for count, value in trees.items()),
+    }
+    rest = {more: known["test"][nearest].get(str(more)) for more in MORE if more}
+    ran = {more: value for more, value in rest.items() if value is not None}
+    if ran:
+        about |= {
+            "ours": ", ".join(f"{value:.2f}" for value in ran.values()),
+            "largest_difference": max(abs(value - printed[more]) for more, value in ran.items()),
+            "compared": len(ran),
+            "impossible": sum(
+                printed[more] + ROUNDING < bound_of(name, more, found) for more in ran
+            ) or None,
+        }  # fmt: skip
+    return about
+
+
+def _chosen(name: str, found: Mapping[str, Found]) -> dict[str, Any]:
+    known = found.get(f"{name}-nothing")
+    if known is None or not known["tree"]:
+        return {"name": name}
+    tried = [int(count) for count in known["valid"]]
     return {
-        "printed": ", ".join(f"{name} {value:.2f}" for name, value in first.items()),
-        "ours": ", ".join(f"{name} {value:.4f}" for name, value in known.items()),
-        "off": max((abs(first[name] - known[name]) for name in known), default=None),
+        "name": name,
+        "chosen": known["values"],
+        "tried": ", ".join(map(str, tried)),
+        "largest_tried": max(tried),
+        "valid": ", ".join(f"{value:.4f}" for value in known["valid"].values()),
     }
 
 
@@ -285,17 +359,21 @@ def _trend(
         "wins": wins,
         "known": len(known),
         "share": wins / len(known) if known else None,
+        "few": len(known) if len(known) < len(pairs) / 2 else None,
         "reason": reason,
         "largest": max((abs(a - b) for a, b in known), default=None),
     }
 
 
-def _tying(found: Mapping[str, Found]) -> dict[str, Any]:
-    lines = list(tying_lines(found))
-    return {
+def _tying(way: str, found: Mapping[str, Found]) -> dict[str, Any]:
+    lines = [line for line in tying_lines(found) if line["tied"] == way]
+    about = {"way": way}
+    if not lines:
+        return about
+    return about | {
         "changes": ", ".join(f"{line['data']} {line['change']:+.4f}" for line in lines),
-        "rises": sum(line["change"] > 0 for line in lines) if lines else None,
-        "values": lines[0]["values"] if lines else None,
+        "data_sets_on_which_it_rises": sum(line["change"] > 0 for line in lines),
+        "values": ", ".join(str(line["values"]) for line in lines),
         "sets": len(lines),
     }
 
@@ -307,6 +385,7 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
     """Return every cell, what there is at each size, and what tying does."""
     return {
         "cells": [_cell_line(cell, found) for cell in PRINTED],
+        "nothing-exchanged": list(_nothing_lines(found)),
         "sizes": list(_size_lines(found)),
         "tying": list(tying_lines(found)),
     }
@@ -316,16 +395,29 @@ def tying_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
     """Yield what tied weights do to each data set."""
     for name in NAMES:
         step = found.get(f"{name}-tying")
-        if step:
+        for way in WAYS if step else ():
+            free, tied = step["free"], step[way]
             yield {
                 "data": name,
                 "more edges": step["more"],
                 "values": step["values"],
-                "free": step["free"]["nll"],
-                "tied": step["tied"]["nll"],
-                "change": step["tied"]["nll"] - step["free"]["nll"],
-                "free, training rows": step["free"]["train_nll"],
-                "tied, training rows": step["tied"]["train_nll"],
+                "tied": way,
+                "untied test": free["nll"],
+                "tied test": tied["nll"],
+                "change": tied["nll"] - free["nll"],
+                "untied training": free["train_nll"],
+                "tied training": tied["train_nll"],
+            }
+
+
+def _nothing_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
+    for name in NAMES:
+        known = found.get(f"{name}-nothing", {"test": {}})
+        for count, values in known["test"].items():
+            yield {
+                "data": name,
+                "values": int(count),
+                **{f"m={more}": _digits(values.get(str(more))) for more in MORE},
             }
 
 
@@ -337,7 +429,8 @@ def _cell_line(cell: Cell, found: Mapping[str, Found]) -> dict[str, Any]:
         "m": cell.more,
         "k": cell.exchanged,
         "printed": PRINTED[cell],
-        "ours": _digits(ours_of(cell, found)),
+        "ours, last network": _digits(ours_of(cell, found)),
+        "ours, best network": _digits(_returned(cell, found)),
         "best of ours": _digits(best_of(cell.name, cell.more, found)),
         "no network below": _digits(bound_of(cell.name, cell.more, found) or None),
         "verdict": claim.verdict,
@@ -349,7 +442,7 @@ def _size_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
     for name in NAMES:
         trees = found.get(f"{name}-trees", {})
         for more, added in trees.get("added", {}).items():
-            greedy = found.get(f"{name}-greedy-{more}", {})
+            descent = found.get(f"{name}-descent-{more}", {})
             walk = found.get(f"{name}-mcmc-{more}", {})
             yield {
                 "data": name,
@@ -357,8 +450,8 @@ def _size_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
                 "edges": added["edges"],
                 "tree": _digits(trees["tree"]["nll"]),
                 "tree and best gains": _digits(added["nll"]),
-                "greedy, our default": _digits(greedy.get("default", {}).get("nll")),
-                "mcmc": _digits(walk.get("10", {}).get("nll")),
+                "our default": _digits(descent.get("nll")),
+                "mcmc": _digits(walk.get("nll")),
                 "no network below": _digits(bound_of(name, int(more), found) or None),
             }
 

@@ -111,6 +111,15 @@ def test_a_damaged_result_is_computed_anew(tmp_path):
     assert counter.calls == ["first", "second", "first"]
 
 
+def test_tiny_sizes_say_nothing_about_the_paper(tmp_path):
+    claim = reproduce(Counter().study(), tmp_path, Context("tiny"), pictures=False).report.claims[0]
+    assert (claim.verdict, claim.because) == (
+        "not comparable",
+        "these are tiny sizes, on made rows",
+    )
+    assert claim.threshold == "value = 2"
+
+
 def test_a_step_that_fails_does_not_stop_the_others(tmp_path):
     counter = Counter(ValueError("no such parameter"))
     last = Step("last", "ending", lambda context: {"value": 1})
