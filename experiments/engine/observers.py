@@ -26,7 +26,7 @@ class Searches:
     Attributes
     ----------
     seconds, tests : list
-        Of each search: how long it took, and how many blocks it tested until it ended.
+        Of each search: its CPU time, and how many blocks it tested until it ended.
     found : list of bool
         Whether it found something.
     selection : Selection
@@ -39,7 +39,7 @@ class Searches:
     selection: Selection | None = None
 
     def mean_ms(self) -> float:
-        """Return the mean time in milliseconds of a search that found something.
+        """Return the mean CPU time in milliseconds of a search that found something.
 
         Examples
         --------
@@ -78,9 +78,9 @@ class _TimedSelection:
 
     def choose(self, view: View) -> Choice:
         """Return what the inner selection chooses."""
-        began = time.perf_counter()
+        began = time.process_time()
         choice = self.inner.choose(view)
-        self.searches.seconds.append(time.perf_counter() - began)
+        self.searches.seconds.append(time.process_time() - began)
         self.searches.tests.append(choice.tested)
         self.searches.found.append(len(choice.keys) > 0)
         return choice

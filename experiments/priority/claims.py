@@ -100,7 +100,7 @@ FEWER = [
         _UNCERTIFIED,
     ),
     Row(
-        "{where}: time to select an edge{whose}",
+        "{where}: CPU time to select an edge{whose}",
         "{printed.grafting_ms} -> {printed.priority_ms} ms",
         "{ms[0]:.2f} -> {ms[1]:.2f} ms, {times_as_fast:.1f} times as fast",
         [("times_as_fast", ">=", SEVERAL)],
