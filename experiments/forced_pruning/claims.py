@@ -22,8 +22,6 @@ ROUNDING = 0.005
 SAME = 0.02
 #: The same tree, whose tying may differ in small things.
 SAME_TREE = SAME + ROUNDING
-#: Networks with other random pairs: about as far apart as those of several seeds.
-NEAR = 0.15
 #: "Almost all" of the cells.
 ALMOST_ALL = 0.8
 
@@ -107,9 +105,9 @@ TREES = Row(
 STARTS = Row(
     "Table 2, {name}, k=0, m=15 to 60, as the tree and pairs drawn at random, tied, nothing "
     "exchanged", "{printed_rest}",
-    "{ours} with the {values} values that come closest to it at m=0",
-    [("largest_difference", "<=", NEAR)],
-    ["the largest difference is {largest_difference:.2f}"],
+    "{ours} with the {values} values that come closest to it at m=0, {seeds} draws",
+    [("values_outside_the_range_of_draws", "==", 0)],
+    ["{values_outside_the_range_of_draws} of {compared} are outside, by {farthest:.2f} at most"],
     ["{impossible} of the {compared} printed values are impossible"],
 )  # fmt: skip
 CHOSEN = Row(
@@ -303,7 +301,7 @@ def _starts(name: str, found: Mapping[str, Found]) -> dict[str, Any]:
     }
     if not known["tree"]:
         return about
-    trees = {count: values["0"] for count, values in known["test"].items()}
+    trees = {count: values["0"][0] for count, values in known["test"].items()}
     nearest = min(trees, key=lambda count: abs(trees[count] - printed[0]))
     about |= {
         "values": int(nearest),
@@ -312,17 +310,22 @@ def _starts(name: str, found: Mapping[str, Found]) -> dict[str, Any]:
         "others": ", ".join(f"{count} values {value:.4f}" for count, value in trees.items()),
     }
     rest = {more: known["test"][nearest].get(str(more)) for more in MORE if more}
-    ran = {more: value for more, value in rest.items() if value is not None}
-    if ran:
-        about |= {
-            "ours": ", ".join(f"{value:.2f}" for value in ran.values()),
-            "largest_difference": max(abs(value - printed[more]) for more, value in ran.items()),
-            "compared": len(ran),
-            "impossible": sum(
-                printed[more] + ROUNDING < bound_of(name, more, found) for more in ran
-            ) or None,
-        }  # fmt: skip
-    return about
+    ran = {more: span(values) for more, values in rest.items() if values is not None}
+    if not ran:
+        return about
+    away = [
+        max(one.low - ROUNDING - printed[more], printed[more] - one.high - ROUNDING, 0.0)
+        for more, one in ran.items()
+    ]
+    return about | {
+        "seeds": max(len(values) for values in rest.values() if values is not None),
+        "ours": ", ".join(f"{one:.2f}" for one in ran.values()),
+        "values_outside_the_range_of_draws": sum(gap > 0 for gap in away),
+        "farthest": max(away),
+        "compared": len(ran),
+        "impossible": sum(printed[more] + ROUNDING < bound_of(name, more, found) for more in ran)
+        or None,
+    }
 
 
 def _chosen(name: str, found: Mapping[str, Found]) -> dict[str, Any]:
@@ -417,7 +420,10 @@ def _nothing_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
             yield {
                 "data": name,
                 "values": int(count),
-                **{f"m={more}": _digits(values.get(str(more))) for more in MORE},
+                **{
+                    f"m={more}": f"{span(values[str(more)]):.4f}" if str(more) in values else ""
+                    for more in MORE
+                },
             }
 
 

@@ -36,9 +36,13 @@ def results(shift=0.0, bound=0.0, tree=0.0, tied=0.1):
             "best": bound, "converged": True, "edges": 9, "least": least,
             "elsewhere": {"training": bound + 0.1},
         }  # fmt: skip
-        first = {str(more): PRINTED[Cell("rejection", name, more, 1)] + tree for more in MORE}
+        first = {
+            str(more): [PRINTED[Cell("rejection", name, more, 1)] + tree + d for d in (0, 0.02)]
+            for more in MORE
+        }
+        far = {more: [30.0] for more in first}
         found[f"{name}-nothing"] = {
-            "test": {"5": dict.fromkeys(first, 30.0), "7": first}, "valid": {"5": 7.1, "7": 7.0},
+            "test": {"5": far, "7": first}, "valid": {"5": 7.1, "7": 7.0},
             "values": 7, "tree": True,
         }  # fmt: skip
         found[f"{name}-tying"] = {
@@ -118,8 +122,11 @@ def test_the_first_column_is_judged_by_the_number_of_values_nearest_to_it():
     assert (claim.verdict, claim.printed) == ("reproduced", "6.40")
     assert claim.ours == "6.4200 with weights of 7 values; 5 values 30.0000, 7 values 6.4200"
     assert claim_about(results(tree=0.03), "msnbc, m=0, k=0").verdict == "differs"
+    assert claim_about(results(tree=-0.01), "msnbc, k=0, m=15").verdict == "reproduced"
     claim = claim_about(results(tree=0.2), "msnbc, k=0, m=15")
     assert (claim.verdict, claim.printed) == ("differs", "5.83, 5.77, 5.75, 5.77")
+    assert claim.ours.startswith("6.03 to 6.05, ")
+    assert claim.because == "4 of 4 are outside, by 0.20 at most"
     claim = claim_about(results(bound=5.8), "msnbc, k=0, m=15")
     assert (claim.verdict, claim.because) == (
         "not comparable", "3 of the 4 printed values are impossible"
