@@ -85,7 +85,10 @@ def test_every_pair_drawn_has_the_least_priority(rule, threshold):
             hubs = hubs_of(space.variables, degrees, threshold)
             stream.prefer_hubs(new_hubs(stream, hubs, rule))
             count, left = int(rng.integers(1, 2 * n)), paper.left()
+            ahead = stream.peek(int(rng.integers(1, 2 * n)))
             drawn = stream.draw(count)
+            assert ahead[:count].tolist() == drawn[: len(ahead)].tolist()
+            assert len(ahead) or not len(drawn)
             assert len(drawn) == min(count, left)
             for pair in as_tuples(space, drawn):
                 paper.get(pair)
@@ -94,6 +97,116 @@ def test_every_pair_drawn_has_the_least_priority(rule, threshold):
             stream.freeze(drawn, offsets, tested=tested)
             there = paper.tested if tested else paper.frozen
             there |= dict(zip(as_tuples(space, drawn), offsets.tolist(), strict=True))
+
+
+class Rounds:
+    """Algorithm 3 on the pairs that a search tests, round by round: the edges it must activate.
+
+    Ties of priorities are broken at random, so the pairs tested are taken from the search; each
+    must be one that the paper's queue could have given. While the reservoir is empty a round goes
+    on, by t_max pairs at a time; of those that a call scores ahead, it uses no more.
+    """
+
+    def __init__(self, n, size, tests, alpha, rule, threshold):
+        self.priorities = Priorities(n, set())
+        self.size, self.tests, self.alpha = size, tests, alpha
+        self.rule, self.threshold = rule, threshold
+        self.reservoir = {}
+        self.unfilled = True
+
+    def activate(self, degrees, scores, calls):
+        """Return the edges of one round, given all scores and the pairs of each call."""
+        queue = self.priorities
+        queue.begin_round()
+        kept, self.reservoir = self.reservoir, {}
+        for pair in kept:
+            self.admit(pair, scores[pair])
+        if degrees.any():
+            queue.reorganize(degrees, self.rule, self.threshold)
+        drawn = 0
+        while self.unfilled and calls and len(self.reservoir) < self.size:
+            drawn += len(calls[0])
+            self.test(calls.pop(0), scores)
+        assert drawn <= 10 * queue.n
+        if not self.unfilled and (left := queue.left()):
+            assert len(calls[0]) == min(self.tests, left)
+            self.test(calls.pop(0), scores)
+        self.unfilled = False
+        while not self.reservoir and calls:
+            ahead = calls.pop(0)
+            while ahead and not self.reservoir:
+                self.test(ahead[: self.tests], scores)
+                ahead = ahead[self.tests :]
+        assert not calls
+        return self.stand_out()
+
+    def test(self, pairs, scores):
+        for pair in pairs:
+            self.priorities.get(pair)
+            self.admit(pair, scores[pair])
+
+    def admit(self, pair, score):
+        self.reservoir[pair] = score
+        if score <= 1.0 or len(self.reservoir) > self.size:
+            least = pair if score <= 1.0 else min(self.reservoir, key=self.reservoir.get)
+            self.priorities.tested[least] = 1.0 - self.reservoir.pop(least)
+
+    def stand_out(self):
+        if not self.reservoir:
+            return []
+        scores = list(self.reservoir.values())
+        tau = (1 - self.alpha) * sum(scores) / len(scores) + self.alpha * max(scores)
+        chosen = []
+        for pair in sorted(self.reservoir, key=self.reservoir.get, reverse=True):
+            alone = not {v for other in chosen for v in other} & set(pair)
+            if self.reservoir[pair] >= tau - 1e-12 and alone:
+                chosen.append(pair)
+        for pair in chosen:
+            del self.reservoir[pair]
+        return chosen
+
+
+@pytest.mark.parametrize("rule", ["once", "always"])
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_the_search_is_the_papers(rule, threshold):
+    """The same tests in an order that Algorithm 2 allows, and the same edges, until none is left.
+
+    Scores change from round to round; there are fewer violators in each, so that reservoirs are
+    full at first, and empty later.
+    """
+    ahead = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, size, tests = int(rng.integers(5, 16)), int(rng.integers(1, 9)), int(rng.integers(1, 9))
+        alpha = float(rng.choice([0.0, 0.5, 1.0]))
+        settings = Reservoir(size, tests, alpha, hubs_from=1, hubs=rule, hub_threshold=threshold)
+        space = PairSpace(np.arange(n))
+        selection = settings.begin(space, np.zeros(0, np.int64), rng)
+        paper = Rounds(n, size, tests, alpha, rule, threshold)
+        active = np.zeros(0, dtype=np.int64)
+        for k in range(200):
+            scores = rng.uniform(0.0, 1.0 + 3.0 / (k + 1), space.size)
+            scores[rng.random(space.size) < 0.05 * k] *= 0.3
+            calls = []
+
+            def score(keys, scores=scores, calls=calls, space=space):
+                calls.append(as_tuples(space, keys))
+                return scores[keys]
+
+            degrees = np.bincount(space.pairs(active).ravel(), minlength=n)
+            choice = selection.choose(look_at(score, active, degrees))
+            by_pair = dict(zip(as_tuples(space, np.arange(space.size)), scores, strict=True))
+            ahead += len(calls) > 2
+            expected = paper.activate(degrees, by_pair, calls[1:])
+            assert as_tuples(space, choice.keys) == expected
+            if not expected:
+                assert choice.complete
+                assert not paper.priorities.left()
+                break
+            active = np.concatenate([active, choice.keys])
+        else:
+            raise AssertionError("the search did not end")
+    assert ahead > 10
 
 
 def test_a_hub_is_above_the_threshold_not_at_it():

@@ -219,14 +219,14 @@ class _PairSearch:
 
     def _test_until_found(self, view: View, batch: int) -> bool:
         """Score a batch ahead, but use it only up to the round in which a violator turns up."""
-        keys = self._stream.draw(batch)
+        keys = self._stream.peek(batch)
         if not len(keys):
             return False
         scores = view.score(keys)
         hits = np.flatnonzero(scores > view.threshold)
         rounds = (int(hits[0]) // self._tests + 1) if len(hits) else len(keys)
         used = min(len(keys), rounds * self._tests)
-        self._stream.put_back(keys[used:])
+        self._stream.draw(used)
         self._admit(view, keys[:used], scores[:used])
         return True
 

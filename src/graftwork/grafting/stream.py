@@ -9,6 +9,8 @@ drawn. What is stored is arrays: twenty bytes a pair drawn, and a count for each
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,11 @@ class RandomOrder:
     A four-round Feistel network on just enough bits, with values past the end skipped: no memory,
     no rejection of repeats, every number exactly once.
 
+    Attributes
+    ----------
+    place : int
+        How far it was read; it may be set back.
+
     Examples
     --------
     >>> order = RandomOrder(10, np.random.default_rng(0))
@@ -37,30 +44,30 @@ class RandomOrder:
         self._half_bits = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
         self._mask = np.uint64(2**self._half_bits - 1)
         self._round_keys = rng.integers(0, 2**63, size=4, dtype=np.uint64)
-        self._next = 0
+        self.place = 0
 
     def take(self, count: int) -> Ints:
         """Return the next (at most) ``count`` numbers of the permutation."""
         parts: list[Ints] = []
         end = 4**self._half_bits
-        while count > 0 and self._next < end:
-            stop = min(end, self._next + max(64, 2 * count))
-            values = self._permute(np.arange(self._next, stop, dtype=np.uint64))
+        while count > 0 and self.place < end:
+            stop = min(end, self.place + max(64, 2 * count))
+            values = self._permute(np.arange(self.place, stop, dtype=np.uint64))
             inside = np.flatnonzero(values < self._size)[:count]
-            used = stop if len(inside) < count else self._next + int(inside[-1]) + 1
+            used = stop if len(inside) < count else self.place + int(inside[-1]) + 1
             parts.append(values[inside].astype(np.int64))
             count -= len(inside)
-            self._next = used
+            self.place = used
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
     def taken(self, numbers: Ints) -> NDArray[np.bool_]:
         """Return which of these numbers were already read."""
-        return self._places(numbers.astype(np.uint64)) < self._next
+        return self._places(numbers.astype(np.uint64)) < self.place
 
     @property
     def exhausted(self) -> bool:
         """Whether every number was read (or nearly so: the rest holds none)."""
-        return bool(self._next >= 4**self._half_bits)
+        return bool(self.place >= 4**self._half_bits)
 
     def _permute(self, places: np.ndarray) -> np.ndarray:
         shift = np.uint64(self._half_bits)
@@ -199,7 +206,6 @@ class PairStream:
     def __init__(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> None:
         self._space = space
         self._rng = rng
-        self._returned = _NONE  # drawn but not used: first in line
         self._queue = Queue()
         self._frozen = Waiting()  # scored at earlier points
         self._frozen_here = Waiting()  # scored at this point
@@ -226,20 +232,29 @@ class PairStream:
         target = self._frozen_here if tested else self._frozen
         target.add(keys, offsets, self._steps(keys))
 
-    def put_back(self, keys: Ints) -> None:
-        """Return pairs that were drawn and not used: they come first next time, in order."""
-        self._returned = np.concatenate([keys, self._returned])
-
     def draw(self, count: int) -> Ints:
         """Return the next (at most) ``count`` pairs, each one not yet scored at this point."""
-        parts: list[Ints] = []
-        while count > 0:
-            part = self._next(count)
-            if not len(part):
-                break
-            parts.append(part)
-            count -= len(part)
-        return np.concatenate(parts) if parts else _NONE
+        keys = self._take(count)
+        while len(keys) < count and self._refill():
+            keys = np.concatenate([keys, self._take(count - len(keys))])
+        return keys
+
+    def peek(self, count: int) -> Ints:
+        """Return some of the pairs that ``draw`` gives next, at most ``count``; they are not drawn.
+
+        They end where frozen pairs would follow: more may be frozen before it is their turn. There
+        are none only where nothing is left to draw.
+        """
+        while True:
+            queue, unseen = copy(self._queue), self._unseen.place
+            orders = [(hub, order, order.place) for hub, order in self._hub_orders.items()]
+            keys = self._take(count)
+            self._queue, self._unseen.place = queue, unseen
+            self._hub_orders = {hub: order for hub, order, _ in orders}
+            for _, order, place in orders:
+                order.place = place
+            if len(keys) or not self._refill():
+                return keys
 
     def prefer_hubs(self, hubs: Ints) -> None:
         """Move all pairs at these variables one step to the front (Algorithm 2).
@@ -288,21 +303,19 @@ class PairStream:
             drawn[here] |= order.taken(self._space.places(hub, pairs[here].sum(axis=1) - hub))
         return drawn
 
-    def _next(self, count: int) -> Ints:
-        """Return some of the next pairs, at most ``count``; none when all are drawn."""
-        if len(self._returned):
-            part, self._returned = self._returned[:count], self._returned[count:]
-            return part
-        while True:
-            part = self._queue.pop_below(self._unstored(), count)
-            if not len(part) and self._hub_orders:
-                part = self._next_at_hub(count)
-            elif not len(part) and not self._unseen.exhausted:
-                part = self._next_unseen(count)
-            elif not len(part) and not self._refill():
-                return _NONE
-            if len(part):
-                return part
+    def _take(self, count: int) -> Ints:
+        """Remove and return the next (at most) ``count`` pairs that are not frozen."""
+        parts = [_NONE]
+        while count > 0:
+            unstored = self._unstored()
+            part = self._queue.pop_below(unstored, count)
+            if not len(part):
+                if unstored == np.inf:
+                    break
+                part = self._next_at_hub(count) if self._hub_orders else self._next_unseen(count)
+            parts.append(part)
+            count -= len(part)
+        return np.concatenate(parts)
 
     def _unstored(self) -> float:
         """Return the priority of the pair that comes next of those that are not stored."""
