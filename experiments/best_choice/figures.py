@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.best_choice.groups import WHOSE, Group, groups
+from experiments.best_choice.groups import BUDGETS, WHOSE, Group, groups, in_words
+from experiments.best_choice.hubs import variants
 from experiments.engine import Figure, Found
+from experiments.engine.panels import draw_criteria
 from graftwork.report.curves import draw_curve, dress, head, is_wide
 from graftwork.report.figures import INK, colour_of
 
 HEIGHTS = {"objective": "objective", "test_nlpl": "test NLPL", "recall": "recall"}
 WIDTHS = {
-    "seconds": "seconds",
+    "seconds": "CPU seconds",
     "evaluations": "loss evaluations",
     "blocks_scored": "pairs scored",
     "tables_counted": "tables counted",
@@ -33,6 +35,8 @@ def figures(found: Mapping[str, Found]) -> list[Figure]:
         made += _race_figures(n, [group for group in races if group.n == n])
     made += _convergence_figure(groups(found, "converge"))
     made += _heuristics_figure(groups(found, "heuristics"), races)
+    made += _hubs_figure(found)
+    made += _grid_figures(found)
     made += _real_figures(groups(found, "real"))
     made += _controls_figure(found, races)
     return made
@@ -63,7 +67,7 @@ def _rank_figure(one: Found) -> Figure:
 
 def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
     rows = [[(group, "seconds", height) for group in races] for height in HEIGHTS]
-    yield _grid(f"fig2-4-n{n}", f"Figs. 2 to 4, n={n}: against seconds{_limits(races)}.", rows)
+    yield _grid(f"fig2-4-n{n}", f"Figs. 2 to 4, n={n}: against CPU seconds{_limits(races)}.", rows)
     across = list(WIDTHS)[1:4]
     rows = [[(group, width, height) for group in races for width in across] for height in HEIGHTS]
     words = f"Figs. 2 to 4, n={n}: against counters, the same on any machine{_limits(races)}."
@@ -71,17 +75,14 @@ def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
 
 
 def _limits(several: Sequence[Group]) -> str:
-    """Return which runs the clock ended, for a caption."""
+    """Return which runs a budget ended, for a caption."""
     ended = [
-        f"{method} ({WHOSE[group.setting]})"
+        f"{one['method']} ({WHOSE[group.setting]}, after {in_words(one['budget'])})"
         for group in several
-        for method in group.methods
-        if group.capped(method)
+        for one in group.runs.values()
+        if one["stop"] in BUDGETS
     ]
-    if not ended:
-        return ""
-    cap = next(iter(several[0].runs.values()))["max_seconds"]
-    return f"; the clock ({cap:g} s) ended {', '.join(ended)}"
+    return f"; a budget ended {', '.join(ended)}" if ended else ""
 
 
 def _convergence_figure(converged: Sequence[Group]) -> Iterator[Figure]:
@@ -106,11 +107,55 @@ def _heuristics_figure(without: Sequence[Group], races: Sequence[Group]) -> Iter
         yield _grid("fig6-heuristics", caption, rows)
 
 
+def _hubs_figure(found: Mapping[str, Found]) -> Iterator[Figure]:
+    """Yield recall against edges for each rule and threshold of hubs, from the first seed."""
+    runs = {
+        ", ".join(filter(None, key)).replace("off", "no hubs"): several[0]
+        for key, several in variants(found).items()
+    }
+    if runs:
+        source = next(iter(runs.values()))["source"]
+        group = Group(source["variables"], source["name"], "authors", runs)
+        panels = [[(group, "edges", "recall"), (group, "tables_counted", "recall")]]
+        caption = (
+            f"Fig. 6: recall by the rule for hubs and the threshold of their centrality, "
+            f"n={group.n}, alpha 0.5, the first seed."
+        )
+        yield _grid("fig6-hubs", caption, panels)
+
+
+def _grid_figures(found: Mapping[str, Found]) -> Iterator[Figure]:
+    """Yield what lambda and l2 do to the number of edges and their quality."""
+    for one in found.values():
+        if one.get("family") != "grid":
+            continue
+        method, n = one["runs"][0]["method"], one["runs"][0]["source"]["variables"]
+        lines: dict[str, list[Found]] = {}
+        for each in one["runs"]:
+            many = "no limit" if each["max_edges"] is None else "3n edges"
+            record = {"lambda": each["lam"], **each["end"]}
+            lines.setdefault(f"l2 {2 * each['changed']['l2']:g}, {many}", []).append(record)
+        caption = f"Grid of lambda and l2, n={n}, {method}, the authors' settings."
+        panels = [(name, name.replace("test_nlpl", "test NLPL"))
+                  for name in ("edges", "recall", "precision", "test_nlpl")]  # fmt: skip
+        draw = partial(
+            _draw_lambdas, {k: sorted(v, key=lambda r: r["lambda"]) for k, v in lines.items()},
+            panels,
+        )  # fmt: skip
+        yield Figure(f"grid-{method.replace(' ', '-')}", caption, draw, (11.0, 6.6))
+
+
+def _draw_lambdas(
+    lines: Mapping[str, Sequence[Found]], panels: Sequence[tuple[str, str]], canvas: Any
+) -> None:
+    draw_criteria(canvas, lines, panels, across="lambda", label="lambda", title="", columns=2)
+
+
 def _real_figures(real: Sequence[Group]) -> Iterator[Figure]:
     for data in dict.fromkeys(group.data for group in real):
         of_data = [group for group in real if group.data == data]
         rows = [[(g, "seconds", height) for g in of_data] for height in ("objective", "test_nlpl")]
-        caption = f"Fig. 7, {data}: objective and test NLPL against seconds{_limits(of_data)}."
+        caption = f"Fig. 7, {data}: objective and test NLPL against CPU seconds{_limits(of_data)}."
         yield _grid(f"fig7-{data}", caption, rows)
 
 
