@@ -316,7 +316,7 @@ def _ranks(one: Found | None) -> Values:
     ratios = [mean / least for mean, least in zip(one["mean"], expected, strict=True)]
     # the least of |R| draws spreads about as much as its mean: the mean of trials, by its root
     wide = 2 / one["trials"] ** 0.5
-    other = f"{one['pairs']:,} pairs, the paper's 79,800" if one["pairs"] != 79_800 else None
+    few = f"there are {one['pairs']:,} pairs, in the paper 79,800"
     return {
         "variables": one["variables"],
         "average": fmean(ratios),
@@ -326,7 +326,7 @@ def _ranks(one: Found | None) -> Values:
         "last": one["mean"][-1],
         "sizes": len(ratios),
         "first_over_last": one["mean"][0] / one["mean"][-1],
-        "few_ranks": other,
+        "few_ranks": few if one["pairs"] != 79_800 else None,
     }
 
 

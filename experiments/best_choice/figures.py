@@ -76,13 +76,17 @@ def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
 
 def _limits(several: Sequence[Group]) -> str:
     """Return which runs a budget ended, for a caption."""
-    ended = [
-        f"{one['method']} ({WHOSE[group.setting]}, after {in_words(one['budget'])})"
-        for group in several
-        for one in group.runs.values()
-        if one["stop"] in BUDGETS
+    ended: dict[tuple[str, str], list[str]] = {}
+    for group in several:
+        for one in group.runs.values():
+            if one["stop"] in BUDGETS:
+                key = (WHOSE[group.setting], in_words(one["budget"]))
+                ended.setdefault(key, []).append(one["method"])
+    told = [
+        f"{', '.join(methods)} ({whose}, after {limit})"
+        for (whose, limit), methods in ended.items()
     ]
-    return f"; a budget ended {', '.join(ended)}" if ended else ""
+    return f"; a budget ended {', '.join(told)}" if told else ""
 
 
 def _convergence_figure(converged: Sequence[Group]) -> Iterator[Figure]:
@@ -109,45 +113,65 @@ def _heuristics_figure(without: Sequence[Group], races: Sequence[Group]) -> Iter
 
 def _hubs_figure(found: Mapping[str, Found]) -> Iterator[Figure]:
     """Yield recall against edges for each rule and threshold of hubs, from the first seed."""
-    runs = {
-        ", ".join(filter(None, key)).replace("off", "no hubs"): several[0]
-        for key, several in variants(found).items()
-    }
+    runs = {key: several[0] for key, several in variants(found).items()}
     if runs:
         source = next(iter(runs.values()))["source"]
-        group = Group(source["variables"], source["name"], "authors", runs)
-        panels = [[(group, "edges", "recall"), (group, "tables_counted", "recall")]]
         caption = (
-            f"Fig. 6: recall by the rule for hubs and the threshold of their centrality, "
-            f"n={group.n}, alpha 0.5, the first seed."
+            f"Fig. 6: recall by the rule for hubs (left: once for each hub, right: in every "
+            f"reorganisation) and by the threshold of their centrality; n={source['variables']}, "
+            "alpha 0.5, authors' settings, the first seed."
         )
-        yield _grid("fig6-hubs", caption, panels)
+        yield Figure("fig6-hubs", caption, partial(_draw_hubs, runs), (11.0, 4.2))
+
+
+def _draw_hubs(runs: Mapping[tuple[str, str], Found], canvas: Any) -> None:
+    """Draw a panel for each rule, a line for each threshold and one without hubs."""
+    labels = list(dict.fromkeys(_of_hubs(threshold) for _, threshold in runs))
+    lines: dict[str, Any] = {}
+    for ax, rule in zip(canvas.subplots(1, 2, sharey=True), ("once", "always"), strict=True):
+        for (own, threshold), one in runs.items():
+            if own in ("off", rule):
+                label = _of_hubs(threshold)
+                x, y = ([float(point[name]) for point in one["curve"]]
+                        for name in ("edges", "recall"))  # fmt: skip
+                lines[label] = draw_curve(ax, labels.index(label), np.array(x), np.array(y))
+        ax.set_title(rule, fontsize=9.5, color=INK)
+        ax.set_xlabel("edges", color=INK, fontsize=9)
+        ax.set_ylabel("recall", color=INK, fontsize=9)
+        dress(ax)
+    head(canvas, list(lines.values()), list(lines), "")
+
+
+def _of_hubs(threshold: str) -> str:
+    return f"threshold {threshold}" if threshold else "no hubs"
 
 
 def _grid_figures(found: Mapping[str, Found]) -> Iterator[Figure]:
     """Yield what lambda and l2 do to the number of edges and their quality."""
     for one in found.values():
-        if one.get("family") != "grid":
-            continue
-        method, n = one["runs"][0]["method"], one["runs"][0]["source"]["variables"]
-        lines: dict[str, list[Found]] = {}
-        for each in one["runs"]:
-            many = "no limit" if each["max_edges"] is None else "3n edges"
-            record = {"lambda": each["lam"], **each["end"]}
-            lines.setdefault(f"l2 {2 * each['changed']['l2']:g}, {many}", []).append(record)
-        caption = f"Grid of lambda and l2, n={n}, {method}, the authors' settings."
-        panels = [(name, name.replace("test_nlpl", "test NLPL"))
-                  for name in ("edges", "recall", "precision", "test_nlpl")]  # fmt: skip
-        draw = partial(
-            _draw_lambdas, {k: sorted(v, key=lambda r: r["lambda"]) for k, v in lines.items()},
-            panels,
-        )  # fmt: skip
-        yield Figure(f"grid-{method.replace(' ', '-')}", caption, draw, (11.0, 6.6))
+        if one.get("family") == "grid":
+            method, n = one["runs"][0]["method"], one["runs"][0]["source"]["variables"]
+            caption = (
+                f"Grid of lambda and l2, n={n}, {method}, authors' settings: with the limit of 3n "
+                "edges (above) and without (below)."
+            )
+            draw = partial(_draw_lambdas, one["runs"])
+            yield Figure(f"grid-{method.replace(' ', '-')}", caption, draw, (11.0, 6.6))
 
 
-def _draw_lambdas(
-    lines: Mapping[str, Sequence[Found]], panels: Sequence[tuple[str, str]], canvas: Any
-) -> None:
+def _draw_lambdas(runs: Sequence[Found], canvas: Any) -> None:
+    """Draw a line for each l2; without edges there is no precision."""
+    records: dict[str, dict[float, dict[str, float]]] = {}
+    for one in runs:
+        limit = "no limit" if one["max_edges"] is None else "3n edges"
+        line = records.setdefault(f"l2 = {2 * one['changed']['l2']:g}", {})
+        record, end = line.setdefault(one["lam"], {"lambda": one["lam"]}), one["end"]
+        precision = end["precision"] if end["edges"] else np.nan
+        for name, value in {**end, "precision": precision}.items():
+            record[f"{name}, {limit}"] = float(value)
+    lines = {label: [line[lam] for lam in sorted(line)] for label, line in records.items()}
+    shown = ("recall, 3n edges", "test_nlpl, 3n edges", "edges, no limit", "precision, no limit")
+    panels = [(name, name.replace("test_nlpl", "test NLPL")) for name in shown]
     draw_criteria(canvas, lines, panels, across="lambda", label="lambda", title="", columns=2)
 
 

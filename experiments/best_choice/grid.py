@@ -20,8 +20,8 @@ GRID = [
         "at lambda = {best:g}, of the least test NLPL, for l2 = {ridges}: recall {recalls}; test "
         "NLPL {nlpls}",
         [("range_of_recall", "<=", SAME_RECALL), ("relative_range_of_test_NLPL", "<=", SAME_NLPL)],
-        ["recalls differ by {range_of_recall:.3f}, test NLPL by {relative_range_of_test_NLPL:.1%}: a "
-         "stronger ridge leaves more of each dependence unexplained"],
+        ["recalls differ by {range_of_recall:.3f}, test NLPL by {relative_range_of_test_NLPL:.1%}; "
+         "a stronger ridge leaves more of each dependence unexplained"],
         ["{ended}"],
     ),
     Row(
@@ -119,6 +119,7 @@ def _line(one: Found) -> Values:
         "limit of edges": one["max_edges"] or "",
         "lambda": one["lam"],
         "l2": _ridge(one),
-        **{name: end[name] for name in ("edges", "recall", "precision", "test_nlpl", "objective")},
+        **{name: end[name] for name in ("edges", "recall", "test_nlpl", "objective")},
+        "precision": end["precision"] if end["edges"] else "",
         "stop": one["stop"],
     }

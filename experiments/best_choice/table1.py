@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.best_choice.groups import WHOSE, Group, groups
+from experiments.best_choice.groups import WHOSE, Group, groups, listed
 from experiments.engine import Claim, Found, Row, judge, judge_all
 
 #: Exponents of n that count as n^2, and as the n sqrt(n) of 3 n edges with t_max = sqrt(n).
@@ -144,7 +144,7 @@ def _growth(own: Sequence[Group]) -> Values:
         "largest_exponent_of_best_choice": max(alphas.values(), default=None),
         "told": ", ".join(f"{name} {value:.2f}" for name, value in alphas.items()),
         "saturated": (
-            f"of {', '.join(map(str, full))} variables more than half of the pairs were counted"
+            f"with {listed(full)} variables more than half of the pairs were counted"
             if full
             else None
         ),
