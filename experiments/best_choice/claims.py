@@ -100,7 +100,7 @@ FIRST_HIT = Row(
     ["{another_size}", "{first_unlimited}", "{first_ended}"],
 )  # fmt: skip
 TIMES = Row(
-    "Fig. 2, {group}: CPU seconds to add all {group.most:,} edges, exhaustive against best-choice",
+    "Fig. 2, {group}: CPU seconds to add all {most} edges, exhaustive against best-choice",
     "nearly ten times as long",
     "{more}{exhaustive_over_best_choice_in_all:.1f} times the median of best-choice ({seconds})",
     [("exhaustive_over_best_choice_in_all", ">=", TEN[0]),
@@ -144,7 +144,7 @@ DIMENSION = Row(
     ["{another_size}"],
 )  # fmt: skip
 
-NOTHING: Values = {"group": "no runs", "drawn": "", "variables": "?", "sizes": "?"}
+NOTHING: Values = {"group": "no runs", "drawn": "", "variables": "?", "sizes": "?", "most": "?"}
 
 
 def claims(found: Mapping[str, Found]) -> list[Claim]:
@@ -185,6 +185,7 @@ def values_of(group: Group, sizes: Sequence[int]) -> Values:
     least = min(correlations, key=correlations.__getitem__, default=None)
     return {
         "group": group,
+        "most": f"{group.most:,}" if group.most else None,
         "seconds": ", ".join(f"{method}: {group.seconds(method)}" for method in group.methods),
         "another_size": group.another_size(sizes),
         "made_rows": group.made_rows(),
