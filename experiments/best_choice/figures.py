@@ -31,8 +31,9 @@ def figures(found: Mapping[str, Found]) -> list[Figure]:
     """Return the figures that there are runs for."""
     made = [] if "ranks" not in found else [_rank_figure(found["ranks"])]
     races = groups(found, "race")
-    for n in dict.fromkeys(group.n for group in races):
-        made += _race_figures(n, [group for group in races if group.n == n])
+    sizes = dict.fromkeys(group.n for group in races)
+    for n in sizes:
+        made += _race_figures(n, [group for group in races if group.n == n], n == max(sizes))
     made += _convergence_figure(groups(found, "converge"))
     made += _heuristics_figure(groups(found, "heuristics"), races)
     made += _hubs_figure(found)
@@ -65,9 +66,12 @@ def _rank_figure(one: Found) -> Figure:
     return Figure("fig1-ranks", caption, draw)
 
 
-def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
+def _race_figures(n: int, races: Sequence[Group], largest: bool) -> Iterator[Figure]:
+    """Yield the curves against CPU seconds and, for the largest network, against counters."""
     rows = [[(group, "seconds", height) for group in races] for height in HEIGHTS]
     yield _grid(f"fig2-4-n{n}", f"Figs. 2 to 4, n={n}: against CPU seconds{_limits(races)}.", rows)
+    if not largest:
+        return
     across = list(WIDTHS)[1:4]
     rows = [[(group, width, height) for group in races for width in across] for height in HEIGHTS]
     words = f"Figs. 2 to 4, n={n}: against counters, the same on any machine{_limits(races)}."
