@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.best_choice.groups import WHOSE, Group, groups
+from experiments.best_choice.groups import BUDGETS, WHOSE, Group, groups, in_words
+from experiments.best_choice.hubs import variants
 from experiments.engine import Figure, Found
+from experiments.engine.panels import draw_criteria
 from graftwork.report.curves import draw_curve, dress, head, is_wide
 from graftwork.report.figures import INK, colour_of
 
 HEIGHTS = {"objective": "objective", "test_nlpl": "test NLPL", "recall": "recall"}
 WIDTHS = {
-    "seconds": "seconds",
+    "seconds": "CPU seconds",
     "evaluations": "loss evaluations",
     "blocks_scored": "pairs scored",
     "tables_counted": "tables counted",
@@ -29,10 +31,13 @@ def figures(found: Mapping[str, Found]) -> list[Figure]:
     """Return the figures that there are runs for."""
     made = [] if "ranks" not in found else [_rank_figure(found["ranks"])]
     races = groups(found, "race")
-    for n in dict.fromkeys(group.n for group in races):
-        made += _race_figures(n, [group for group in races if group.n == n])
+    sizes = dict.fromkeys(group.n for group in races)
+    for n in sizes:
+        made += _race_figures(n, [group for group in races if group.n == n], n == max(sizes))
     made += _convergence_figure(groups(found, "converge"))
     made += _heuristics_figure(groups(found, "heuristics"), races)
+    made += _hubs_figure(found)
+    made += _grid_figures(found)
     made += _real_figures(groups(found, "real"))
     made += _controls_figure(found, races)
     return made
@@ -61,9 +66,12 @@ def _rank_figure(one: Found) -> Figure:
     return Figure("fig1-ranks", caption, draw)
 
 
-def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
+def _race_figures(n: int, races: Sequence[Group], largest: bool) -> Iterator[Figure]:
+    """Yield the curves against CPU seconds and, for the largest network, against counters."""
     rows = [[(group, "seconds", height) for group in races] for height in HEIGHTS]
-    yield _grid(f"fig2-4-n{n}", f"Figs. 2 to 4, n={n}: against seconds{_limits(races)}.", rows)
+    yield _grid(f"fig2-4-n{n}", f"Figs. 2 to 4, n={n}: against CPU seconds{_limits(races)}.", rows)
+    if not largest:
+        return
     across = list(WIDTHS)[1:4]
     rows = [[(group, width, height) for group in races for width in across] for height in HEIGHTS]
     words = f"Figs. 2 to 4, n={n}: against counters, the same on any machine{_limits(races)}."
@@ -71,17 +79,18 @@ def _race_figures(n: int, races: Sequence[Group]) -> Iterator[Figure]:
 
 
 def _limits(several: Sequence[Group]) -> str:
-    """Return which runs the clock ended, for a caption."""
-    ended = [
-        f"{method} ({WHOSE[group.setting]})"
-        for group in several
-        for method in group.methods
-        if group.capped(method)
+    """Return which runs a budget ended, for a caption."""
+    ended: dict[tuple[str, str], list[str]] = {}
+    for group in several:
+        for one in group.runs.values():
+            if one["stop"] in BUDGETS:
+                key = (WHOSE[group.setting], in_words(one["budget"]))
+                ended.setdefault(key, []).append(one["method"])
+    told = [
+        f"{', '.join(methods)} ({whose}, after {limit})"
+        for (whose, limit), methods in ended.items()
     ]
-    if not ended:
-        return ""
-    cap = next(iter(several[0].runs.values()))["max_seconds"]
-    return f"; the clock ({cap:g} s) ended {', '.join(ended)}"
+    return f"; a budget ended {', '.join(told)}" if told else ""
 
 
 def _convergence_figure(converged: Sequence[Group]) -> Iterator[Figure]:
@@ -106,11 +115,75 @@ def _heuristics_figure(without: Sequence[Group], races: Sequence[Group]) -> Iter
         yield _grid("fig6-heuristics", caption, rows)
 
 
+def _hubs_figure(found: Mapping[str, Found]) -> Iterator[Figure]:
+    """Yield recall against edges for each rule and threshold of hubs, from the first seed."""
+    runs = {key: several[0] for key, several in variants(found).items()}
+    if runs:
+        source = next(iter(runs.values()))["source"]
+        caption = (
+            f"Fig. 6: recall by the rule for hubs (left: once for each hub, right: in every "
+            f"reorganisation) and by the threshold of their centrality; n={source['variables']}, "
+            "alpha 0.5, authors' settings, the first seed."
+        )
+        yield Figure("fig6-hubs", caption, partial(_draw_hubs, runs), (11.0, 4.2))
+
+
+def _draw_hubs(runs: Mapping[tuple[str, str], Found], canvas: Any) -> None:
+    """Draw a panel for each rule, a line for each threshold and one without hubs."""
+    labels = list(dict.fromkeys(_of_hubs(threshold) for _, threshold in runs))
+    lines: dict[str, Any] = {}
+    for ax, rule in zip(canvas.subplots(1, 2, sharey=True), ("once", "always"), strict=True):
+        for (own, threshold), one in runs.items():
+            if own in ("off", rule):
+                label = _of_hubs(threshold)
+                x, y = ([float(point[name]) for point in one["curve"]]
+                        for name in ("edges", "recall"))  # fmt: skip
+                lines[label] = draw_curve(ax, labels.index(label), np.array(x), np.array(y))
+        ax.set_title(rule, fontsize=9.5, color=INK)
+        ax.set_xlabel("edges", color=INK, fontsize=9)
+        ax.set_ylabel("recall", color=INK, fontsize=9)
+        dress(ax)
+    head(canvas, list(lines.values()), list(lines), "")
+
+
+def _of_hubs(threshold: str) -> str:
+    return f"threshold {threshold}" if threshold else "no hubs"
+
+
+def _grid_figures(found: Mapping[str, Found]) -> Iterator[Figure]:
+    """Yield what lambda and l2 do to the number of edges and their quality."""
+    for one in found.values():
+        if one.get("family") == "grid":
+            method, n = one["runs"][0]["method"], one["runs"][0]["source"]["variables"]
+            caption = (
+                f"Grid of lambda and l2, n={n}, {method}, authors' settings: with the limit of 3n "
+                "edges (above) and without (below)."
+            )
+            draw = partial(_draw_lambdas, one["runs"])
+            yield Figure(f"grid-{method.replace(' ', '-')}", caption, draw, (11.0, 6.6))
+
+
+def _draw_lambdas(runs: Sequence[Found], canvas: Any) -> None:
+    """Draw a line for each l2; without edges there is no precision."""
+    records: dict[str, dict[float, dict[str, float]]] = {}
+    for one in runs:
+        limit = "no limit" if one["max_edges"] is None else "3n edges"
+        line = records.setdefault(f"l2 = {2 * one['changed']['l2']:g}", {})
+        record, end = line.setdefault(one["lam"], {"lambda": one["lam"]}), one["end"]
+        precision = end["precision"] if end["edges"] else np.nan
+        for name, value in {**end, "precision": precision}.items():
+            record[f"{name}, {limit}"] = float(value)
+    lines = {label: [line[lam] for lam in sorted(line)] for label, line in records.items()}
+    shown = ("recall, 3n edges", "test_nlpl, 3n edges", "edges, no limit", "precision, no limit")
+    panels = [(name, name.replace("test_nlpl", "test NLPL")) for name in shown]
+    draw_criteria(canvas, lines, panels, across="lambda", label="lambda", title="", columns=2)
+
+
 def _real_figures(real: Sequence[Group]) -> Iterator[Figure]:
     for data in dict.fromkeys(group.data for group in real):
         of_data = [group for group in real if group.data == data]
         rows = [[(g, "seconds", height) for g in of_data] for height in ("objective", "test_nlpl")]
-        caption = f"Fig. 7, {data}: objective and test NLPL against seconds{_limits(of_data)}."
+        caption = f"Fig. 7, {data}: objective and test NLPL against CPU seconds{_limits(of_data)}."
         yield _grid(f"fig7-{data}", caption, rows)
 
 

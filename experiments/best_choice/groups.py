@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +14,31 @@ from experiments.engine import Found
 #: Whose settings a run has.
 WHOSE = {"authors": "authors' settings", "ours": "our defaults"}
 
-#: The share of the way from the first objective to the best one that runs must have gone before
-#: their times can be compared.
-A_WAY = 0.05
+#: Stops that a budget makes: the run would have gone on.
+BUDGETS = ("evaluations", "tests", "rounds")
+#: Runs are compared where they have come this share of the way to the worst of their ends.
+NEARLY = 0.99
+#: Fewer rows of real data are another problem than the paper's.
+SMALL = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How many times as long the exhaustive method took as best-choice, and until what."""
+    """How many times the CPU seconds of best-choice the exhaustive method took, and until what.
+
+    Attributes
+    ----------
+    times : float
+        Over the median of best-choice.
+    objective : float
+        What all of them reached by then.
+    way : float
+        Which share that is of the way from the first objective to the best one of any run.
+    """
 
     times: float
-    until: str
+    objective: float
+    way: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,49 +73,81 @@ class Group:
         return f"{self.place}, {WHOSE[self.setting]}"
 
     @property
-    def budget(self) -> int | None:
+    def source(self) -> Mapping[str, Any]:
+        """Return where the rows come from."""
+        source: Mapping[str, Any] = next(iter(self.runs.values()))["source"]
+        return source
+
+    @property
+    def most(self) -> int | None:
         """Return how many edges were allowed."""
-        budget: int | None = next(iter(self.runs.values()))["max_edges"]
-        return budget
+        most: int | None = next(iter(self.runs.values()))["max_edges"]
+        return most
 
     def by_alpha(self) -> list[Found]:
         """Return the runs of best-choice, the smallest alpha first."""
         runs = [one for method, one in self.runs.items() if method.startswith("alpha")]
         return sorted(runs, key=lambda one: float(one["method"].split()[-1]))
 
-    def capped(self, method: str) -> bool:
-        """Return whether the clock ended a run."""
-        return bool(self.runs[method]["stop"] == "seconds")
-
-    def stopped(self, methods: Iterable[str]) -> str | None:
-        """Return which of the methods the clock ended, in words; None if none."""
-        ended = [method for method in methods if self.capped(method)]
-        return f"the clock ended {', '.join(ended)}" if ended else None
+    def ended(self, methods: Iterable[str]) -> str | None:
+        """Return which of the methods a budget ended, in words; None if none."""
+        known = [self.runs[method] for method in methods if method in self.runs]
+        ended = [one for one in known if one["stop"] in BUDGETS]
+        limits = (f"{one['method']} (after {in_words(one['budget'])})" for one in ended)
+        return f"a budget ended {', '.join(limits)}" if ended else None
 
     def seconds(self, method: str) -> str:
         """Return how long a run took, in words."""
-        return f"{'> ' if self.capped(method) else ''}{self.runs[method]['end']['seconds']:.1f} s"
+        more = "more than " if self.ended([method]) else ""
+        return f"{more}{self.runs[method]['end']['seconds']:.1f} s"
+
+    def unlimited(self, methods: Iterable[str]) -> str | None:
+        """Return that runs did not end at the limit of edges, in words; None if one did."""
+        known = [self.runs[method] for method in methods if method in self.runs]
+        if not known or any(one["stop"] != "optimal" for one in known):
+            return None
+        edges = ", ".join(str(count) for count in sorted({one["end"]["edges"] for one in known}))
+        return f"no limit of edges ended these runs: all end at the optimum, with {edges} edges"
+
+    def made_rows(self) -> str | None:
+        """Return that the rows are not those of the data set, in words; None if they are."""
+        return f"these rows are made, not those of {self.data}" if self.source["made"] else None
+
+    def another_size(self, sizes: Sequence[int]) -> str | None:
+        """Return that the paper's sizes are other ones, in words; None if they are not."""
+        if self.made_rows():
+            return self.made_rows()
+        if self.n and self.n not in sizes:
+            return f"this network has {self.n} variables, the paper's {listed(sizes)}"
+        rows = self.source["rows"]
+        small = not self.n and rows <= SMALL
+        return f"{rows:,} rows of {self.data} at most are used" if small else None
 
     def lead(self) -> Lead | None:
-        """Return how many times the median of best-choice the exhaustive method took.
-
-        Until the ends of the runs or, where the clock ended some, until the objective that all of
-        them reached, if it is some way from the start; None where there is nothing to compare.
-        """
+        """Return the lead of best-choice until nearly the objective that all runs reached."""
         alphas = self.by_alpha()
         if "exhaustive" not in self.runs or not alphas:
             return None
         both = [self.runs["exhaustive"], *alphas]
-        if not any(one["stop"] == "seconds" for one in both):
-            times = [float(one["end"]["seconds"]) for one in both]
-            return Lead(times[0] / median(times[1:]), "until the end")
-        target = max(float(one["end"]["objective"]) for one in both)
+        ends = [float(one["end"]["objective"]) for one in both]
         start = max(float(one["curve"][0]["objective"]) for one in both)
-        best = min(float(one["end"]["objective"]) for one in both)
-        if start - target < A_WAY * (start - best):
+        objective = start - NEARLY * (start - max(ends))
+        times = [_reached(one, objective) for one in both]
+        way = (start - objective) / max(start - min(ends), 1e-300)
+        return Lead(times[0] / max(median(times[1:]), 1e-6), objective, way)
+
+    def to_the_ends(self) -> float | None:
+        """Return how many times the seconds of the median of best-choice exhaustive took in all.
+
+        Where a budget ended it, it would have taken more. None where one ended best-choice.
+        """
+        alphas = self.by_alpha()
+        if "exhaustive" not in self.runs or not alphas:
             return None
-        times = [_reached(one, target) for one in both]
-        return Lead(times[0] / median(times[1:]), f"until objective {target:.4g}, which all reach")
+        if self.ended([one["method"] for one in alphas]):
+            return None
+        usual = median(float(one["end"]["seconds"]) for one in alphas)
+        return float(self.runs["exhaustive"]["end"]["seconds"]) / max(usual, 1e-6)
 
     def scored(self) -> float | None:
         """Return how many times the pairs of the median of best-choice exhaustive scored."""
@@ -132,17 +179,40 @@ class Group:
         times = [1e3 * one["seconds"] / max(one["evaluations"], 1) for one in (whole, end)]
         return (
             f"exhaustive scored {whole['blocks_scored'] / max(end['blocks_scored'], 1):.0f} times "
-            f"the pairs of {usual['method']}, but took {times[0]:.1f} ms in all for each "
+            f"the pairs of {usual['method']}, and took {times[0]:.1f} ms in all for each "
             f"evaluation of the loss against {times[1]:.1f} ms, and {whole['evaluations']:,} "
             f"evaluations against {end['evaluations']:,}"
         )
 
 
+def listed(sizes: Sequence[int]) -> str:
+    """Return numbers in words.
+
+    Examples
+    --------
+    >>> listed([200, 400, 600]), listed([200])
+    ('200, 400 and 600', '200')
+    """
+    *first, last = map(str, sizes)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def in_words(budget: Mapping[str, int]) -> str:
+    """Return the limits of a budget, in words.
+
+    Examples
+    --------
+    >>> in_words({"max_tests": 15000})
+    '15,000 tests'
+    """
+    return ", ".join(f"{most:,} {name.removeprefix('max_')}" for name, most in budget.items())
+
+
 def _reached(one: Found, objective: float) -> float:
-    """Return the seconds after which a run was at an objective or below."""
-    least = objective + 1e-9 * abs(objective)
-    reached = (point["seconds"] for point in one["curve"] if point["objective"] <= least)
-    return max(float(next(reached, one["end"]["seconds"])), 1e-6)
+    """Return the seconds after which a run had come to an objective, between rounds by a line."""
+    path = one["path"]
+    falling = np.minimum.accumulate(np.array(path["objective"], dtype=np.float64))
+    return float(np.interp(-objective, -falling, np.array(path["seconds"], dtype=np.float64)))
 
 
 def groups(found: Mapping[str, Found], family: str) -> list[Group]:
@@ -151,6 +221,7 @@ def groups(found: Mapping[str, Found], family: str) -> list[Group]:
     for one in found.values():
         if one.get("family") == family:
             source = one["source"]
-            key = (source["variables"], source["name"], one["setting"])
+            n = source["variables"] if source["name"] == "scale-free" else 0
+            key = (n, source["name"], one["setting"])
             together.setdefault(key, {})[one["method"]] = one
     return [Group(*key, runs) for key, runs in together.items()]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from experiments.engine import Context, Found
+from experiments.engine.observers import CpuClock, curve_of
 from graftwork.comparing.networks import make_task
 from graftwork.comparing.runner import Attempt, run_methods
 from graftwork.data import Table
@@ -22,10 +23,18 @@ from graftwork.estimators.presets import preset
 from graftwork.parameters import gather, joined
 from graftwork.report.edges import score_edges
 
-#: The counters of a round that curves are drawn against.
+#: The counters of a round that curves are drawn against; seconds are those of the processor.
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
-#: A curve has at most so many points: their networks are evaluated when the clock has stopped.
+#: A curve has at most this many points: their networks are evaluated when the clock has stopped.
 POINTS = 40
+#: Counters and objectives are kept of at most this many rounds.
+PATH_POINTS = 400
+#: The states of a variable of real data.
+STATES: dict[str, tuple[int, ...]] = {"jester": (1, 2, 3, 4, 5), "yummly": (0, 1)}
+#: Of the paper's grid (powers of ten) the one at which the pseudo-likelihood finds most.
+OUR_LAM = 0.01
+#: Changes that are options of the method.
+OF_METHOD = ("tests", "structure", "hubs", "hub_threshold")
 
 Setting = Literal["ours", "authors"]
 
@@ -37,17 +46,21 @@ class Source:
     Attributes
     ----------
     name : "scale-free", "jester" or "yummly"
-    variables, edge_sd :
+    variables : int
+    edge_sd : float
         Of a scale-free network.
     rows, tests : int
-        Rows to learn from and to test on; of real data at most so many are used.
+        Rows to learn from and to test on; of real data at most this many are used.
+    made : bool
+        Rows with the states of real data are drawn from a network instead.
     """
 
     name: str
-    variables: int = 0
+    variables: int
     edge_sd: float = 1.0
     rows: int = 19_000
     tests: int = 1_000
+    made: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,22 +81,28 @@ class Plan:
     ----------
     method : str
         "exhaustive", "first hit", or "alpha 0.5" and the like for best-choice.
-    max_edges, max_seconds : optional
-        Where the run ends at the latest.
+    max_edges : int, optional
+        Where the run ends.
+    budget : tuple of pairs
+        Where it ends before, because it would take too long: ``max_tests`` or ``max_evaluations``.
     changed : tuple of pairs
         Arguments of `MarkovNetwork` that differ from the setting's, for controls.
+    seed : int
+        Of the method, on the same data.
     """
 
     source: Source
     method: str
     setting: Setting
     max_edges: int | None = None
-    max_seconds: float | None = None
+    budget: tuple[tuple[str, int], ...] = ()
     changed: tuple[tuple[str, Any], ...] = ()
+    seed: int = 0
 
     def settings(self) -> dict[str, Any]:
         """Return everything the run depends on, for the record."""
-        return {**asdict(self), "changed": dict(self.changed)}
+        changes = {"changed": dict(self.changed), "budget": dict(self.budget)}
+        return {**asdict(self), **changes, "arguments": arguments(self), "points": POINTS}
 
 
 @lru_cache(maxsize=1)
@@ -93,12 +112,14 @@ def read_rows(source: Source, seed: int, folder: Any, n_jobs: int | None) -> Row
     Scale-free networks are sampled as the paper did: Gibbs chains, 1,000 sweeps thrown away, every
     tenth kept, whether they have mixed or not (what the check says is in the record).
     """
-    if source.name != "scale-free":
+    if source.name != "scale-free" and not source.made:
         jester = source.name == "jester"
         parts = (load_jester if jester else load_yummly)(folder, random_state=seed)
         return Rows(parts.train[: source.rows], parts.test[: source.tests], None, {})
-    rng = np.random.default_rng(seed)
-    model = scale_free_network(source.variables, 5, edge_sd=source.edge_sd, random_state=rng)
+    rng, states = np.random.default_rng(seed), STATES.get(source.name, range(5))
+    model = scale_free_network(
+        source.variables, len(states), edge_sd=source.edge_sd, random_state=rng
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
         drawn = draw(
@@ -106,53 +127,61 @@ def read_rows(source: Source, seed: int, folder: Any, n_jobs: int | None) -> Row
             random_state=rng, n_jobs=n_jobs,
         )  # fmt: skip
     assert drawn.test is not None  # test rows were asked for
-    mixing = {"rhat": drawn.mixing.rhat, "ess": drawn.mixing.ess, "ok": drawn.mixing.ok}
+    if source.made:
+        named = (tuple(states),) * source.variables
+        both = (Table(part.names, named, part.codes) for part in (drawn.data, drawn.test))
+        return Rows(*both, None, {})
+    mixing = {"rhat": drawn.mixing.rhat, "limit": drawn.mixing.limit, "ess": drawn.mixing.ess}
     return Rows(drawn.data, drawn.test, model, mixing)
 
 
-def arguments(plan: Plan, n: int) -> dict[str, Any]:
+def arguments(plan: Plan) -> dict[str, Any]:
     """Return the arguments of `MarkovNetwork` that a plan stands for.
 
     Examples
     --------
-    >>> arguments(Plan(Source("scale-free", 400), "alpha 0.5", "authors"), 400)["method_options"]
+    >>> network = Source("scale-free", 400)
+    >>> arguments(Plan(network, "alpha 0.5", "authors", 1200))["method_options"]
     {'tests': 20, 'alpha': 0.5}
-    >>> arguments(Plan(Source("scale-free", 400), "exhaustive", "ours"), 400)
-    {'method': 'edge-grafting', 'lam': 0.01}
+    >>> arguments(Plan(network, "exhaustive", "ours", 1200))
+    {'method': 'edge-grafting', 'lam': 0.01, 'max_edges': 1200}
     """
     method = {"exhaustive": "edge-grafting", "first hit": "first-hit"}.get(
         plan.method, "best-choice"
     )
     if plan.setting == "authors":
         of_paper = {"edge-grafting": "exhaustive-paper"}.get(method, f"{method}-paper")
-        chosen = preset(of_paper, n)
+        chosen = preset(of_paper, plan.source.variables)
     else:
         chosen = {"method": method, "lam": OUR_LAM}
     if method == "best-choice":
         alpha = float(plan.method.split()[-1])
         chosen = joined(chosen, {"method_options": {"alpha": alpha}})
-    for name, value in dict(plan.changed).items():
+    for name, value in plan.changed:
         chosen = joined(chosen, _argument(name, value))
-    return chosen
+    limits = {"max_edges": plan.max_edges} if plan.max_edges is not None else {}
+    return joined(chosen, gather({**limits, **dict(plan.budget)}))
 
 
 def _argument(name: str, value: Any) -> dict[str, Any]:
     """Return one changed setting as an argument of `MarkovNetwork`."""
     if name == "rule":
         return {"inference": f"bp:rule={value}"}
-    if name in ("tests", "structure"):
-        return {"method_options": {name: value}}
-    return gather({name: value})
+    return {"method_options": {name: value}} if name in OF_METHOD else gather({name: value})
 
 
-#: Of the paper's grid (powers of ten) the one at which the pseudo-likelihood finds most.
-OUR_LAM = 0.01
+class Clock(CpuClock):
+    """An observer that knows the CPU seconds of a run at the end of each round."""
+
+    def by_round(self) -> list[float]:
+        """Return the seconds since the first round."""
+        return [time - self._times[0] for time in self._times]
 
 
 def run(plan: Plan, context: Context) -> Found:
     """Return what became of a run: its end, and its curve, evaluated outside the clock."""
     rows = read_rows(plan.source, context.seed, context.folder, context.n_jobs)
-    chosen = arguments(plan, rows.train.n_variables)
+    chosen, clock = arguments(plan), Clock(context.observer)
     lam = chosen.pop("lam")
     task = make_task(
         rows.train,
@@ -160,14 +189,13 @@ def run(plan: Plan, context: Context) -> Found:
         lam=lam,
         truth=rows.truth,
         test=rows.test,
-        random_state=context.seed,
+        random_state=context.seed + plan.seed,
         n_jobs=context.n_jobs,
-        max_edges=plan.max_edges,
-        max_seconds=plan.max_seconds,
         points=POINTS,
     )
-    (attempt,) = run_methods(task, context.observer).attempts
-    curve = _curve(attempt, rows, task.truth)
+    (attempt,) = run_methods(task, clock).attempts
+    rounds = _rounds(attempt, clock)
+    curve = _curve(attempt, rounds, rows, task.truth)
     certificate = attempt.net.certificate_
     return {
         **plan.settings(),
@@ -176,29 +204,38 @@ def run(plan: Plan, context: Context) -> Found:
         "mixing": dict(rows.mixing),
         "stop": certificate.stop,
         "converged": bool(certificate.converged),
-        "end": {**curve[-1], "rounds": len(attempt.net.trace_)},
+        "first": rounds[min(1, len(rounds) - 1)],
+        "end": {**curve[-1], "rounds": len(rounds) - 1},
+        "path": curve_of(rounds, tuple(rounds[0]), PATH_POINTS),
         "curve": curve,
     }
 
 
-def _curve(attempt: Attempt, rows: Rows, truth: Any) -> list[Found]:
+def _rounds(attempt: Attempt, clock: Clock) -> list[Found]:
+    """Return the counters of each round, from the network without edges on."""
+    return [
+        {
+            **{name: getattr(record, name) for name in COUNTERS[1:]},
+            "seconds": seconds,
+            "round": record.index,
+            "edges": record.edges,
+            "objective": float(record.objective),
+        }
+        for record, seconds in zip(attempt.net.trace_, clock.by_round(), strict=True)
+    ]
+
+
+def _curve(attempt: Attempt, rounds: list[Found], rows: Rows, truth: Any) -> list[Found]:
     """Return some rounds: counters, objective, and what their networks are worth."""
     net = attempt.net
     sample = prepare(rows.train, keep_all_states=bool(net.spec().unary), n_jobs=net.n_jobs)
-    told = {record.index: record for record in net.trace_}
     points = []
     for index, potentials in attempt.watcher.networks():
-        record = told[index]
-        point: Found = {name: getattr(record, name) for name in COUNTERS}
-        point |= {"edges": record.edges, "objective": record.objective}
+        point = dict(rounds[index])
         model = to_model(rows.train, sample, potentials)
         point["test_nlpl"] = -float(np.mean(model.log_pseudo_likelihood(rows.test)))
         if truth is not None:
             found = score_edges(potentials.layout, truth)
-            point |= {"recall": found.recall, "precision": found.precision}
-        points.append({name: _plain(value) for name, value in point.items()})
+            point |= {"recall": float(found.recall), "precision": float(found.precision)}
+        points.append(point)
     return points
-
-
-def _plain(value: Any) -> float | int:
-    return int(value) if isinstance(value, int | np.integer) else float(value)

@@ -41,3 +41,18 @@ def check_amount(name: str, value: Any) -> None:
     fits = isinstance(value, Real) and not isinstance(value, bool)
     if not fits or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Refuse what is no number from 0 to 1.
+
+    Examples
+    --------
+    >>> check_share("alpha", 1.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: alpha must lie between 0 and 1, got 1.5
+    """
+    fits = isinstance(value, Real) and not isinstance(value, bool)
+    if not fits or not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie between 0 and 1, got {value!r}")

@@ -60,6 +60,8 @@ def test_values_of_options_have_types():
         "method_options": {"alpha": 0.5, "reservoir": 7, "tests": None, "structure": False},
     }
     assert parse_method("best-choice:alpha=1")["method_options"] == {"alpha": 1}
+    hubs = parse_method("first-hit:structure=true:hubs=always:hub-threshold=0.1")
+    assert hubs["method_options"] == {"structure": True, "hubs": "always", "hub_threshold": 0.1}
 
 
 def test_several_methods_are_labelled_by_their_texts():
@@ -88,6 +90,9 @@ def test_several_methods_are_labelled_by_their_texts():
         ("best-choice:alpha=much", "alpha of best-choice is 'much'; it takes a number"),
         ("best-choice:alpha=2", "alpha must lie between 0 and 1"),
         ("best-choice:structure=1", "it takes true or false"),
+        ("best-choice:hubs=1", "it takes a word, or none"),
+        ("best-choice:hubs=twice", "hubs must be once or always, got 'twice'"),
+        ("first-hit:hubs=always", "hubs and hub_threshold go with structure=True"),
         ("best-choice:reservoir=1.5", "it takes a whole number, or none"),
         ("gain:count=true", "it takes a whole number"),
         ("gain:count=0", "count must be at least 1"),

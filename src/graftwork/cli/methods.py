@@ -33,6 +33,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "int | None": ((int, NoneType), "a whole number, or none"),
     "float | None": ((float, int, NoneType), "a number, or none"),
     "str": ((str,), "a word"),
+    "str | None": ((str, NoneType), "a word, or none"),
 }
 
 

@@ -15,9 +15,11 @@ from graftwork.grafting.kept import ALPHA, Kept
 from graftwork.grafting.selectors import Choice, Selection, View, survey
 from graftwork.grafting.spaces import PairSpace, Space, pairs_only
 from graftwork.grafting.stars import StarSearch
-from graftwork.grafting.stream import PairStream
+from graftwork.grafting.stream import PairStream, hubs_of
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_whole
+from graftwork.settings import check_share, check_whole
+
+HUB_RULES = ("once", "always")
 
 # With nothing found, batches double up to this size: the point stays the same, so scoring ahead
 # changes nothing but the number of calls.
@@ -28,10 +30,10 @@ LARGEST_BATCH = 16384
 class Reservoir:
     """Draw some pairs per round, keep the best violators, activate those that stand out.
 
-    With ``size``, ``tests`` or ``alpha`` given it is the published algorithm, which draws pairs one
-    by one. With none of them a round draws all pairs at some variables wherever these can be scored
-    together, which costs far less (see ``StarSearch``): not under a likelihood, nor with a limit on
-    tests.
+    With ``size``, ``tests``, ``alpha``, ``hubs`` or ``hub_threshold`` given it is the published
+    algorithm, which draws pairs one by one. With none of them a round draws all pairs at some
+    variables wherever these can be scored together, which costs far less (see ``StarSearch``): not
+    under a likelihood, nor with a limit on tests.
 
     Parameters
     ----------
@@ -50,6 +52,11 @@ class Reservoir:
         Number of active edges from which hubs are looked for.
     fill : bool
         The first time draw until the reservoir is full (at most 10 n draws).
+    hubs : {"once", "always"}, optional
+        How often a hub's pairs move one step forward, where pairs are drawn one by one: when it
+        becomes a hub, or as in Algorithm 2 in every round in which it is one; default "once".
+    hub_threshold : float, optional
+        A variable is a hub if its degree over n - 1 exceeds this; default is the mean of all.
 
     References
     ----------
@@ -62,11 +69,18 @@ class Reservoir:
     structure: bool = True
     hubs_from: int = 15
     fill: bool = True
+    hubs: str | None = None
+    hub_threshold: float | None = None
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        if self.alpha is not None and not 0.0 <= self.alpha <= 1.0:
-            raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha}")
+        for name, share in (("alpha", self.alpha), ("hub_threshold", self.hub_threshold)):
+            if share is not None:
+                check_share(name, share)
+        if not (self.hubs is None or self.hubs in HUB_RULES):
+            raise ValueError(f"hubs must be {' or '.join(HUB_RULES)}, got {self.hubs!r}")
+        if not self.structure and (self.hubs, self.hub_threshold) != (None, None):
+            raise ValueError("hubs and hub_threshold go with structure=True")
         for name, value in (("reservoir", self.size), ("tests", self.tests)):
             if value is not None:
                 check_whole(name, value, 1)
@@ -74,7 +88,8 @@ class Reservoir:
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
         """Return a fresh selection with an empty reservoir."""
         by_pairs = _PairSearch(self, pairs_only(space, "a reservoir"), active, rng)
-        given = (self.size, self.tests, self.alpha) != (None, None, None)
+        published = (self.size, self.tests, self.alpha, self.hubs, self.hub_threshold)
+        given = any(value is not None for value in published)
         return by_pairs if given else _AnySearch(self, by_pairs, rng)
 
     def kept(self, space: PairSpace) -> Kept:
@@ -127,7 +142,7 @@ class _PairSearch:
         """Return the pairs that stand out among the violators seen."""
         self._rescore(view)
         if self._settings.structure and len(view.active) >= self._settings.hubs_from:
-            self._stream.prefer_hubs(view.degrees)
+            self._prefer_hubs(view)
         if self._unfilled:
             self._fill(view)
         else:
@@ -150,6 +165,13 @@ class _PairSearch:
     def release(self, keys: Ints) -> None:
         """Take deactivated pairs back into the stream, behind the others."""
         self._stream.freeze(keys, np.ones(len(keys)), tested=False)
+
+    def _prefer_hubs(self, view: View) -> None:
+        """Move the pairs at hubs of the network so far one step to the front of the stream."""
+        hubs = hubs_of(self.space.variables, view.degrees, self._settings.hub_threshold)
+        if self._settings.hubs != "always":
+            hubs = hubs[self._stream.hub_counts[hubs] == 0]
+        self._stream.prefer_hubs(hubs)
 
     def _rescore(self, view: View) -> None:
         """Score the reservoir at the new point; what no longer violates is frozen."""
@@ -197,14 +219,14 @@ class _PairSearch:
 
     def _test_until_found(self, view: View, batch: int) -> bool:
         """Score a batch ahead, but use it only up to the round in which a violator turns up."""
-        keys = self._stream.draw(batch)
+        keys = self._stream.peek(batch)
         if not len(keys):
             return False
         scores = view.score(keys)
         hits = np.flatnonzero(scores > view.threshold)
         rounds = (int(hits[0]) // self._tests + 1) if len(hits) else len(keys)
         used = min(len(keys), rounds * self._tests)
-        self._stream.put_back(keys[used:])
+        self._stream.draw(used)
         self._admit(view, keys[:used], scores[:used])
         return True
 

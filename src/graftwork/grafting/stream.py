@@ -1,13 +1,15 @@
 """The prioritised stream of pairs that best-choice selection draws from.
 
 Lower priority numbers come sooner. Pairs never drawn have priority 0 and are not stored: they come
-from a random order of the whole space. Pairs at a hub come before them (-1), in a random order of
-that hub's partners, also unstored. Pairs that were drawn and did not violate are frozen with an
-offset, and return to the queue when all else is drawn. What is stored is arrays: sixteen bytes a
-pair drawn.
+from a random order of the whole space. Each time a variable is a hub, all its pairs move one step
+forward; those never drawn come from a random order of the hub's partners, also unstored. Pairs that
+were drawn and did not violate are frozen with an offset, and return to the queue when all else is
+drawn. What is stored is arrays: twenty bytes a pair drawn, and a count for each variable.
 """
 
 from __future__ import annotations
+
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,6 @@ from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 
 UNSEEN = 0.0
-AT_HUB = -1.0
 _NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -25,6 +26,11 @@ class RandomOrder:
 
     A four-round Feistel network on just enough bits, with values past the end skipped: no memory,
     no rejection of repeats, every number exactly once.
+
+    Attributes
+    ----------
+    place : int
+        How far it was read; it may be set back.
 
     Examples
     --------
@@ -38,30 +44,30 @@ class RandomOrder:
         self._half_bits = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
         self._mask = np.uint64(2**self._half_bits - 1)
         self._round_keys = rng.integers(0, 2**63, size=4, dtype=np.uint64)
-        self._next = 0
+        self.place = 0
 
     def take(self, count: int) -> Ints:
         """Return the next (at most) ``count`` numbers of the permutation."""
         parts: list[Ints] = []
         end = 4**self._half_bits
-        while count > 0 and self._next < end:
-            stop = min(end, self._next + max(64, 2 * count))
-            values = self._permute(np.arange(self._next, stop, dtype=np.uint64))
+        while count > 0 and self.place < end:
+            stop = min(end, self.place + max(64, 2 * count))
+            values = self._permute(np.arange(self.place, stop, dtype=np.uint64))
             inside = np.flatnonzero(values < self._size)[:count]
-            used = stop if len(inside) < count else self._next + int(inside[-1]) + 1
+            used = stop if len(inside) < count else self.place + int(inside[-1]) + 1
             parts.append(values[inside].astype(np.int64))
             count -= len(inside)
-            self._next = used
+            self.place = used
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
     def taken(self, numbers: Ints) -> NDArray[np.bool_]:
         """Return which of these numbers were already read."""
-        return self._places(numbers.astype(np.uint64)) < self._next
+        return self._places(numbers.astype(np.uint64)) < self.place
 
     @property
     def exhausted(self) -> bool:
         """Whether every number was read (or nearly so: the rest holds none)."""
-        return bool(self._next >= 4**self._half_bits)
+        return bool(self.place >= 4**self._half_bits)
 
     def _permute(self, places: np.ndarray) -> np.ndarray:
         shift = np.uint64(self._half_bits)
@@ -88,20 +94,16 @@ def _scramble(values: np.ndarray) -> np.ndarray:
 
 
 class Waiting:
-    """Pairs with a priority each, kept as arrays.
-
-    Hubs found while pairs wait move them one step forward; that is done when they leave, so each
-    batch remembers how many hubs there were when it came.
-    """
+    """Frozen pairs, kept as arrays: keys, offsets, and the steps that were theirs on arrival."""
 
     def __init__(self) -> None:
-        self._batches: list[tuple[Ints, Floats, int]] = []
+        self._batches: list[tuple[Ints, Floats, Ints]] = []
         self.size = 0
 
-    def add(self, keys: Ints, priorities: Floats, n_hubs: int) -> None:
-        """Add pairs that came when there were ``n_hubs`` hubs."""
+    def add(self, keys: Ints, offsets: Floats, steps: Ints) -> None:
+        """Add pairs, of which their hubs have moved each this many steps forward so far."""
         if len(keys):
-            self._batches.append((keys, priorities, n_hubs))
+            self._batches.append((keys, offsets, steps.astype(np.int32)))
             self.size += len(keys)
 
     def absorb(self, other: Waiting) -> None:
@@ -109,24 +111,44 @@ class Waiting:
         self._batches += other._batches
         self.size += other.size
 
-    def leave(self, space: PairSpace, hubs: list[int]) -> tuple[Ints, Floats]:
-        """Remove and return all pairs, with their priorities as of now."""
-        raised = [p - _steps(space, keys, hubs[n_hubs:]) for keys, p, n_hubs in self._batches]
-        keys = [keys for keys, _, _ in self._batches]
+    def leave(self) -> tuple[Ints, Floats, Ints]:
+        """Remove and return all pairs: keys, offsets, steps."""
+        columns = zip(*self._batches, strict=True)
+        keys, offsets, steps = (np.concatenate(column) for column in columns)
         self._batches, self.size = [], 0
-        return np.concatenate([_NONE, *keys]), np.concatenate([np.zeros(0), *raised])
+        return keys, offsets, steps
 
 
-def _steps(space: PairSpace, keys: Ints, hubs: list[int]) -> Ints | int:
-    """Return how many of these hubs each pair contains."""
-    return _touching(space, keys, hubs).sum(axis=1) if hubs else 0
+def _steps(space: PairSpace, keys: Ints, counts: Ints) -> Ints:
+    """Return the sum of the counts of both variables of each pair."""
+    sums: Ints = counts[space.pairs(keys)].sum(axis=1)
+    return sums
 
 
-def _touching(space: PairSpace, keys: Ints, hubs: list[int]) -> NDArray[np.bool_]:
-    """Return which variables of each pair are among some, shape (k, 2)."""
-    chosen = np.zeros(int(space.variables[-1]) + 1, dtype=bool)
-    chosen[hubs] = True
-    return chosen[space.pairs(keys)]
+def hubs_of(variables: Ints, degrees: Ints, threshold: float | None) -> Ints:
+    """Return the variables whose degree centrality exceeds a threshold, the most central first.
+
+    Parameters
+    ----------
+    variables : (n,) int64
+        The variables that may have edges.
+    degrees : array of int64
+        Number of edges of every variable.
+    threshold : float, optional
+        Of the centrality, the degree over n - 1; default is the mean centrality.
+
+    Examples
+    --------
+    >>> hubs_of(np.arange(5), np.array([1, 3, 2, 2, 0]), None)
+    array([1, 2, 3])
+    >>> hubs_of(np.arange(5), np.array([1, 3, 2, 2, 0]), 0.5)
+    array([1])
+    """
+    own, n = degrees[variables], len(variables)
+    central = own * n > own.sum() if threshold is None else own / max(n - 1, 1) > threshold
+    hubs, own = variables[central], own[central]
+    ordered: Ints = hubs[np.argsort(-own, kind="stable")]
+    return ordered
 
 
 def _among(keys: Ints, listed: Ints) -> NDArray[np.bool_]:
@@ -164,29 +186,34 @@ class Queue:
         self._priorities = self._priorities[count:]
         return popped
 
-    def raise_at(self, space: PairSpace, hubs: list[int]) -> None:
-        """Move every pair one step forward for each of these variables it contains."""
+    def move_up(self, space: PairSpace, counts: Ints) -> None:
+        """Move every pair forward by the counts of its two variables."""
         if len(self._keys):
-            keys, priorities = self._keys, self._priorities - _steps(space, self._keys, hubs)
+            keys, priorities = self._keys, self._priorities - _steps(space, self._keys, counts)
             self._keys, self._priorities = _NONE, np.zeros(0)
             self.add(keys, priorities)
 
 
 class PairStream:
-    """Draws pairs in priority order; memory grows with the pairs drawn."""
+    """Draws pairs in priority order; memory grows with the pairs drawn.
+
+    Attributes
+    ----------
+    hub_counts : (k,) int64
+        How often the pairs at each variable were moved forward.
+    """
 
     def __init__(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> None:
         self._space = space
         self._rng = rng
-        self._returned = _NONE  # drawn but not used: first in line
         self._queue = Queue()
         self._frozen = Waiting()  # scored at earlier points
         self._frozen_here = Waiting()  # scored at this point
         self._unseen = RandomOrder(space.size, rng)
-        self._hubs: list[int] = []
-        self._hub_orders: dict[
-            int, RandomOrder
-        ] = {}  # of hubs with pairs left, first in line first
+        self.hub_counts = np.zeros(int(space.variables.max(initial=-1)) + 1, dtype=np.int64)
+        self._hubs: list[int] = []  # all that ever were, in the order they became hubs
+        # of hubs with pairs left, first in line first
+        self._hub_orders: dict[int, RandomOrder] = {}
         # pairs the random orders must pass over: active from the start, or of two hubs
         self._listed = np.unique(active)
 
@@ -203,37 +230,49 @@ class PairStream:
     def freeze(self, keys: Ints, offsets: Floats, *, tested: bool) -> None:
         """Set pairs aside with their offsets until everything else is drawn."""
         target = self._frozen_here if tested else self._frozen
-        target.add(keys, offsets, len(self._hubs))
-
-    def put_back(self, keys: Ints) -> None:
-        """Return pairs that were drawn and not used: they come first next time, in order."""
-        self._returned = np.concatenate([keys, self._returned])
+        target.add(keys, offsets, self._steps(keys))
 
     def draw(self, count: int) -> Ints:
         """Return the next (at most) ``count`` pairs, each one not yet scored at this point."""
-        parts: list[Ints] = []
-        while count > 0:
-            part = self._next(count)
-            if not len(part):
-                break
-            parts.append(part)
-            count -= len(part)
-        return np.concatenate(parts) if parts else _NONE
+        keys = self._take(count)
+        while len(keys) < count and self._refill():
+            keys = np.concatenate([keys, self._take(count - len(keys))])
+        return keys
 
-    def prefer_hubs(self, degrees: Ints) -> None:
-        """Move the pairs at each new hub one step to the front (Algorithm 2).
+    def peek(self, count: int) -> Ints:
+        """Return some of the pairs that ``draw`` gives next, at most ``count``; they are not drawn.
 
-        A hub is a variable whose degree centrality lies above the mean; each counts once. The most
-        central come first.
+        They end where frozen pairs would follow: more may be frozen before it is their turn. There
+        are none only where nothing is left to draw.
         """
-        variables = self._space.variables
-        hubs = variables[degrees[variables] > degrees.sum() / len(variables)]
-        new = hubs[~np.isin(hubs, self._hubs)]
-        if not len(new):
+        while True:
+            queue, unseen = copy(self._queue), self._unseen.place
+            orders = [(hub, order, order.place) for hub, order in self._hub_orders.items()]
+            keys = self._take(count)
+            self._queue, self._unseen.place = queue, unseen
+            self._hub_orders = {hub: order for hub, order, _ in orders}
+            for _, order, place in orders:
+                order.place = place
+            if len(keys) or not self._refill():
+                return keys
+
+    def prefer_hubs(self, hubs: Ints) -> None:
+        """Move all pairs at these variables one step to the front (Algorithm 2).
+
+        Frozen pairs move, too: in the paper they leave the queue, and come back with their offsets
+        alone.
+        """
+        if not len(hubs):
             return
-        self._queue.raise_at(self._space, new.tolist())
-        for hub in new[np.argsort(-degrees[new], kind="stable")].tolist():
+        once = np.zeros_like(self.hub_counts)
+        once[hubs] = 1
+        self._queue.move_up(self._space, once)
+        new = hubs[self.hub_counts[hubs] == 0]
+        self.hub_counts += once
+        for hub in new.tolist():
             self._add_hub(hub)
+        in_line = sorted(self._hub_orders.items(), key=lambda one: -self.hub_counts[one[0]])
+        self._hub_orders = dict(in_line)
 
     def _add_hub(self, hub: int) -> None:
         """Queue the pairs of two hubs, which are few; the hub's others come from a random order."""
@@ -242,10 +281,16 @@ class PairStream:
             keys = self._space.keys(np.stack([np.full_like(others, hub), others], axis=1))
             keys = keys[keys >= 0]  # -1: may not be an edge
             fresh = keys[~self._drawn(keys)]
-            self._queue.add(fresh, np.full(len(fresh), 2 * AT_HUB))
+            self._queue.add(fresh, UNSEEN - self._steps(fresh))
             self._listed = np.union1d(self._listed, keys)
         self._hubs.append(hub)
         self._hub_orders[hub] = RandomOrder(len(self._space.variables) - 1, self._rng)
+
+    def _steps(self, keys: Ints) -> Ints:
+        """Return how many steps forward the hubs have moved each pair in all."""
+        if not self._hubs:
+            return np.zeros(len(keys), dtype=np.int64)
+        return _steps(self._space, keys, self.hub_counts)
 
     def _drawn(self, keys: Ints) -> NDArray[np.bool_]:
         """Return which pairs were ever drawn, by any of the orders, or are active."""
@@ -258,22 +303,25 @@ class PairStream:
             drawn[here] |= order.taken(self._space.places(hub, pairs[here].sum(axis=1) - hub))
         return drawn
 
-    def _next(self, count: int) -> Ints:
-        """Return some of the next pairs, at most ``count``; none when all are drawn."""
-        if len(self._returned):
-            part, self._returned = self._returned[:count], self._returned[count:]
-            return part
-        while True:
-            bound = AT_HUB if self._hub_orders else np.inf if self._unseen.exhausted else UNSEEN
-            part = self._queue.pop_below(bound, count)
-            if not len(part) and self._hub_orders:
-                part = self._next_at_hub(count)
-            elif not len(part) and not self._unseen.exhausted:
-                part = self._next_unseen(count)
-            elif not len(part) and not self._refill():
-                return _NONE
-            if len(part):
-                return part
+    def _take(self, count: int) -> Ints:
+        """Remove and return the next (at most) ``count`` pairs that are not frozen."""
+        parts = [_NONE]
+        while count > 0:
+            unstored = self._unstored()
+            part = self._queue.pop_below(unstored, count)
+            if not len(part):
+                if unstored == np.inf:
+                    break
+                part = self._next_at_hub(count) if self._hub_orders else self._next_unseen(count)
+            parts.append(part)
+            count -= len(part)
+        return np.concatenate(parts)
+
+    def _unstored(self) -> float:
+        """Return the priority of the pair that comes next of those that are not stored."""
+        if self._hub_orders:
+            return UNSEEN - float(self.hub_counts[next(iter(self._hub_orders))])
+        return np.inf if self._unseen.exhausted else UNSEEN
 
     def _next_at_hub(self, count: int) -> Ints:
         """Return the next never drawn pairs of the first hub in line; the hub leaves at its end."""
@@ -288,14 +336,12 @@ class PairStream:
     def _next_unseen(self, count: int) -> Ints:
         """Return the next never drawn pairs. Every hub's pairs are drawn before any of these."""
         chosen = self._unseen.take(count)
-        seen = _among(chosen, self._listed)
-        if self._hubs:
-            seen |= _touching(self._space, chosen, self._hubs).any(axis=1)
-        return chosen[~seen]
+        return chosen[~(_among(chosen, self._listed) | (self._steps(chosen) > 0))]
 
     def _refill(self) -> bool:
         """Move what was frozen at earlier points into the queue; False when there is nothing."""
         if not self._frozen.size:
             return False
-        self._queue.add(*self._frozen.leave(self._space, self._hubs))
+        keys, offsets, steps = self._frozen.leave()
+        self._queue.add(keys, offsets - (self._steps(keys) - steps))
         return True

@@ -12,13 +12,16 @@ def best_choice(
     reservoir: int | None = None,
     tests: int | None = None,
     structure: bool = True,
+    hubs: str | None = None,
+    hub_threshold: float | None = None,
 ) -> Recipe:
     """Return best-choice edge grafting.
 
-    With ``alpha``, ``reservoir`` or ``tests`` given it is as published: pairs are drawn one by one,
-    and edges of one round share no variable. With none of them a round draws all pairs at an eighth
-    of the variables wherever these can be scored together (not under a likelihood, nor with a limit
-    on tests), and a variable may bring in two edges: the same optimum, many times sooner.
+    With ``alpha``, ``reservoir``, ``tests``, ``hubs`` or ``hub_threshold`` given it is as
+    published: pairs are drawn one by one, and edges of one round share no variable. With none of
+    them a round draws all pairs at an eighth of the variables wherever these can be scored together
+    (not under a likelihood, nor with a limit on tests), and a variable may bring in two edges: the
+    same optimum, many times sooner.
 
     Parameters
     ----------
@@ -30,11 +33,18 @@ def best_choice(
     tests : int, optional
         Pairs drawn each round (t_max). Default: until ceil(sqrt(n)) of them violate, but at most n.
     structure : bool
-        Prefer pairs at hubs of the network found so far.
+        Prefer pairs at hubs of the network found so far, from 15 edges on.
+    hubs : {"once", "always"}, optional
+        Pairs at a hub move one step forward when it becomes one, as in the authors' code, or in
+        every round in which it is one, as in the paper (Algorithm 2); default "once".
+    hub_threshold : float, optional
+        A variable is a hub if the share of the other variables that are its neighbours exceeds
+        this; default is the mean of all variables, as in the authors' code.
 
     Examples
     --------
     >>> best_choice(alpha=1.0).name
     'best-choice'
     """
-    return Recipe("best-choice", Reservoir(reservoir, tests, alpha, structure))
+    selector = Reservoir(reservoir, tests, alpha, structure, hubs=hubs, hub_threshold=hub_threshold)
+    return Recipe("best-choice", selector)

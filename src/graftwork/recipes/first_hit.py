@@ -7,17 +7,22 @@ from graftwork.registry import register
 
 
 @register("first-hit")
-def first_hit(structure: bool = False) -> Recipe:
+def first_hit(
+    structure: bool = False, hubs: str | None = None, hub_threshold: float | None = None
+) -> Recipe:
     """Return first hit: a reservoir of one pair, one test a round.
 
     Parameters
     ----------
     structure : bool
-        Prefer pairs at hubs of the network found so far.
+        Prefer pairs at hubs of the network found so far, from 15 edges on.
+    hubs, hub_threshold : optional
+        With ``structure``: as of best-choice.
 
     Examples
     --------
     >>> first_hit().name
     'first-hit'
     """
-    return Recipe("first-hit", Reservoir(1, 1, 1.0, structure, fill=False))
+    selector = Reservoir(1, 1, 1.0, structure, fill=False, hubs=hubs, hub_threshold=hub_threshold)
+    return Recipe("first-hit", selector)
