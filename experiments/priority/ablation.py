@@ -132,12 +132,12 @@ def _edges_of(net: MarkovNetwork) -> list[tuple[int, int]]:
 
 FASTER = Row(
     "{where}: tests with the heuristic over tests without, pairs {order}",
-    "reordering boosts the selection task", "{mean:.3f} (s.e. {error:.3f}, {networks} networks; "
-    "{fewer} take fewer); {moved:.0f} pairs moved back on average{joined}",
+    "reordering boosts the selection task", "{mean:.3f} (s.e. {error:.3f}) on the "
+    "{acting} of {networks} networks on which it acts; {fewer} take fewer tests; {moved:.0f} pairs "
+    "moved back on average{joined}",
     [("ratio_and_two_standard_errors", "<", 1.0)],
     ["the ratio is {above}"],
-    ["the heuristic acts on {acting} of {networks} networks",
-     "{networks_only} networks are too few"],
+    ["{networks_only} networks are too few"],
 )  # fmt: skip
 MISTAKEN = Row(
     "{where}: edges among the pairs moved back, and among the others",
@@ -199,22 +199,23 @@ def ablation_lines(found: Mapping[str, Found]) -> list[Found]:
 
 
 def _compared(on: Sequence[Found], off: Sequence[Found]) -> dict[str, Any]:
-    ratios = [a["tests"] / b["tests"] for a, b in zip(on, off, strict=True)]
+    acting = [(a, b) for a, b in zip(on, off, strict=True) if a["moved"]]
+    if not acting:
+        return {}
+    ratios = [a["tests"] / b["tests"] for a, b in acting]
     mean, error = fmean(ratios), _error(ratios)
-    joined = fmean(one["joined"] for one in on)
-    acting = sum(one["moved"] > 0 for one in on)
-    upper = mean + 2 * error
+    joined = fmean(a["joined"] for a, _ in acting)
     return {
         "mean": mean,
         "error": error,
         "networks": len(on),
+        "acting": len(acting),
         "fewer": sum(ratio < 1 for ratio in ratios),
-        "moved": fmean(one["moved"] for one in on),
+        "moved": fmean(a["moved"] for a, _ in acting),
         "joined": f", {joined:.1f} joined" if joined else "",
-        "ratio_and_two_standard_errors": upper,
+        "ratio_and_two_standard_errors": mean + 2 * error,
         "above": "clearly above 1" if mean - 2 * error > 1 else "not clearly below 1",
-        "acting": acting if acting < len(on) else None,
-        "networks_only": len(on) if len(on) < ENOUGH else None,
+        "networks_only": len(acting) if len(acting) < ENOUGH else None,
     }
 
 

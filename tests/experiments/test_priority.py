@@ -116,6 +116,11 @@ def test_the_ablation_is_judged_by_two_standard_errors():
     assert judged(ablation()) == ["reproduced"] * 3
     assert judged(ablation(on=101)) == ["differs"] * 3
     assert judged(ablation(networks=3)) == ["not comparable"] * 3
+    idle = ablation()
+    for line in idle["lines"][:5]:  # on the first network it never acts
+        line |= {"moved": 0, "tests": 10**6 if "on" in line["variant"] else 1}
+    assert judged(idle) == ["reproduced"] * 3
+    assert judged(ablation(moved=0)) == ["not run"] * 3
     claim = next(c for c in report(results()).claims if "tests with the heuristic" in c.what)
     assert claim.threshold == "ratio and two standard errors < 1"
     assert judged(ablation(), "moved back, and among") == ["reproduced"]
