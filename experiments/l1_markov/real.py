@@ -60,7 +60,12 @@ def compare_on_pixels(context: Context, parts: Parts, lam: float, loopy_grid: An
     options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
         near = MarkovNetwork(
-            "full", penalty="l1", lam=lam, **gather({"candidates": neighbours, **options})
+            "full",
+            penalty="l1",
+            lam=lam,
+            n_jobs=context.n_jobs,
+            verbose=context.observer,
+            **gather({"candidates": neighbours}),
         ).fit(parts.train)
         found = {
             "l1, neighbours only": held(near.model_, lam, parts.test),
