@@ -12,9 +12,10 @@ DOCS_STAMP := $(DOCS)/.docs-ready
 # The folder of data sets, for benchmarks and the papers' experiments: make bench DATA=FOLDER
 DATA ?= $(or $(GRAFTWORK_DATA),$(wildcard ../shared/data))
 GIVEN_DATA := $(if $(DATA),--data "$(DATA)")
-# A paper's experiments: make reproduce PAPER=priority [QUICK=1] [DATA=FOLDER] [OUT=FOLDER]
+# A paper's experiments: make reproduce PAPER=priority [QUICK=1|TINY=1] [DATA=FOLDER] [OUT=FOLDER]
 PAPER ?=
 QUICK ?=
+TINY ?=
 OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
@@ -146,7 +147,7 @@ house: $(STAMP)
 
 # A paper's experiments, or a list of the papers; the same command continues a stopped run.
 reproduce: $(STAMP)
-	$(BIN)/python -m experiments $(or $(PAPER),--list) $(if $(QUICK),--quick) $(GIVEN_DATA) --out "$(OUT)"
+	$(BIN)/python -m experiments $(or $(PAPER),--list) $(if $(QUICK),--quick) $(if $(TINY),--tiny) $(GIVEN_DATA) --out "$(OUT)"
 
 # All papers in small sizes.
 reproduce-quick: $(STAMP)

@@ -14,10 +14,17 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments import PAPERS, find_study
-from experiments.engine import Context, Step, Study, reproduce
-from experiments.engine.pages import SMALL, verdict_of
+from experiments.engine import Context, Size, Step, Study, reproduce
+from experiments.engine.pages import SMALL, counted, verdict_of
 from experiments.engine.runner import Outcome
-from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, plain_warnings, report_failure, say
+from graftwork.cli.failures import (
+    BAD_INPUT,
+    INTERRUPTED,
+    UNEXPECTED,
+    plain_warnings,
+    report_failure,
+    say,
+)
 from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.datasets.folders import data_folder
@@ -54,6 +61,9 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: under two minutes a paper.")
     ] = False,
+    tiny: Annotated[
+        bool, typer.Option("--tiny", help="Every step within seconds, on made rows: does it run?")
+    ] = False,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(
         "out/reproduced"
     ),
@@ -66,8 +76,9 @@ def run(
 ) -> None:
     """Run the experiments of a paper; print what it says, what is found here, and a verdict.
 
-    Files, in a folder for each paper: results.json (everything), claims.csv and other tables,
-    pictures, page.md; the folder steps keeps what is done, so that a stopped run continues.
+    Files, in a folder for each paper: results.json (everything), settings.json, claims.csv and
+    other tables, pictures, page.md; the folder steps keeps each result as its step ends, so that a
+    stopped run continues. A step or a study that fails does not stop the others.
     """
     if listed or not papers:
         width = max(map(len, PAPERS))
@@ -76,25 +87,32 @@ def run(
         raise typer.Exit(0 if listed else BAD_INPUT)
     asked = [find_study(name) for name in papers if name != ALL]
     studies = [find_study(name) for name in PAPERS] if ALL in papers else asked
-    folder = data_folder(data)
+    if quick and tiny:
+        raise DataError("use one of --quick and --tiny.")
+    size: Size = "tiny" if tiny else "quick" if quick else "full"
+    folder = None if tiny else data_folder(data)
     needed = data is not None or any(study.data for study in studies)
     if needed and folder is not None and not folder.is_dir():
         raise DataError(f"there is no folder {str(folder)!r} to take data sets from.")
-    code = 0
     with Interrupts() as interrupts, progress_for(quiet=quiet) as progress:
-        context = Context(
-            "quick" if quick else "full", seed, folder, jobs, Stoppable(progress, interrupts)
-        )
+        context = Context(size, seed, folder, jobs, Stoppable(progress, interrupts))
+        ends: dict[str, int] = {}
         for study in studies:
-            place = out / (f"{study.name}-quick" if quick else study.name)
-            ended = _run(
-                study, place, context, interrupts, progress, fresh=fresh, pictures=not no_plot,
-                quiet=quiet,
-            )  # fmt: skip
-            code = max(code, ended)
+            place = out / (study.name if size == "full" else f"{study.name}-{size}")
+            try:
+                ends[study.name] = _run(
+                    study, place, context, interrupts, progress, fresh=fresh,
+                    pictures=not no_plot, quiet=quiet,
+                )  # fmt: skip
+            except Exception as error:  # the others are run all the same
+                say(f"{study.name}: {type(error).__name__}: {error}")
+                ends[study.name] = UNEXPECTED
             if interrupts.seen:
                 break
-    raise typer.Exit(code)
+    failed = [name for name, end in ends.items() if end == UNEXPECTED]
+    if failed:
+        say(f"failed: {', '.join(failed)}.")
+    raise typer.Exit(UNEXPECTED if failed else max(ends.values()))
 
 
 def _run(
@@ -125,29 +143,33 @@ def _run(
         say(f"interrupted; finished steps are in {out / 'steps'}; the same command continues.")
         return INTERRUPTED
     if not quiet:
-        _show(study, outcome, out, time.monotonic() - began, quick=context.quick)
+        _show(study, outcome, out, time.monotonic() - began, size=context.size)
     for data, skipped in outcome.skipped.items():
         count = len(skipped.steps)
         say(f"{study.name}: {count} step{'s'[: count != 1]} need {data}. {skipped.reason}")
-    return BAD_INPUT if outcome.skipped else 0
+    for key, message in outcome.failed.items():
+        say(f"{study.name}: step {key} failed. {message}")
+    return UNEXPECTED if outcome.failed else BAD_INPUT if outcome.skipped else 0
 
 
-def _show(study: Study, outcome: Outcome, out: Path, seconds: float, *, quick: bool) -> None:
+def _show(study: Study, outcome: Outcome, out: Path, seconds: float, *, size: Size) -> None:
     """Print the verdicts as a table."""
     table = Table(title=study.paper, title_justify="left", show_lines=True)
-    for name in ("what", "printed", "ours", "verdict"):
+    for name in ("what", "printed", "ours", "threshold", "verdict"):
         table.add_column(name, overflow="fold")
     for claim in outcome.report.claims:
-        table.add_row(*map(Text, (claim.what, claim.printed, claim.ours, verdict_of(claim))))
+        cells = claim.what, claim.printed, claim.ours, claim.threshold, verdict_of(claim)
+        table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
-    if quick:
-        typer.echo(SMALL)
+    typer.echo(counted(outcome.report.claims))
+    if size in SMALL:
+        typer.echo(SMALL[size])
     files = ", ".join(path.name for path in outcome.files)
     typer.echo(f"{out}: {files} ({seconds:.0f} s)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code of one call: 0, 2 for bad input or missing data, 130 interrupted."""
+    """Return the exit code of one call: 0, 1 failed, 2 bad input or missing data, 130 interrupted."""
     with plain_warnings():
         try:
             code = app(args=argv, prog_name=PROGRAM, standalone_mode=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Literal, NamedTuple
 
-Verdict = Literal["reproduced", "differs", "cannot be", "not run"]
+Verdict = Literal["reproduced", "differs", "not comparable", "cannot be", "not run"]
 Values = Mapping[str, Any]
 #: A value, how it must compare, and a number or another value, named as in a template.
 Condition = tuple[str, str, Any]
@@ -28,13 +28,17 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim with its verdict: what is claimed, what was printed, what was found, and why."""
+    """A claim with its verdict: what is claimed, what was printed, what was found, and why.
+
+    ``threshold`` says what had to hold for "reproduced".
+    """
 
     what: str
     printed: str
     ours: str
     verdict: Verdict
     because: str = ""
+    threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,13 @@ class Row:
     what, printed, ours : str
         Figure or table and what is claimed; the paper's value or words; how ours are told.
     holds : sequence of conditions
-        All of them must hold; where a value is None the claim was not run.
+        All of them must hold; where a value is None the claim was not run. The page prints them, so
+        that the values need readable names.
     because : sequence of clauses
         Why it differs, if it does.
-    unless : sequence of clauses
-        What forbids calling it reproduced even if it holds, such as a run that a limit stopped.
+    incomparable : sequence of clauses
+        Why neither verdict would mean anything: another size, other settings, a run that a budget
+        ended.
     """
 
     what: str
@@ -58,7 +64,7 @@ class Row:
     ours: str
     holds: Sequence[Condition]
     because: Sequence[str] = ()
-    unless: Sequence[str] = ()
+    incomparable: Sequence[str] = ()
 
 
 class Span(NamedTuple):
@@ -91,19 +97,21 @@ def judge(row: Row, values: Values) -> Claim:
     --------
     >>> row = Row("Table 1", "12 edges", "{n} edges", [("n", "==", 12)], ["{ties} pairs tie"])
     >>> judge(row, {"n": 15, "ties": 4})
-    Claim(what='Table 1', printed='12 edges', ours='15 edges', verdict='differs', because='4 ...')
+    Claim(what='Table 1', ..., verdict='differs', because='4 pairs tie', threshold='n = 12')
     >>> judge(row, {"n": None}).verdict
     'not run'
     """
     what, printed = row.what.format_map(values), row.printed.format_map(values)
+    needed = "; ".join(_words(condition, values) for condition in row.holds)
     answers = [_answer(condition, values) for condition in row.holds]
     if None in answers or not _known(row.ours, values):
-        return Claim(what, printed, "", "not run")
-    ours, stopped = row.ours.format_map(values), clauses(row.unless, values)
-    if all(answers) and not stopped:
-        return Claim(what, printed, ours, "reproduced")
-    reasons = [stopped] if all(answers) else [clauses(row.because, values), stopped]
-    return Claim(what, printed, ours, "differs", "; ".join(filter(None, reasons)))
+        return Claim(what, printed, "", "not run", "", needed)
+    ours, other = row.ours.format_map(values), clauses(row.incomparable, values)
+    if other:
+        return Claim(what, printed, ours, "not comparable", other, needed)
+    if all(answers):
+        return Claim(what, printed, ours, "reproduced", "", needed)
+    return Claim(what, printed, ours, "differs", clauses(row.because, values), needed)
 
 
 def judge_all(rows: Iterable[Row], values: Values) -> list[Claim]:
@@ -127,6 +135,30 @@ def _answer(condition: Condition, values: Values) -> bool | None:
     name, relation, bound = condition
     value, other = _value(name, values), _value(bound, values) if isinstance(bound, str) else bound
     return None if value is None or other is None else bool(_COMPARE[relation](value, other))
+
+
+def _words(condition: Condition, values: Values) -> str:
+    """Return a condition in words.
+
+    Examples
+    --------
+    >>> _words(("lead.times", ">=", 5.0), {}), _words(("edges", "<", "most[n]"), {"most": {"n": 9}})
+    ('lead times >= 5', 'edges < 9 (most n)')
+    >>> _words(("ended", "==", True), {})
+    'ended'
+    """
+    name, relation, bound = condition
+    known = _value(bound, values) if isinstance(bound, str) else bound
+    if relation == "==" and known is True:
+        return _plain(name)
+    told = f"{known:.4g}" if isinstance(known, float) else str(known)
+    if isinstance(bound, str):
+        told = _plain(bound) if known is None else f"{told} ({_plain(bound)})"
+    return f"{_plain(name)} {'=' if relation == '==' else relation} {told}"
+
+
+def _plain(field: str) -> str:
+    return " ".join(field.replace("_", " ").replace(".", " ").replace("[", " ").split("]")).strip()
 
 
 def _value(field: str, values: Values) -> Any:

@@ -6,18 +6,22 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from experiments.engine.claims import Claim
+from experiments.engine.claims import Claim, Verdict
 from experiments.engine.study import Figure, Report, Study
 from graftwork.report.figures import new_figure
 
-CLAIMS = ("what", "printed", "ours", "verdict", "because")
-#: What is said of verdicts with small sizes.
-SMALL = "Small sizes: what a paper says of large problems may differ here for that reason alone."
+#: What is said of verdicts with other sizes.
+SMALL = {
+    "quick": "Small sizes: what a paper says of large problems may differ here for that reason "
+    "alone.",
+    "tiny": "Tiny sizes, on made rows: they show that the study runs, and nothing about the paper.",
+}
 #: Longer tables are left in their own files.
 MOST_LINES = 30
 #: Colours of a picture: lines and text need no more, and files get three times smaller.
@@ -30,8 +34,11 @@ def write_files(
     """Write everything; return the files."""
     claims = [asdict(claim) for claim in report.claims]
     whole = {**about, "claims": claims, "tables": {k: list(v) for k, v in report.tables.items()}}
-    files = [out / "results.json"]
-    files[0].write_text(json.dumps(_finite(whole), indent=1) + "\n", encoding="utf8")
+    made = {name: about[name] for name in ("study", "size", "seed", "graftwork", "settings")}
+    made |= {"commits": _commits(about), "date": _date(about)}
+    files = [out / "results.json", out / "settings.json"]
+    for file, content in zip(files, (whole, made), strict=True):
+        file.write_text(json.dumps(_finite(content), indent=1) + "\n", encoding="utf8")
     for name, lines in {"claims": claims, **report.tables}.items():
         if lines:
             files.append(_write_csv(out / f"{name}.csv", lines))
@@ -46,20 +53,23 @@ def page_lines(
     study: Study, report: Report, about: Mapping[str, Any], pictures: bool = True
 ) -> Iterator[str]:
     """Yield the lines of a page in Markdown: verdicts, tables, pictures, how it was made."""
-    size = " --quick" if about["size"] == "quick" else ""
-    data = " --data DIR" if study.data else ""
+    size = "" if about["size"] == "full" else f" --{about['size']}"
+    data = " --data DIR" if study.data and about["size"] != "tiny" else ""
     yield f"# {study.paper}"
     yield ""
-    dates = sorted(step["date"] for step in about["steps"].values())
-    when = f", {dates[-1][:10]}" if dates else ""
+    commits = _commits(about)
+    commit = f", commit{'s'[: len(commits) != 1]} {', '.join(commits)}" if commits else ""
     yield (
         f"`python -m experiments {study.name}{size}{data} --seed {about['seed']}`, graftwork "
-        f"{about['graftwork']}{when}, {about['seconds']:,.0f} s in all."
+        f"{about['graftwork']}{commit}{_date(about) and ', ' + _date(about)}, "
+        f"{sum(step['cpu_seconds'] for step in about['steps'].values()):,.0f} CPU s in all."
     )
     yield ""
     if size:
-        yield SMALL
+        yield SMALL[about["size"]]
         yield ""
+    yield counted(report.claims)
+    yield ""
     yield from claim_table(report.claims)
     for name, lines in report.tables.items():
         if lines:
@@ -79,12 +89,40 @@ def page_lines(
     for skipped in about["skipped"].values():
         yield ""
         yield f"Not run: {', '.join(skipped['steps'])}. {skipped['reason']}"
+    for key, message in about["failed"].items():
+        yield ""
+        yield f"Failed: {key}. {message}"
+
+
+def _commits(about: Mapping[str, Any]) -> list[str]:
+    return sorted({step["commit"] for step in about["steps"].values()} - {""})
+
+
+def _date(about: Mapping[str, Any]) -> str:
+    """Return the day of the last step, an empty text if there is none."""
+    return max((step["date"][:10] for step in about["steps"].values()), default="")
+
+
+def counted(claims: Sequence[Claim]) -> str:
+    """Return how often each verdict was given.
+
+    Examples
+    --------
+    >>> counted([Claim("a", "", "", "differs"), Claim("b", "", "", "reproduced")])
+    '2 claims: 1 reproduced, 1 differs.'
+    """
+    counts = Counter(claim.verdict for claim in claims)
+    known = [f"{counts[verdict]} {verdict}" for verdict in get_args(Verdict) if counts[verdict]]
+    return f"{len(claims)} claim{'s'[: len(claims) != 1]}: {', '.join(known)}."
 
 
 def claim_table(claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a table of what was printed, what was found, and the verdicts."""
-    rows = [[claim.what, claim.printed, claim.ours, verdict_of(claim)] for claim in claims]
-    yield from _table(["what", "printed", "ours", "verdict"], rows)
+    """Yield a table of what was printed, what was found, what was needed, and the verdicts."""
+    rows = [
+        [claim.what, claim.printed, claim.ours, claim.threshold, verdict_of(claim)]
+        for claim in claims
+    ]
+    yield from _table(["what", "printed", "ours", "threshold", "verdict"], rows)
 
 
 def verdict_of(claim: Claim) -> str:

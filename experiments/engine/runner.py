@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,8 +22,10 @@ from graftwork.errors import DataMissingError
 from graftwork.grafting.trace import Observer, PassOn
 from graftwork.version import __version__
 
+#: What is written of each step.
+TOLD = ("date", "seconds", "cpu_seconds", "version", "commit")
 #: Told of each step: the step, its place, how many there are, and what became of it: nothing yet,
-#: "known", or "not run".
+#: "known", "not run" or "failed".
 Tell = Callable[[Step, int, int, str], None]
 
 
@@ -36,11 +39,20 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a study gives: its report, the files written, and what was skipped, by data."""
+    """What a run of a study gives: its report, and the files written.
+
+    Attributes
+    ----------
+    skipped : mapping
+        Steps that were not run for want of data, by data set.
+    failed : mapping
+        What went wrong in steps that failed, by key.
+    """
 
     report: Report
     files: tuple[Path, ...]
     skipped: Mapping[str, Skipped]
+    failed: Mapping[str, str]
 
 
 def reproduce(
@@ -54,6 +66,8 @@ def reproduce(
     pictures: bool = True,
 ) -> Outcome:
     """Run a study's steps, or go on with them, and write what was found.
+
+    Each result is kept as its step ends. A step that fails does not stop the others.
 
     Parameters
     ----------
@@ -82,6 +96,7 @@ def reproduce(
             old.unlink()
     records: dict[str, Found] = {}
     skipped: dict[str, Skipped] = {}
+    failed: dict[str, str] = {}
     for place, step in enumerate(steps):
         path, stamp = kept / f"{step.key}.json", _stamp(step, context)
         record = _read(path, stamp)
@@ -96,14 +111,18 @@ def reproduce(
                 skipped.setdefault(error.data, Skipped([], str(error))).steps.append(step.key)
                 told("not run")
                 continue
+            except Exception as error:  # a study of hours is not lost with one of its steps
+                failed[step.key] = f"{type(error).__name__}: {error}"
+                told("failed")
+                continue
             if interrupted():
                 raise KeyboardInterrupt
             _write(path, record)
         records[step.key] = record
     report = study.report({key: record["found"] for key, record in records.items()})
-    about = _about(study, context, records, skipped)
+    about = _about(study, context, records, skipped) | {"failed": failed}
     files = write_files(study, report, about, out, pictures=pictures)
-    return Outcome(report, tuple(files), skipped)
+    return Outcome(report, tuple(files), skipped, failed)
 
 
 def _nobody(step: Step, place: int, steps: int, state: str) -> None:
@@ -134,15 +153,37 @@ def _carry_out(step: Step, context: Context, stamp: str) -> Found:
         "cpu_seconds": time.process_time() - cpu,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": __version__,
+        "commit": _commit(),
         "found": found,
     }
 
 
+def _commit() -> str:
+    """Return the commit of this checkout, with a mark where files differ from it; else nothing."""
+    ask = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def settings_of(steps: Sequence[Step]) -> dict[str, Any]:
+    """Return the settings of steps by key, as a file holds them.
+
+    Examples
+    --------
+    >>> settings_of([Step("a", "counting", dict, {"k": (1, 2)})])
+    {'a': {'k': [1, 2]}}
+    """
+    plain = {step.key: dict(step.settings) for step in steps}
+    found: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True, default=str))
+    return found
+
+
 def _stamp(step: Step, context: Context) -> str:
     """Return what a result depends on, as a short text."""
-    whole = {"version": __version__, "key": step.key, "size": context.size, "seed": context.seed}
-    settings = {**whole, **step.settings}
-    text = json.dumps(settings, sort_keys=True, default=str)
+    whole = {"version": __version__, "size": context.size, "seed": context.seed}
+    text = json.dumps([whole, settings_of([step])], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 
 
@@ -182,7 +223,7 @@ def _about(
         "seconds": sum(record["seconds"] for record in records.values()),
         "skipped": {data: asdict(each) for data, each in skipped.items()},
         "steps": {
-            key: {name: record[name] for name in ("date", "seconds", "cpu_seconds", "version")}
-            for key, record in records.items()
+            key: {name: record[name] for name in TOLD} for key, record in records.items()
         },
+        "settings": settings_of(study.steps(context.size)),
     }

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from experiments.engine.claims import Claim
 from graftwork.grafting.trace import Observer, Silence
 
-Size = Literal["full", "quick"]
+#: "tiny" runs every kind of step within seconds, on made rows where a study reads a data set.
+Size = Literal["full", "quick", "tiny"]
 
 #: What a step finds: anything JSON can hold.
 Found = dict[str, Any]
@@ -22,7 +23,7 @@ class Context:
 
     Attributes
     ----------
-    size : "full" or "quick"
+    size : "full", "quick" or "tiny"
     seed : int
     folder : Path or None
         The folder of data sets.
@@ -43,7 +44,7 @@ class Context:
     @property
     def quick(self) -> bool:
         """Whether sizes are small."""
-        return self.size == "quick"
+        return self.size != "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Step:
     work : function of a Context
         Returns what it found: anything JSON can hold. A ``DataMissingError`` skips the step.
     settings : mapping
-        What it depends on; a result with other settings is computed anew.
+        Everything it depends on; a result with other settings is computed again.
     counts : str
         What its learners add: edges, or features of chains.
     """

@@ -9,7 +9,7 @@ ROW = Row(
     "Fig. {k}", "at least {printed} times", "{times:.1f} times ({seconds} s)",
     [("times", ">=", "printed"), ("seconds", "<", 10)],
     ["{evaluations} evaluations", "no more than {times:.1f}"],
-    ["the clock stopped {stopped}"],
+    ["a budget stopped {stopped}"],
 )  # fmt: skip
 VALUES = {"k": 2, "printed": 3, "times": 4.0, "seconds": 5}
 
@@ -33,11 +33,19 @@ def test_reasons_are_those_whose_values_are_known():
     assert judge(ROW, slow | {"evaluations": 9}).because == "9 evaluations; no more than 1.0"
 
 
-def test_a_stopped_run_reproduces_nothing():
-    claim = judge(ROW, VALUES | {"stopped": "grafting"})
-    assert (claim.verdict, claim.because) == ("differs", "the clock stopped grafting")
-    claim = judge(ROW, VALUES | {"stopped": "grafting", "times": 1.0})
-    assert claim.because == "no more than 1.0; the clock stopped grafting"
+@pytest.mark.parametrize("times", [4.0, 1.0])
+def test_a_stopped_run_can_not_be_compared(times):
+    claim = judge(ROW, VALUES | {"stopped": "grafting", "times": times})
+    assert (claim.verdict, claim.because) == ("not comparable", "a budget stopped grafting")
+    assert judge(ROW, VALUES | {"stopped": "grafting", "times": None}).verdict == "not run"
+
+
+def test_thresholds_are_said_whatever_the_verdict():
+    for change in ({}, {"times": 1.0}, {"stopped": "x"}):
+        assert judge(ROW, VALUES | change).threshold == "times >= 3 (printed); seconds < 10"
+    assert judge(ROW, VALUES | {"printed": None}).threshold == "times >= printed; seconds < 10"
+    lead = Row("", "", "{lead}", [("lead.real", ">=", 5.0), ("same_edges", "==", True)])
+    assert judge(lead, {"lead": 7.0, "same_edges": True}).threshold == "lead real >= 5; same edges"
 
 
 def test_clauses_may_name_parts_of_values():

@@ -8,6 +8,7 @@ import pytest
 
 from experiments import PAPERS
 from experiments.__main__ import main
+from experiments.engine import Report, Step, Study
 
 BAD_INPUT = 2
 
@@ -84,6 +85,37 @@ def test_missing_data_are_told_once_with_what_to_do(run, tmp_path, monkeypatch, 
     whole = json.loads((place / "results.json").read_text())
     assert len(whole["skipped"]["debd"]["steps"]) == 21
     assert "--quick --data DIR" in (place / "page.md").read_text()
+
+
+def test_what_fails_does_not_stop_the_others_and_is_said(run, tmp_path, monkeypatch):
+    def breaks(context):
+        raise ValueError("no such parameter")
+
+    def loses(found):
+        raise KeyError("gone")
+
+    good, bad = Step("good", "working", lambda context: {}), Step("bad", "breaking", breaks)
+    studies = {
+        "one": Study("one", "First", lambda size: [bad, good], lambda found: Report([])),
+        "two": Study("two", "Second", lambda size: [good], loses),
+        "three": Study("three", "Third", lambda size: [good], lambda found: Report([])),
+    }
+    monkeypatch.setattr("experiments.__main__.PAPERS", dict.fromkeys(studies, ""))
+    monkeypatch.setattr("experiments.__main__.find_study", studies.__getitem__)
+    done = run("all", "--tiny", "--no-plot", "--out", tmp_path)
+    assert done.code == 1
+    assert "one: step bad failed. ValueError: no such parameter" in done.err
+    assert "two: KeyError: 'gone'" in done.err
+    assert "failed: one, two." in done.err
+    assert {path.name for path in tmp_path.glob("*/page.md")} == {"page.md"}
+    assert (tmp_path / "three-tiny" / "page.md").is_file()
+    assert (tmp_path / "one-tiny" / "steps" / "good.json").is_file()
+
+
+def test_one_size_at_a_time(run, tmp_path):
+    done = run("priority", "--tiny", "--quick", "--out", tmp_path / "out")
+    assert done.code == BAD_INPUT
+    assert not (tmp_path / "out").exists()
 
 
 def test_quiet_says_only_what_was_not_run(run, tmp_path):

@@ -10,6 +10,7 @@ from experiments.engine import Claim, Context, Figure, Report, Row, Step, Study,
 from experiments.engine.runner import Skipped
 from graftwork.errors import DataError, DataMissingError
 from graftwork.grafting.trace import Silence
+from graftwork.version import __version__
 
 
 class Counter:
@@ -47,7 +48,7 @@ def report(found):
 def test_files_hold_claims_tables_pictures_and_how_they_were_made(tmp_path):
     outcome = reproduce(Counter().study(), tmp_path, Context("quick"))
     assert [path.name for path in outcome.files] == [
-        "results.json", "claims.csv", "numbers.csv", "curve.png", "page.md",
+        "results.json", "settings.json", "claims.csv", "numbers.csv", "curve.png", "page.md",
     ]  # fmt: skip
     whole = json.loads((tmp_path / "results.json").read_text())
     assert whole["seed"] == 0
@@ -58,7 +59,14 @@ def test_files_hold_claims_tables_pictures_and_how_they_were_made(tmp_path):
     assert (line["ours"], line["verdict"]) == ("2", "reproduced")
     page = (tmp_path / "page.md").read_text()
     assert "python -m experiments tiny --quick --seed 0" in page
-    assert "| Table 1 | 2 | 2 | reproduced |" in page
+    assert "| Table 1 | 2 | 2 | value = 2 | reproduced |" in page
+    assert "1 claim: 1 reproduced." in page
+    made = json.loads((tmp_path / "settings.json").read_text())
+    assert made["settings"] == {"first": {}, "second": {}}
+    assert (made["graftwork"], made["size"], made["seed"]) == (__version__, "quick", 0)
+    assert made["date"][:2] == "20"
+    assert made["date"] in page
+    assert all(commit in page for commit in made["commits"])
     assert (tmp_path / "curve.png").stat().st_size > 1000
 
 
@@ -73,7 +81,9 @@ def test_what_is_known_is_not_done_again(tmp_path):
     reproduce(counter.study(k=1), tmp_path, Context("quick"), pictures=False)  # other settings
     assert counter.calls == ["first", "second", "first"]
     outcome = reproduce(counter.study(), tmp_path, Context("quick", seed=1), pictures=False)
-    assert outcome.report.claims[0] == Claim("Table 1", "2", "4", "differs", "of the seed")
+    assert outcome.report.claims[0] == Claim(
+        "Table 1", "2", "4", "differs", "of the seed", "value = 2"
+    )
     reproduce(counter.study(), tmp_path, Context("quick", seed=1), fresh=True, pictures=False)
     assert counter.calls[3:] == ["first", "second", "first", "second"]
 
@@ -99,6 +109,23 @@ def test_a_damaged_result_is_computed_anew(tmp_path):
     (tmp_path / "steps" / "first.json").write_text('{"stamp": ')
     reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
     assert counter.calls == ["first", "second", "first"]
+
+
+def test_a_step_that_fails_does_not_stop_the_others(tmp_path):
+    counter = Counter(ValueError("no such parameter"))
+    last = Step("last", "ending", lambda context: {"value": 1})
+    whole = counter.study()
+    study = Study("tiny", "A paper", lambda size: (*whole.steps(size), last), report)
+    outcome = reproduce(study, tmp_path, Context("quick"))
+    assert outcome.failed == {"second": "ValueError: no such parameter"}
+    assert outcome.report.claims[0].verdict == "not run"
+    kept = {path.stem for path in (tmp_path / "steps").glob("*.json")}
+    assert kept == {"first", "last"}
+    page = (tmp_path / "page.md").read_text()
+    assert "Failed: second. ValueError: no such parameter" in page
+    assert "1 claim: 1 not run." in page
+    assert not reproduce(study, tmp_path, Context("quick"), pictures=False).failed
+    assert "Failed" not in (tmp_path / "page.md").read_text()
 
 
 def test_missing_data_skip_a_step_and_say_why(tmp_path):
