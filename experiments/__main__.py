@@ -169,7 +169,7 @@ def _show(study: Study, outcome: Outcome, out: Path, seconds: float, *, size: Si
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code of one call: 0, 1 failed, 2 bad input or missing data, 130 interrupted."""
+    """Return the exit code: 0, 1 something failed, 2 bad input or missing data, 130 interrupted."""
     with plain_warnings():
         try:
             code = app(args=argv, prog_name=PROGRAM, standalone_mode=False)

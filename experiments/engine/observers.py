@@ -21,24 +21,41 @@ POINTS = 200
 
 @dataclass(slots=True)
 class Searches:
-    """Searches that found something: seconds and tests of each."""
+    """Searches of a run.
+
+    Attributes
+    ----------
+    seconds, tests : list
+        Of each search: how long it took, and how many blocks it tested until it ended.
+    found : list of bool
+        Whether it found something.
+    selection : Selection
+        What searched, with whatever it remembers.
+    """
 
     seconds: list[float] = field(default_factory=list)
     tests: list[int] = field(default_factory=list)
+    found: list[bool] = field(default_factory=list)
+    selection: Selection | None = None
 
     def mean_ms(self) -> float:
-        """Return the mean time of a search in milliseconds.
+        """Return the mean time in milliseconds of a search that found something.
 
         Examples
         --------
-        >>> Searches([0.001, 0.003], [5, 6]).mean_ms()
+        >>> Searches([0.001, 0.003, 9.0], [5, 6, 99], [True, True, False]).mean_ms()
         2.0
         """
-        return 1e3 * sum(self.seconds) / max(len(self.seconds), 1)
+        return 1e3 * _mean(self.seconds, self.found)
 
     def mean_tests(self) -> float:
-        """Return the mean number of blocks scored in a search."""
-        return sum(self.tests) / max(len(self.tests), 1)
+        """Return the mean number of blocks tested in a search that found something."""
+        return _mean(self.tests, self.found)
+
+
+def _mean(values: Sequence[float], chosen: Sequence[bool]) -> float:
+    kept = [value for value, keep in zip(values, chosen, strict=True) if keep]
+    return sum(kept) / max(len(kept), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +67,8 @@ class Timed:
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _TimedSelection:
         """Return a fresh selection, timed."""
-        return _TimedSelection(self.inner.begin(space, active, rng), self.searches)
+        self.searches.selection = self.inner.begin(space, active, rng)
+        return _TimedSelection(self.searches.selection, self.searches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +80,9 @@ class _TimedSelection:
         """Return what the inner selection chooses."""
         began = time.perf_counter()
         choice = self.inner.choose(view)
-        if len(choice.keys):
-            self.searches.seconds.append(time.perf_counter() - began)
-            self.searches.tests.append(choice.tested)
+        self.searches.seconds.append(time.perf_counter() - began)
+        self.searches.tests.append(choice.tested)
+        self.searches.found.append(len(choice.keys) > 0)
         return choice
 
     def release(self, keys: Ints) -> None:

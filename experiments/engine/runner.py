@@ -159,8 +159,9 @@ def _carry_out(step: Step, context: Context, stamp: str) -> Found:
 
 
 def _commit() -> str:
-    """Return the commit of this checkout, with a mark where files differ from it; else nothing."""
-    ask = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    """Return the commit of this checkout, marked where files differ from it; else nothing."""
+    here = str(Path(__file__).parent)
+    ask = ["git", "-C", here, "describe", "--always", "--dirty", "--exclude=*"]
     try:
         return subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
@@ -222,8 +223,6 @@ def _about(
         **packages,
         "seconds": sum(record["seconds"] for record in records.values()),
         "skipped": {data: asdict(each) for data, each in skipped.items()},
-        "steps": {
-            key: {name: record[name] for name in TOLD} for key, record in records.items()
-        },
+        "steps": {key: {name: record[name] for name in TOLD} for key, record in records.items()},
         "settings": settings_of(study.steps(context.size)),
     }

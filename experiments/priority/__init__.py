@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,23 +12,30 @@ import numpy as np
 
 from experiments.engine import Context, Found, Size, Step, Study
 from experiments.engine.observers import Searches, timed
-from experiments.priority.claims import PRINTED, report
+from experiments.priority.ablation import ablation_steps, tests_of
+from experiments.priority.claims import NAMES, PRINTED, report
 from graftwork.data import Table
 from graftwork.datasets import load_mushroom
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.parts import make_recipe
 from graftwork.estimators.presets import preset
+from graftwork.parameters import joined
 
 LAMS = (0.7, 0.6)
 #: How many orders of the queue are tried.
-SEEDS: dict[Size, int] = {"full": 10, "quick": 3}
+SEEDS: dict[Size, int] = {"full": 10, "quick": 3, "tiny": 1}
 #: Accuracies a run is solved to, from very loose to strict.
 ACCURACIES: dict[Size, tuple[float, ...]] = {
     "full": tuple(float(f"{tol:.3g}") for tol in np.geomspace(0.1, 1e-4, 19)),
     "quick": (0.1, 0.03, 0.02, 0.015, 0.01, 0.001),
+    "tiny": (0.1, 0.01),
 }
-EPSILONS = (0.0, 1e-4, 1e-2, 1e-1)
+EPSILONS: dict[Size, tuple[float, ...]] = {
+    "full": (0.0, 1e-4, 1e-2, 1e-1), "quick": (0.0, 1e-4, 1e-2, 1e-1), "tiny": (1e-4, 1e-1),
+}  # fmt: skip
+#: Not in the paper: pairs that were tested wait until all others had their turn.
+TURNS = {"order": "turns"}
 GRAFTING: dict[str, Any] = {"method": "grafting", "method_options": {"features": False}}
 RULES: dict[str, dict[str, Any]] = {
     "bp, path rule": {"inference": "bp"},
@@ -82,7 +88,6 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
     if "method" in options:
         recipe = make_recipe(options.pop("method"), options.pop("method_options", {}))
         options["method"], searches = timed(recipe)
-    began = time.perf_counter()
     net = MarkovNetwork(
         **options, random_state=context.seed + seed, n_jobs=context.n_jobs, verbose=context.observer
     )
@@ -97,11 +102,10 @@ def learn(halves: Halves, settings: Mapping[str, Any], context: Context, seed: i
         "objective": net.objective_,
         "violation": net.certificate_.max_violation,
         "certified": bool(net.certificate_.converged),
-        "tests": net.trace_[-1].blocks_scored,
+        **tests_of(searches),
         "selection_tests": searches.mean_tests(),
         "selection_ms": searches.mean_ms(),
         "tests_by_edges": [[record.edges, record.blocks_scored] for record in net.trace_],
-        "seconds": time.perf_counter() - began,
     }
 
 
@@ -192,11 +196,14 @@ def _side_by_side(size: Size) -> list[Variant]:
         "priority, pseudo-likelihood, lambda 0.02": {"method": "priority", "lam": 0.02},
         "our defaults": {},
     }
-    if size == "quick":
+    kinds: dict[str, int | None] = {"file order": None, "random halves": 0}
+    if size != "full":
         del changes["unaries free, lambda 0.1"]
+    if size == "tiny":
+        del kinds["file order"]
     return [
         Variant({"settings": name, "halves": halves}, settings, order)
-        for halves, order in (("file order", None), ("random halves", 0))
+        for halves, order in kinds.items()
         for name, settings in changes.items()
     ]
 
@@ -204,15 +211,17 @@ def _side_by_side(size: Size) -> list[Variant]:
 def _steps_at(lam: float, size: Size) -> Iterator[Step]:
     seeds, edges = SEEDS[size], PRINTED[lam].edges
     paper, grafting = {**preset("priority-paper"), "lam": lam}, {**grafting_settings(), "lam": lam}
-    yield Step(
-        f"grafting-{lam}", f"grafting, lambda {lam}", partial(_many, grafting, 1), {"lam": lam}
-    )
-    yield Step(
-        f"priority-{lam}",
-        f"priority grafting, lambda {lam}, {seeds} seeds",
-        partial(_many, paper, seeds),
-        {"settings": paper, "seeds": seeds},
-    )
+    for name, settings, count in (
+        ("grafting", grafting, 1),
+        ("priority", paper, seeds),
+        ("turns", joined(paper, {"method_options": TURNS}), seeds),
+    ):
+        yield Step(
+            f"{name}-{lam}",
+            f"{NAMES[name]}, lambda {lam}",
+            partial(_many, settings, count),
+            {"settings": settings, "seeds": count},
+        )
     yield _table(
         f"accuracy-{lam}",
         f"runs that stop early, lambda {lam}",
@@ -226,14 +235,14 @@ def _steps_at(lam: float, size: Size) -> Iterator[Step]:
         f"capped-{lam}",
         f"grafting up to the printed number of edges, lambda {lam}",
         partial(_capped, lam, edges),
-        {"lam": lam, "edges": edges},
+        {"settings": grafting, "edges": edges},
     )
     yield _table(
         f"epsilon-{lam}",
         f"pruning thresholds, lambda {lam}",
         [
             Variant({"epsilon": epsilon}, {**paper, "method_options": {"epsilon": epsilon}})
-            for epsilon in EPSILONS
+            for epsilon in EPSILONS[size]
         ],
     )
     for name, change in RULES.items():
@@ -241,7 +250,7 @@ def _steps_at(lam: float, size: Size) -> Iterator[Step]:
             f"{name.replace(', ', '-').replace(' ', '-')}-{lam}",
             f"{name}, lambda {lam}",
             partial(_both, {**change, "lam": lam}, seeds),
-            {"lam": lam, "change": change, "seeds": seeds},
+            {"settings": {**paper, **change}, "grafting": GRAFTING, "seeds": seeds},
         )
     swapped = Variant({"halves": "file order, second half learned"}, paper, -1)
     yield _table(
@@ -262,6 +271,7 @@ def steps(size: Size) -> list[Step]:
     found = [Step("baselines", "networks without edges", _baselines)]
     for lam in LAMS:
         found += _steps_at(lam, size)
+    found += ablation_steps(size)
     return [*found, _table("side-by-side", "the paper's settings and ours", _side_by_side(size))]
 
 

@@ -52,9 +52,9 @@ def _searches(found: Mapping[str, Found], printed: Mapping[float, Any]) -> Itera
     if lams:
         yield Figure(
             "tests",
-            "Candidate tables tested until so many edges are there: grafting, and priority "
-            "grafting from several orders of its queue. The last tests of each are those that "
-            "show that nothing violates.",
+            "Candidate tables scored until a number of edges is reached: grafting, and priority "
+            "grafting from several orders of its queue, as published and with pairs in turns. The "
+            "last tests of each show that nothing violates.",
             partial(_draw_searches, found, lams),
             (10.0, 4.5),
         )
@@ -64,10 +64,11 @@ def _draw_searches(found: Mapping[str, Found], lams: Sequence[float], canvas: An
     panels = canvas.subplots(1, len(lams), squeeze=False)[0]
     lines: dict[str, Any] = {}
     for ax, lam in zip(panels, lams, strict=True):
-        for k, name in enumerate(("grafting", "priority")):
-            for run in found[f"{name}-{lam}"]["runs"]:
+        for k, name in enumerate(("grafting", "priority", "turns")):
+            for run in found.get(f"{name}-{lam}", {}).get("runs", []):
                 edges, tests = np.array(run["tests_by_edges"], dtype=float).T
-                lines[name] = draw_curve(ax, k, edges, np.maximum(tests, 1.0))
+                label = "priority, in turns" if name == "turns" else name
+                lines[label] = draw_curve(ax, k, edges, np.maximum(tests, 1.0))
         ax.set_yscale("log")
         ax.set_xlabel("edges")
         ax.set_ylabel("tables tested so far")

@@ -13,6 +13,7 @@ from experiments.priority import (
     mushroom_halves,
     steps,
 )
+from experiments.priority.ablation import VARIANTS, Trials, ablate
 from experiments.priority.claims import PRINTED, report
 from graftwork.recipes import RECIPES
 from graftwork.report.figures import new_figure
@@ -34,7 +35,24 @@ def run(lam, edges=None, nll=None, tests=1000, ms=1.0):
         "selection_tests": tests / edges,
         "selection_ms": ms,
         "tests_by_edges": [[0, 0], [edges, tests]],
-        "seconds": 1.0,
+        "moved": 0,
+        "joined": 0,
+    }
+
+
+def ablation(on=90, networks=6, **changes):
+    """Made-up runs with and without the heuristic, of about 100 tests."""
+    line = {
+        "variables": 40, "looks": 3, "moved": 20, "joined": 0, "edges": 9, "edges_moved": 1,
+        "pairs": [[0, 1]], "objective": 5.0, "certified": True, "share_moved": 0.02,
+        "share_others": 0.1, **changes,
+    }  # fmt: skip
+    return {
+        "lines": [
+            {**line, "network": k, "variant": name, "tests": 100 + k if "off" in name else on + k}
+            for k in range(networks)
+            for name in VARIANTS
+        ]
     }
 
 
@@ -56,19 +74,66 @@ def results(priority_tests=200, priority_ms=0.2, **changes):
         found[f"priority-{lam}"] = {
             "runs": [run(lam, **changes) | {"tests": priority_tests, "selection_ms": priority_ms}]
         }
+        found[f"turns-{lam}"] = found[f"priority-{lam}"]
         found[f"accuracy-{lam}"] = {"lines": [line, {**line, "method": "priority"}]}
         found[f"capped-{lam}"] = {"edges": 12, "nll": 32.44}
         found[f"halves-{lam}"] = {"lines": [{"halves": "random 0", "edges": 5, "nll": 32.6}]}
-    return found
+    return found | {"ablation-40": ablation()}
 
 
 def verdicts(found, word):
     return [claim.verdict for claim in report(found).claims if word in claim.what]
 
 
-@pytest.mark.parametrize("word", ["edges", "test nll", "finds grafting's", "fewer", "time to"])
+@pytest.mark.parametrize("word", ["): edges", "test nll", "finds grafting's"])
 def test_what_is_as_printed_is_reproduced(word):
     assert verdicts(results(), word) == ["reproduced", "reproduced"]
+
+
+@pytest.mark.parametrize("word", ["fewer candidate", "time to select"])
+def test_both_orders_of_the_queue_are_judged(word):
+    assert verdicts(results(), word) == ["reproduced"] * 4
+    found = results()
+    for lam in PRINTED:
+        found[f"turns-{lam}"] = {"runs": [run(lam)]}
+    assert verdicts(found, word) == ["reproduced", "differs"] * 2
+
+
+def test_a_heuristic_that_never_acts_differs():
+    claims = [c for c in report(results()).claims if "changes priorities" in c.what]
+    assert [claim.verdict for claim in claims] == ["differs", "differs"]
+    assert all("more than tau_d n^2 = 26.45 edges" in claim.because for claim in claims)
+    assert "12 edges, fewer than 26.45" in claims[0].because
+    acting = results()
+    acting["priority-0.7"]["runs"][0] |= {"moved": 4}
+    assert verdicts(acting, "changes priorities") == ["reproduced", "differs"]
+
+
+def test_the_ablation_is_judged_by_two_standard_errors():
+    def judged(found, word="tests with the heuristic"):
+        return verdicts(results() | {"ablation-40": found}, word)
+
+    assert judged(ablation()) == ["reproduced"] * 3
+    assert judged(ablation(on=101)) == ["differs"] * 3
+    assert judged(ablation(networks=3)) == ["not comparable"] * 3
+    claim = next(c for c in report(results()).claims if "tests with the heuristic" in c.what)
+    assert claim.threshold == "ratio and two standard errors < 1"
+    assert judged(ablation(), "moved back, and among") == ["reproduced"]
+    assert judged(ablation(share_moved=0.1), "moved back, and among") == ["differs"]
+    other = ablation()
+    other["lines"][1]["pairs"] = [[0, 2]]
+    assert judged(ablation(), "with and without") == ["reproduced"]
+    assert judged(other, "with and without") == ["differs"]
+
+
+def test_on_networks_the_heuristic_acts_and_changes_nothing_else():
+    lines = ablate(Trials(1, n=20, rows=400, central=2), CONTEXT)["lines"]
+    by = {line["variant"]: line for line in lines}
+    assert by["top, off"]["moved"] == by["turns, off"]["moved"] == 0
+    assert by["top, on"]["moved"] > 0
+    assert by["turns, on, joining"]["joined"] > 0
+    assert len({str(line["pairs"]) for line in lines}) == 1
+    assert all(line["certified"] for line in lines)
 
 
 def test_other_numbers_differ_and_the_controls_say_why():
@@ -94,7 +159,7 @@ def test_another_network_is_told_apart_from_another_nll():
 
 
 def test_few_tests_saved_or_slow_searches_differ():
-    assert verdicts(results(priority_tests=600), "fewer") == ["differs"] * 2
+    assert verdicts(results(priority_tests=600), "fewer candidate") == ["differs"] * 4
     slow = results(priority_ms=0.9)
     claim = next(claim for claim in report(slow).claims if "time to" in claim.what)
     assert claim.verdict == "differs"
@@ -113,8 +178,8 @@ def test_runs_without_a_certificate_reproduce_nothing():
         if key.startswith(("grafting", "priority")):
             for run in step["runs"]:
                 run["certified"] = False
-    claims = [c for c in report(found).claims if "edges" in c.what or "network" in c.what]
-    assert {claim.verdict for claim in claims} == {"differs"}
+    claims = [c for c in report(found).claims if "): edges" in c.what or "'s network" in c.what]
+    assert {claim.verdict for claim in claims} == {"not comparable"}
     assert all("no certified optimum" in claim.because for claim in claims)
 
 
@@ -167,7 +232,7 @@ def test_the_first_step_has_the_values_of_networks_without_edges():
     assert found["independent, file order"] > found["uniform"]
 
 
-@pytest.mark.parametrize("size", ["quick", "full"])
+@pytest.mark.parametrize("size", ["tiny", "quick", "full"])
 def test_steps_have_names_of_their_own(size):
     keys = [step.key for step in find_study("priority").steps(size)]
     assert len(keys) == len(set(keys))

@@ -1,9 +1,11 @@
 """Priority selection on made-up scores: what the network found so far does to the queue."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from graftwork.errors import TooLargeError
+from graftwork.errors import ParameterError, TooLargeError
 from graftwork.grafting import CellSpace, PairSpace, PriorityQueue, View
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -62,7 +64,7 @@ def idle_pairs():
     return {(i, j) for i in range(N) for j in range(i + 1, N)} - set(STARS)
 
 
-EAGER = PriorityQueue(central=2, density=0.0)
+EAGER = PriorityQueue(central=2, density=0.0, order="turns", join=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,14 +125,18 @@ def test_the_thresholds_of_density_and_of_neighbours_are_respected(settings, loo
 
 def test_each_joining_pair_is_looked_at_once():
     queue = Queue(EAGER, scores={(8, 9): 2.0, (8, 10): 2.0})
-    _, first = queue.choose()
+    choice, first = queue.choose()
     assert first[0] == JOINING
+    earlier = set(first[1 : 1 + choice.tested])
     for _ in range(2):
-        _, asked = queue.choose()
+        choice, asked = queue.choose()
         assert asked.count(JOINING) <= 1  # in its turn only
-    assert asked.count(JOINING) == 1
-    assert asked[0] != JOINING
-    assert set(asked[-9:]) == BETWEEN  # still behind
+        assert asked[0] != JOINING
+        if len(choice.keys):
+            earlier |= set(asked[: choice.tested])
+    waiting = [pair for pair in asked if pair not in earlier]
+    assert asked[: len(waiting)] == waiting
+    assert set(waiting[-9:]) == BETWEEN  # still behind
 
 
 def test_the_joining_pair_with_most_pairs_between_comes_first_one_each_round():
@@ -164,7 +170,7 @@ def test_pairs_moved_twice_come_behind_those_moved_once():
 
 def test_what_was_tested_waits_for_its_next_turn():
     """The queue goes on behind the violator it found: nothing is tested twice in a turn."""
-    plain = PriorityQueue(central=99)
+    plain = PriorityQueue(central=99, order="turns")
     _, order = Queue(plain, []).choose()
     hits = [order[7], order[20], order[33]]
     queue = Queue(plain, [], dict.fromkeys(hits, 2.0))
@@ -179,6 +185,99 @@ def test_what_was_tested_waits_for_its_next_turn():
     rotated = order[34:] + order[:33]
     assert asked == [pair for pair in rotated if pair not in hits]
     assert last.tested == N * (N - 1) // 2 - 3
+
+
+def as_published(edges, order, scores_of, central, density, n):
+    """Algorithm 2 and section 2.1 as the paper has them: yield the tests of a round and its edge.
+
+    The queue is a list of pairs, sorted by how often the priority was reduced; equal ones keep
+    their order. Prunes nothing, as Algorithm 2 does within the loop.
+    """
+    edges, queue = list(edges), [[0, pair] for pair in order]
+    for number in range(10**6):
+        scores, tests = scores_of(number), []
+        if len(edges) / n**2 > density:
+            near = {v: {a + b - v for a, b in edges if v in (a, b)} for v in range(n)}
+            hubs = [v for v in range(n) if len(near[v]) > central]
+            best, joining = None, None
+            for i, k in itertools.combinations(hubs, 2):
+                if (i, k) in edges:
+                    continue
+                between = {tuple(sorted(p)) for p in itertools.product(near[i], near[k])}
+                between = {p for p in between if p[0] != p[1]} - set(edges)
+                if best is None or len(between) > len(best):
+                    best, joining = between, (i, k)
+            if best is not None:
+                tests.append(joining)
+                if not scores[joining] > 1.0:
+                    for entry in queue:
+                        entry[0] += entry[1] in best
+                    queue.sort(key=lambda entry: entry[0])
+        found = None
+        for entry in queue:
+            tests.append(entry[1])
+            if scores[entry[1]] > 1.0:
+                found = entry
+                break
+        yield tests, None if found is None else found[1]
+        if found is None:
+            return
+        queue.remove(found)
+        edges.append(found[1])
+
+
+@pytest.mark.parametrize(("central", "density"), [(1, 0.0), (2, 0.02), (2, 0.06), (3, 0.0), (4, 2)])
+@pytest.mark.parametrize("seed", range(6))
+def test_algorithm_2_step_by_step(seed, central, density, monkeypatch):
+    """The same tests in the same order, and the same edges, as a transcription of the paper."""
+    monkeypatch.setattr("graftwork.grafting.priority.LARGEST_BATCH", 1)  # nothing past a violator
+    pairs = list(itertools.combinations(range(N), 2))
+
+    def scores_of(number):
+        """Pairs of the variables 0 and 4 violate often, others now and then; less and less."""
+        rng = np.random.default_rng([seed, number])
+        high = [1.6 if {0, 4} & set(pair) else 1.05 for pair in pairs]
+        return dict(zip(pairs, rng.random(len(pairs)) * high * 0.97**number, strict=True))
+
+    start = STARS[: 2 * (seed % 4)]
+    _, order = Queue(PriorityQueue(density=2), start, seed=seed).choose()
+    queue = Queue(PriorityQueue(central, density), start, seed=seed)
+    published = list(as_published(start, order, scores_of, central, density, N))
+    assert len(published) > 3
+    for number, (tests, found) in enumerate(published):
+        queue.scores = scores_of(number)
+        choice, asked = queue.choose()
+        assert asked == tests
+        assert queue.ranks(choice.keys) == ([] if found is None else [found])
+    assert choice.complete
+
+
+def test_the_replayed_rounds_do_reduce_priorities():
+    """With the thresholds of the replay pairs are moved back and found later, not just anywhere."""
+    plain, moved = (
+        Queue(PriorityQueue(2, density), THREE_STARS, {(2, 6): 3.0}).choose()[0].tested
+        for density in (2.0, 0.0)
+    )
+    assert moved > plain
+
+
+def test_as_published_a_relevant_joining_pair_waits_for_its_place():
+    queue = Queue(PriorityQueue(2, 0.0), scores={JOINING: 2.0})
+    _, plain = Queue(PriorityQueue(density=2)).choose()
+    choice, asked = queue.choose()
+    assert asked[0] == JOINING
+    assert asked[1 : 1 + choice.tested] == plain[: plain.index(JOINING) + 1]
+    assert queue.ranks(choice.keys) == [JOINING]
+
+
+def test_as_published_every_round_looks_from_the_top():
+    _, order = Queue(PriorityQueue(), []).choose()
+    hits = dict.fromkeys([order[7], order[20]], 2.0)
+    queue = Queue(PriorityQueue(), [], hits)
+    for hit in hits:
+        choice, asked = queue.choose()
+        assert asked[0] == order[0]
+        assert queue.ranks(choice.keys) == [hit]
 
 
 def test_only_the_first_violator_is_chosen_and_few_are_scored_past_it():
@@ -217,6 +316,11 @@ def test_a_full_budget_leaves_the_certificate_open():
     choice, _ = Queue(EAGER, scores={JOINING: 2.0}).choose(most=0)
     assert len(choice.keys) == 0
     assert not choice.complete
+
+
+def test_an_order_that_is_none_is_refused():
+    with pytest.raises(ParameterError, match="'top' or 'turns'"):
+        PriorityQueue(order="cyclic")
 
 
 def test_cells_and_spaces_too_large_to_list_are_refused():

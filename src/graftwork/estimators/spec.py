@@ -296,8 +296,8 @@ class FitSpec:
             raise ParameterError(f"lam must be a number with {what}, got 'auto'.")
         if self.budget.max_evaluations is not None:
             raise ParameterError(
-                "lam must be a number with max_evaluations, got 'auto': the limit is for the fit at "
-                "one lambda. Give lam, or limit max_seconds."
+                "lam must be a number with max_evaluations, got 'auto': the limit is for the fit "
+                "at one lambda. Give lam, or limit max_seconds."
             )
         if self.start is not None and self.penalty != "none":
             raise ParameterError(

@@ -11,8 +11,9 @@ from graftwork.journal import keepable
 from graftwork.notebooks import repr_html
 
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
-#: given; their number was given and a local search found which; a budget of rounds, tests, seconds or
-#: evaluations; Ctrl-C; no step improved it any further; small weights of the optimum were dropped.
+#: given; their number was given and a local search found which; a budget of rounds, of tests, of
+#: seconds or of evaluations; Ctrl-C; no step improved it any further; small weights of the optimum
+#: were dropped.
 Stop = Literal[
     "optimal", "edges", "given", "searched", "rounds", "tests", "seconds", "evaluations",
     "interrupted", "stalled", "pruned",

@@ -351,7 +351,8 @@ class _Run:
     def _stop_early(self) -> None:
         """Solve what is active to the tolerance, and look again at pairs that cost little.
 
-        Without time or evaluations left there is neither, nor a look at a network without its zeros.
+        Without time or evaluations left there is neither, nor is the network without its zeros
+        evaluated.
         """
         state = self.state
         state.accuracy = self.tolerance

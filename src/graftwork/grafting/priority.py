@@ -7,32 +7,44 @@ the edge that would join them is irrelevant, pairs between their neighbours are 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
+from graftwork.errors import ParameterError
 from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace, Space, list_keys, pairs_only
 from graftwork.inference.layout import Ints
+from graftwork.penalties.blocks import Bools
 from graftwork.settings import check_amount, check_whole
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
 FIRST_BATCH, LARGEST_BATCH = 1, 16384
 _NONE = np.zeros(0, dtype=np.int64)
 
+#: Where a round begins to look: at the top of the queue, or behind the pairs tested in this turn.
+Order = Literal["top", "turns"]
+
 
 @dataclass(frozen=True, slots=True)
 class PriorityQueue:
     """Activate the first violating pair in priority order.
-
-    Pairs that were tested go to the end of their line, so that a full turn without a violator is
-    the certificate.
 
     Parameters
     ----------
     central : int
         A variable with more neighbours than this is central (tau_n).
     density : float
-        Edges per squared number of variables above which priorities are changed (tau_d).
+        Edges per squared number of variables above which priorities are changed (tau_d); 1 is
+        never.
+    order : {"top", "turns"}
+        "top", as published: every round looks from the top of the queue. "turns": pairs that were
+        tested come behind all that were not, until each had its turn; priorities decide among the
+        others.
+    join : bool
+        Not in the paper. A pair of central variables that violates is activated at once, and each
+        such pair is looked at once. As published nothing follows where it violates, and the same
+        pair is looked at in every round until another one has more pairs between its neighbours.
 
     References
     ----------
@@ -41,11 +53,15 @@ class PriorityQueue:
 
     central: int = 4
     density: float = 0.05
+    order: Order = "top"
+    join: bool = False
     needs_pairs = True
 
     def __post_init__(self) -> None:
         check_whole("central", self.central, 0)
         check_amount("density", self.density)
+        if self.order not in get_args(Order):
+            raise ParameterError(f"order must be 'top' or 'turns', got {self.order!r}.")
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _PrioritySearch:
         """Return a fresh queue in which all inactive pairs have the same priority."""
@@ -56,83 +72,102 @@ class PriorityQueue:
 
 
 class _PrioritySearch:
-    """The queue: one line of pairs for each priority, the best first."""
+    """The queue: keys by turn, then by how often their priority was reduced, then by age.
 
-    def __init__(self, settings: PriorityQueue, space: PairSpace, order: Ints) -> None:
-        self._settings, self._space = settings, space
-        self._lines = [order]
-        self._joined: set[int] = set()  # pairs of central variables that were looked at
+    Attributes
+    ----------
+    space : PairSpace
+    moved : (m,) int64
+        Keys of all pairs whose priority was ever reduced.
+    n_looks, n_joined : int
+        Tests of pairs of central variables, and how many of these were activated at once.
+    """
+
+    def __init__(self, settings: PriorityQueue, space: PairSpace, keys: Ints) -> None:
+        self._settings, self.space = settings, space
+        self.moved, self.n_looks, self.n_joined = _NONE, 0, 0
+        self._keys, self._turns, self._reduced = keys, np.zeros_like(keys), np.zeros_like(keys)
+        self._looked_at: set[int] = set()  # pairs of central variables, with ``join``
 
     def choose(self, view: View) -> Choice:
-        """Return the first violator met, or none after a full turn."""
+        """Return the first violator met, or none when every pair was tested at this point."""
         joining, worst = self._reorder(view)
         if len(joining) and view.most:
-            return Choice(self._remove(joining), worst, 1, complete=False)
-        tested, batch = 0, FIRST_BATCH
-        for number, line in enumerate(self._lines):
-            seen = 0
-            while seen < len(line) and view.most and not view.halted():
-                keys = line[seen : seen + batch]
-                scores = view.score(keys)
-                worst, tested = max(worst, scores.max()), tested + len(keys)
-                hits = np.flatnonzero(scores > view.threshold)
-                if len(hits):
-                    first = seen + int(hits[0])
-                    self._lines[number] = np.concatenate([line[first + 1 :], line[:first]])
-                    return Choice(line[first : first + 1], worst, tested, complete=False)
-                seen, batch = seen + len(keys), min(2 * batch, LARGEST_BATCH)
-            if seen < len(line):
-                return Choice(_NONE, worst, tested, complete=False)
-        return Choice(_NONE, worst, tested, complete=True)
+            self._drop(self._keys != joining[0])
+            self.n_joined += 1
+            return Choice(joining, worst, 1, complete=False)
+        seen, batch, keys = 0, FIRST_BATCH, self._keys
+        while seen < len(keys) and view.most and not view.halted():
+            scores = view.score(keys[seen : seen + batch])
+            worst = max(worst, float(scores.max()))
+            hits = np.flatnonzero(scores > view.threshold)
+            if len(hits):
+                place = seen + int(hits[0])
+                self._pass_by(place)
+                self._drop(self._keys != keys[place])
+                return Choice(keys[place : place + 1], worst, place + 1, complete=False)
+            seen, batch = seen + len(scores), min(2 * batch, LARGEST_BATCH)
+        self._pass_by(seen)
+        return Choice(_NONE, worst, seen, complete=seen == len(keys))
 
     def release(self, keys: Ints) -> None:
-        """Put deactivated pairs at the end of the first line."""
-        self._lines[0] = np.concatenate([self._lines[0], keys])
+        """Put deactivated pairs behind the others of the first turn and the highest priority."""
+        first = np.full_like(keys, self._turns.min() if len(self._turns) else 0)
+        self._keys = np.concatenate([self._keys, keys])
+        self._turns = np.concatenate([self._turns, first])
+        self._reduced = np.concatenate([self._reduced, np.zeros_like(keys)])
+        self._sort()
+
+    def _pass_by(self, count: int) -> None:
+        """Take note that the first pairs were tested and did not violate."""
+        if self._settings.order == "turns" and count:
+            self._turns[:count] += 1
+            self._take(np.roll(np.arange(len(self._keys)), -count))
+            self._sort()
 
     def _reorder(self, view: View) -> tuple[Ints, float]:
-        """Move pairs back whose central variables are not joined; return those joined and a score.
+        """Reduce priorities by what the network says; return a pair to join, if any, and a score.
 
-        Looks at the pair of central variables with most inactive pairs between their neighbours;
-        each pair of central variables is looked at once. If it violates it is returned.
+        Looks at the pair of central variables with most inactive pairs between their neighbours: if
+        it does not violate, these pairs come later.
         """
-        n, edges = len(self._space.variables), self._space.pairs(view.active)
+        n, edges = len(self.space.variables), self.space.pairs(view.active)
         if len(edges) <= self._settings.density * n * n:
             return _NONE, 0.0
         central = np.flatnonzero(view.degrees > self._settings.central)
         pairs = central[np.stack(np.triu_indices(len(central), 1), axis=1)]
-        keys = self._space.keys(pairs)
-        pairs, keys = pairs[keys >= 0], keys[keys >= 0]  # -1: may not be an edge
-        fresh = ~np.isin(keys, view.active) & ~np.isin(keys, list(self._joined))
+        keys = self.space.keys(pairs)
+        fresh = (keys >= 0) & ~np.isin(keys, view.active)  # -1: may not be an edge
+        fresh &= ~np.isin(keys, list(self._looked_at))
         between = [self._between(edges, view.active, i, j) for i, j in pairs[fresh].tolist()]
         if not between:
             return _NONE, 0.0
         most = max(range(len(between)), key=lambda k: len(between[k]))
         joining = keys[fresh][most : most + 1]
-        self._joined.update(joining.tolist())
+        if self._settings.join:
+            self._looked_at.update(joining.tolist())
+        self.n_looks += 1
         score = float(view.score(joining)[0])
         if score > view.threshold:
-            return joining, score
-        self._move_back(between[most])
+            return joining if self._settings.join else _NONE, score
+        self.moved = np.union1d(self.moved, between[most])
+        self._reduced += np.isin(self._keys, between[most])
+        self._sort()
         return _NONE, score
 
     def _between(self, edges: Ints, active: Ints, i: int, j: int) -> Ints:
         """Return the inactive pairs between the neighbours of two variables."""
         near_i, near_j = (edges[(edges == v).any(axis=1)].sum(axis=1) - v for v in (i, j))
         pairs = np.stack([np.repeat(near_i, len(near_j)), np.tile(near_j, len(near_i))], axis=1)
-        keys = np.unique(self._space.keys(pairs[pairs[:, 0] != pairs[:, 1]]))
+        keys = np.unique(self.space.keys(pairs[pairs[:, 0] != pairs[:, 1]]))
         return np.setdiff1d(keys[keys >= 0], active, assume_unique=True)
 
-    def _move_back(self, keys: Ints) -> None:
-        """Reduce the priority of these pairs by one."""
-        carried = _NONE
-        for number, line in enumerate(self._lines):
-            leaving = np.isin(line, keys)
-            self._lines[number] = np.concatenate([line[~leaving], carried])
-            carried = line[leaving]
-        if len(carried):
-            self._lines.append(carried)
+    def _drop(self, kept: Bools) -> None:
+        self._take(np.flatnonzero(kept))
 
-    def _remove(self, keys: Ints) -> Ints:
-        """Take pairs out of the queue and return them."""
-        self._lines = [line[~np.isin(line, keys)] for line in self._lines]
-        return keys
+    def _sort(self) -> None:
+        self._take(np.lexsort((self._reduced, self._turns)))  # stable: age decides last
+
+    def _take(self, places: Ints) -> None:
+        self._keys, self._turns = self._keys[places], self._turns[places]
+        self._reduced = self._reduced[places]
