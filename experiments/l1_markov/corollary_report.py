@@ -185,6 +185,8 @@ def corollary_figures(found: Mapping[str, Found]) -> list[Figure]:
 
 
 def _draw(known: Mapping[str, Needs], canvas: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     axes = canvas.subplots(1, 2)
     handles: dict[str, Any] = {}
     for k, (name, words) in enumerate(NAMES.items()):
@@ -213,5 +215,8 @@ def _draw(known: Mapping[str, Needs], canvas: Any) -> None:
     axes[0].set_ylabel("rows needed")
     axes[0].set_ylim(bottom=0)
     axes[1].set_yscale("log")
+    axes[1].yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes[1].yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes[1].yaxis.set_minor_formatter(NullFormatter())
     axes[1].set_ylabel("rows needed (log scale)")
     head(canvas, list(handles.values()), list(handles), "Rows needed as variables are added")

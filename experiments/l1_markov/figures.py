@@ -301,7 +301,7 @@ def _draw_real(real: Mapping[str, Sequence[Line]], canvas: Any) -> None:
         ax.axhline(0, color="#888888", linewidth=0.8)
         ax.set_yscale("symlog", linthresh=0.01)
         ax.set_xticks(range(len(rivals)), list(rivals.values()))
-        ax.margins(x=0.2)
+        ax.margins(x=0.2, y=0.1)
         _label(ax, "rival", "L1's lead (nats a variable)")
         ax.set_title(title, fontsize=10)
     handles = list(canvas.axes[0].containers)

@@ -11,7 +11,7 @@ from graftwork.datasets.parts import pixel_table
 
 #: How often a genotype is missing, an allele is rare, and neighbouring alleles are inherited
 #: together.
-MISSING, RARE, TOGETHER = 0.01, 0.3, 0.9
+MISSING, RARE, TOGETHER = 0.01, 0.4, 0.6
 
 
 def made_digits(digit: int, count: int, side: int) -> Table:

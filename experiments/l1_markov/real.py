@@ -32,7 +32,7 @@ from graftwork.parameters import gather
 NEIGHBOURS: dict[str, Any] = {"method": "full", "penalty": "l1"}
 LENGTHS: dict[str, Any] = {"method": "working-set", "penalty": "l1"}
 #: People and SNPs of the made panel.
-MADE_PANEL = (150, 200)
+MADE_PANEL = (120, 400)
 # Genotypes of a child and a parent share an allele at every SNP but for errors of the assay. At
 # most so many SNPs of 603 may say otherwise: that gives families of three, some of them joined.
 _OPPOSITE = 2
