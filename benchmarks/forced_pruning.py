@@ -16,9 +16,10 @@ import graftwork as gw
 
 SIZES = {"nltcs": (15, 30, 60), "msnbc": (15, 30, 60), "plants": (15, 60)}
 RUNS = {
-    "greedy": {},
-    "greedy, k=10, ten rounds": {"exchange": 10, "rounds": 10},
-    "greedy, 3 restarts": {"restarts": 3},
+    "descent": {},
+    "descent, k=10, ten rounds": {"exchange": 10, "rounds": 10},
+    "descent, 3 restarts": {"restarts": 3},
+    "greedy, k=5, 30 rounds": {"delete": "greedy", "exchange": 5, "rounds": 30},
     "rejection, k=5, 30 rounds": {"delete": "rejection", "exchange": 5, "rounds": 30},
     "mcmc, 300 steps": {"delete": "mcmc", "exchange": 10, "rounds": 30},
 }
@@ -56,7 +57,7 @@ def main(chosen: argparse.Namespace) -> None:
                     random_state=0,
                 ).fit(train)
                 report(f"{name} +{more} {label}", net, test, started)
-                if label == "greedy":
+                if label == "descent":
                     started = time.perf_counter()
                     tied = gw.MarkovNetwork(
                         "chow-liu",

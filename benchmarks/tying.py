@@ -14,8 +14,8 @@ from arguments import folder_parser
 
 import graftwork as gw
 from graftwork.data.encoded import prepare
+from graftwork.grafting.tying import tie
 from graftwork.objectives import PseudoLikelihood
-from graftwork.selection import tie
 
 PROBLEMS = [
     ("nltcs", 0.003, 50),

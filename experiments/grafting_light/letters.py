@@ -21,7 +21,7 @@ from graftwork.data import Table
 from graftwork.datasets import Letters, load_ocr_letters
 from graftwork.errors import ApproximationWarning, ConvergenceWarning
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.presets import preset
+from graftwork.estimators.presets import settings_of
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
 
@@ -115,7 +115,9 @@ def paper_settings(method: str, unit: int) -> dict[str, Any]:
     {'count': 10}
     """
     options = {} if method == FULL else {"count": unit}
-    return {**preset("grafting-light-paper"), "method": method, "method_options": options}
+    paper = settings_of("grafting-light-paper")
+    del paper["lam"]  # a comparison has one for all methods
+    return {**paper, "method": method, "method_options": options}
 
 
 def _step(

@@ -152,7 +152,7 @@ def paper_settings(n_variables: int, lam: float, tol: float, **changes: Any) -> 
     {'anneal': None, 'max_iter': 180}
     """
     limit = {"tol": tol, "random_state": 0, "max_iter": _ROUNDS + _ROUNDS_EACH * n_variables}
-    return gather({**preset("l1-markov-paper"), "lam": lam, **limit, **changes})
+    return gather({**preset("l1-markov-paper", lam=lam), **limit, **changes})
 
 
 def annealed_once(n_variables: int, grid: Sequence[float]) -> dict[str, Any]:

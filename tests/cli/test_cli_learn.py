@@ -488,7 +488,7 @@ def test_a_given_number_of_edges(graftwork, chain_csv, tmp_path):
     ("words", "said"),
     [
         (["--method", "auto:exchange=2"], "auto has no option 'exchange'"),
-        (["--method", "forced-pruning:delete=worst"], "greedy, rejection, mcmc"),
+        (["--method", "forced-pruning:delete=worst"], "descent, greedy, rejection, mcmc"),
         (["--method", "forced-pruning:exchange=0"], "exchange"),
     ],
 )

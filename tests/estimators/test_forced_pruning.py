@@ -37,7 +37,7 @@ def test_it_has_exactly_as_many_edges_as_asked_for_and_says_what_it_did():
 @pytest.mark.parametrize(
     "loss", [{}, {"loss": "likelihood"}, {"loss": "likelihood", "inference": "bp"}]
 )
-@pytest.mark.parametrize("rule", ["greedy", "rejection", "mcmc"])
+@pytest.mark.parametrize("rule", ["descent", "greedy", "rejection", "mcmc"])
 def test_every_loss_and_rule(rule, loss):
     net = fit(method_options={"delete": rule, "rounds": 2, "exchange": 2}, **loss)
     assert net.model_.n_edges == 6
@@ -98,7 +98,7 @@ ODD = {
 
 
 @pytest.mark.some(3)
-@pytest.mark.parametrize("rule", ["greedy", "rejection", "mcmc"])
+@pytest.mark.parametrize("rule", ["descent", "greedy", "rejection", "mcmc"])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_tables(name, rule):
     rows = ODD[name]
@@ -125,7 +125,7 @@ def test_unicode_names_and_states_stay():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method_options": {"delete": "best"}}, "greedy, rejection, mcmc"),
+        ({"method_options": {"delete": "best"}}, "descent, greedy, rejection, mcmc"),
         ({"method_options": {"exchange": 0}}, "exchange"),
         ({"method_options": {"swap": 3}}, "exchange"),
         ({"max_edges": -1}, "max_edges"),

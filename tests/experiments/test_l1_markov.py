@@ -404,8 +404,8 @@ def test_the_excess_asked_for_is_a_fifth_of_what_the_chain_is_worth():
 
 
 def test_the_papers_own_settings():
-    settings = preset("l1-markov-paper")
+    settings = preset("l1-markov-paper", lam=0.1)
     assert settings["method"] == "gain"
     assert settings["inference"] == "bp"
     assert settings["penalty"] == "l1"
-    gw.MarkovNetwork(**settings, lam=0.1)
+    gw.MarkovNetwork(**settings).spec()

@@ -227,7 +227,7 @@ def test_the_tree_is_the_best_that_has_and_avoids_these_edges(seed):
     assert edges_of(outcome) == set(map(tuple, edges.tolist()))
 
 
-@pytest.mark.parametrize("delete", ["greedy", "rejection", "mcmc"])
+@pytest.mark.parametrize("delete", ["descent", "greedy", "rejection", "mcmc"])
 def test_exchanges_keep_what_must_be_and_out_what_may_not(delete):
     seen = []
 

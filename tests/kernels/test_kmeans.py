@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from graftwork.grafting import tying
+from graftwork.grafting.tying import cluster
 from graftwork.kernels.kmeans import cut_into_clusters
-from graftwork.selection import tying
-from graftwork.selection.tying import cluster
 
 
 def cost(values, weights, starts):

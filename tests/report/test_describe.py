@@ -10,10 +10,11 @@ from graftwork.datasets import Mixing
 from graftwork.estimators.missing import Advice, MissingCells
 from graftwork.grafting import Tally
 from graftwork.grafting.certificate import STOPS, Certificate
+from graftwork.grafting.tying import Tying
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.report.choice_text import stop_text
 from graftwork.report.describe import advice_text
-from graftwork.selection import LambdaChoice, Tying
+from graftwork.selection import LambdaChoice
 from graftwork.selection.path import Basis, EdgeSelection, PathSearch
 
 SOLVED = Certificate(0.0, 2e-7, 1e-6, 2.5, 2.3, 0.1, 3, 42, 42, True, True, "optimal")
@@ -63,7 +64,7 @@ CERTIFICATES = [
 
 EXCHANGES = [
     (
-        Tally("greedy", 9, 9, 12, 3, 2, 0, 1, 3.5, 3.25, "local-optimum", 8),
+        Tally("descent", 9, 9, 12, 3, 2, 0, 1, 3.5, 3.25, "local-optimum", 8),
         "10 exchanges were tried and 3 of them kept; the objective fell from 3.5 to 3.25. 2 others "
         "would have led back to edges tried before. There was 1 random restart. The search ended "
         "because exchanging any of its 8 cheapest edges did not improve it.",

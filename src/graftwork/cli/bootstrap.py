@@ -16,6 +16,7 @@ from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
 from graftwork.cli.learner import as_learned, learner_settings, with_files
+from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.resuming import resumable
 
@@ -123,6 +124,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             prepare(plan.out)
             table = read_source(plan.data, plan.reading).table
             progress.note(f"learning from {size_of(table)}")
+            settings = completed(settings, table.n_variables)
             known = with_files(settings, table.names)
             given = (plan, settings)
             kept.enter_context(resumable("bootstrap", plan.out, given, interrupts, progress.note))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Parameters that a comparison does not take: methods are its subject, at one lambda.
 LEFT_OUT = (
-    "method", "start", "goal", "fdr", "criterion", "required", "forbidden", "candidates",
+    "preset", "method", "start", "goal", "fdr", "criterion", "required", "forbidden", "candidates",
     "penalty_weights", "missing",
 )  # fmt: skip
 

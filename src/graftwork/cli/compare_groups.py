@@ -19,6 +19,7 @@ from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
 from graftwork.cli.learner import chosen, learner_settings, with_files
 from graftwork.cli.matching import find_variable, match_text
+from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
@@ -98,7 +99,7 @@ class Plan:
 
 @opt.takes(
     opt.learning_options(without=("fdr",)) | opt.reading_options(),
-    settings=learner_settings,
+    settings=lambda given: learner_settings({**given, "fdr": None}),  # --fdr is of differences
     reading=opt.Reading.of,
 )
 def compare_groups(
@@ -184,8 +185,7 @@ def compared(
 
     by = group_column(plan, table.names)
     others = [name for name in table.names if name != by]
-    given = with_files(settings, others)
-    given.pop("fdr", None)  # that of the differences, which has its own place
+    given = with_files(completed(settings, len(others)), others)
     return compare(
         table,
         by,

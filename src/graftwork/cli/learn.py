@@ -27,6 +27,7 @@ from graftwork.cli.parts import (
     source_words,
     too_large,
 )
+from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
@@ -64,6 +65,8 @@ graftwork learn data.csv --method forced-pruning:exchange=5:delete=greedy --edge
 graftwork learn data.csv --start out/model.gw --lam 0.01
 graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
 graftwork learn data.csv --tie 10
+graftwork learn data.csv --preset best-choice-paper
+graftwork learn data.csv --preset l1-markov-paper --lam 0.05
 graftwork learn survey.csv --communities
 graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
@@ -180,6 +183,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             prepare(plan.out)
             source = rows.enter_context(opened(plan, settings, progress, interrupts))
             progress.note(f"learning from {size_of(source.table)}")
+            settings = completed(settings, source.table.n_variables)
             known = with_files(settings, source.table.names)
             given = (plan, settings)
             rows.enter_context(resumable("learn", plan.out, given, interrupts, progress.note))
@@ -272,6 +276,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         if advice is not None:
             settings = settings | {"missing": advice.policy}
         progress.note(f"timing a piece of the work on {size_of(table)}")
+        settings = completed(settings, table.n_variables)
         cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
         notes = [*data_notes(table), *(() if "ordinal" in settings else order_remarks(table))]
     sections = cost_sections(cost)

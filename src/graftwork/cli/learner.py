@@ -12,6 +12,7 @@ import typer
 from graftwork.cli.methods import parse_method
 from graftwork.cli.name_options import parse_value, split_options
 from graftwork.cli.options import parse_bins, parse_lam
+from graftwork.cli.presets import KEY, with_method_options
 from graftwork.errors import DataError, ParameterError
 from graftwork.limits import is_archive
 from graftwork.parameters import joined, options_of
@@ -19,6 +20,7 @@ from graftwork.parameters import joined, options_of
 if TYPE_CHECKING:
     from graftwork.data import Table
     from graftwork.data.placed import PlacedTable
+    from graftwork.estimators.spec import FitSpec
 
 AnyRows = TypeVar("AnyRows", "Table", "PlacedTable", "Table | PlacedTable")
 PAIRS = ("required", "forbidden", "candidates")
@@ -46,10 +48,36 @@ _SAME = (
 def learner_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the estimator's arguments that a command's options stand for, files not read yet.
 
-    Wrong names are refused here, before a long file is read.
+    Wrong names are refused here, before a long file is read. With a preset its name is among the
+    arguments, until the number of variables is known (see `completed`).
     """
-    settings = shared_settings(given)
-    return joined(settings, parse_method(given["method"]))
+    settings = joined(shared_settings(given), parse_method(given["method"]))
+    name = given.get("preset")
+    if name is None:
+        return settings
+    settings = with_method_options(settings, name) | {KEY: name}
+    try:
+        spec_without_files(settings)
+    except ParameterError as error:
+        raise ParameterError(
+            f"{error} The options that were not given are those of --preset {name}."
+        ) from None
+    return settings
+
+
+def spec_without_files(settings: Mapping[str, Any]) -> FitSpec:
+    """Return what is to be learned as far as that is known without a file; refuse what is wrong.
+
+    Examples
+    --------
+    >>> spec_without_files({"lam": 0.1, "knowledge": {"required": ["known.csv"]}}).lam
+    0.1
+    """
+    from graftwork.estimators.spec import FitSpec
+
+    known = {name: value for name, value in settings.items() if name not in ("knowledge", KEY)}
+    options = {k: v for k, v in settings.get("method_options", {}).items() if k != "start"}
+    return FitSpec.of(known | {"method_options": options})
 
 
 def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from graftwork.cli.presets import Preset
 from graftwork.parameters import (
     LEARNING,
     LIMITS,
@@ -185,7 +186,7 @@ def _whole(text: str, given: str) -> int:
 
 def learning_options(*, without: tuple[str, ...] = ()) -> Options:
     """Return the options of learning a network, with their defaults, from the parameters."""
-    found: Options = {}
+    found: Options = {} if "preset" in without else {"preset": (Preset, None)}
     for each in PARAMETERS:
         if each.help and each.name not in without:
             found[each.name] = _option(each), each.default

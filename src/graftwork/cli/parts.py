@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graftwork.cli import options as opt
 from graftwork.cli.interrupts import Interrupts
-from graftwork.cli.learner import chosen
+from graftwork.cli.learner import chosen, spec_without_files
 from graftwork.cli.memory import bytes_needed, free_memory
 from graftwork.cli.progress import Progress
 from graftwork.errors import DataError
@@ -106,13 +106,10 @@ def source_words(files: int, name: str) -> str:
 
 def check_criterion(settings: Mapping[str, Any]) -> None:
     """Refuse, before a long file is read, criteria that choose lambda by splitting the rows."""
-    from graftwork.estimators.spec import FitSpec
     from graftwork.selection.criteria.held_out import HoldOut, KFold
     from graftwork.selection.criteria.stars import Stars
 
-    known = {name: value for name, value in settings.items() if name != "knowledge"}
-    options = {k: v for k, v in settings.get("method_options", {}).items() if k != "start"}
-    spec = FitSpec.of(known | {"method_options": options})
+    spec = spec_without_files(settings)
     if spec.chooses and isinstance(spec.criterion, HoldOut | KFold | Stars):
         raise DataError(
             "this way of choosing lambda splits the rows, which must all be in memory; for rows "

@@ -359,7 +359,7 @@ class NetworkTask(Task):
         inexact = [label for label, net in nets.items() if not net.certificate_.exact]
         if inexact:
             out.append(f"The objectives of {names(inexact)} use approximate inference.")
-        tied = [label for label, net in nets.items() if net.tie]
+        tied = [label for label, net in nets.items() if net.spec().tied]
         if tied:
             out.append(
                 f"Weights of {names(tied)} were tied after the last round: the NLPL is that of "

@@ -37,9 +37,10 @@ from graftwork.grafting import Budget
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Round
+from graftwork.grafting.tying import Tying, tie
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
-from graftwork.selection import LambdaChoice, PathPoint, Tying, tie
+from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import DrawnFrom, Evidence
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
@@ -278,12 +279,12 @@ def _tied(
     far count.
     """
     end = math.inf if seconds is None else time.monotonic() + seconds
-    if spec.tie is None or learned.outcome.interrupted:
+    if spec.tied is None or learned.outcome.interrupted:
         return learned.potentials, None, learned.outcome.interrupted
     objective = spec.objective_of(sample)
     try:
         tying = tie(
-            objective, learned.potentials, spec.tie, tolerance=spec.tol, observer=spec.observer,
+            objective, learned.potentials, spec.tied, tolerance=spec.tol, observer=spec.observer,
             halted=lambda: time.monotonic() > end,
         )  # fmt: skip
     except KeyboardInterrupt:

@@ -45,6 +45,7 @@ from graftwork.grafting import Recipe
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Observer, Round
+from graftwork.grafting.tying import Tying
 from graftwork.inference import Engine
 from graftwork.kernels.threads import count_threads
 from graftwork.limits import RESAMPLES
@@ -62,7 +63,7 @@ from graftwork.parameters import (
     check_jobs,
     reference,
 )
-from graftwork.selection import LambdaChoice, PathPoint, Tying
+from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import Evidence
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ theirs. Errors of papers and code are not among the settings (docs/papers lists 
 
 from __future__ import annotations
 
+import copy
 import math
-from numbers import Integral
 from typing import Any
 
-from graftwork.errors import DataError
+from graftwork.errors import ParameterError
+from graftwork.parameters import known, number
 
 #: What each stands for, in one line.
 PRESETS = {
@@ -18,8 +19,10 @@ PRESETS = {
     "exhaustive-paper": "the exhaustive edge grafting they compare with",
     "first-hit-paper": "the first-hit edge grafting they compare with",
     "priority-paper": "priority grafting on whole tables, L1 on every weight (2016)",
-    "l1-markov-paper": "feature induction by gain, annealed (2006)",
-    "grafting-light-paper": "Grafting-Light on single features, likelihood by loopy BP (2010)",
+    "l1-markov-paper": "feature induction by gain, annealed (2006); needs lam",
+    "grafting-light-paper": (
+        "Grafting-Light on single features, likelihood by loopy BP (2010); needs lam"
+    ),
     "forced-pruning-paper": "a tree and more edges (max_edges), exchanged by rejection; tied",
 }
 
@@ -32,67 +35,110 @@ _BEST_CHOICE: dict[str, Any] = {
     "penalty_options": {"l2": 0.75, "unary": True},
     "lam": 0.05,
 }
+# The arguments of each. A lam of None must be given; a preset without lam has no use for one.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "best-choice-paper": {"method": "best-choice", **_BEST_CHOICE},
+    "exhaustive-paper": {"method": "edge-grafting", **_BEST_CHOICE},
+    "first-hit-paper": {"method": "first-hit", **_BEST_CHOICE},
+    "priority-paper": {
+        "method": "priority",
+        "method_options": {"central": 4, "density": 0.05, "epsilon": 1e-4},
+        "loss": "likelihood",
+        "inference": "bp:rule=product",
+        "penalty": "l1",
+        "penalty_options": {"unary": True},
+        "lam": 0.7,
+    },
+    # All digits of the paper are lost in the copies we know.
+    "l1-markov-paper": {
+        "method": "gain",
+        "method_options": {"anneal": 5},
+        "loss": "likelihood",
+        "inference": "bp",
+        "penalty": "l1",
+        "lam": None,
+    },
+    # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
+    # Whether single pixels are penalised is not known, nor are the lambda and M for networks.
+    "grafting-light-paper": {
+        "method": "grafting-light",
+        "method_options": {"count": 20},
+        "loss": "likelihood",
+        "inference": "bp:rule=product",
+        "penalty": "l1",
+        "lam": None,
+    },
+    # The number of edges is the caller's: the tables have the tree's, and 15 to 60 more. How
+    # many values tied weights take is not said.
+    "forced-pruning-paper": {
+        "method": "forced-pruning",
+        "method_options": {"delete": "rejection", "exchange": 10},
+        "tie": 10,
+    },
+}
 
 
-def preset(name: str, n_variables: int | None = None) -> dict[str, Any]:
+def preset(
+    name: str, n_variables: int | None = None, *, lam: float | None = None
+) -> dict[str, Any]:
     """Return the arguments of ``MarkovNetwork`` that do as a paper did.
+
+    A paper's settings have a lambda. Without one ``MarkovNetwork`` would choose the network by
+    tests and refit its weights without the penalty, which is another algorithm; so a preset asks
+    for the lambda where that of its paper is not known. It is passed by name, since two numbers
+    after each other are easily confused.
 
     Parameters
     ----------
     name : str
         One of ``PRESETS``.
     n_variables : int, optional
-        Some settings depend on it (draws per round are floor(sqrt(n))); default: they are left out.
+        Some settings depend on it: best-choice grafting draws floor(sqrt(n)) pairs a round. By
+        default they are left out, and the method's own defaults hold.
+    lam : float, optional
+        The strength of the penalty, in place of the authors'. "l1-markov-paper" and
+        "grafting-light-paper" need it; "forced-pruning-paper", which learns a number of edges, has
+        none.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such preset, or lam is missing or of no use.
 
     Examples
     --------
     >>> preset("best-choice-paper", 400)["method_options"]
     {'tests': 20}
-    >>> preset("priority-paper")["penalty"]
-    'l1'
+    >>> preset("priority-paper")["lam"], preset("priority-paper", lam=0.6)["lam"]
+    (0.7, 0.6)
     """
-    if not (n_variables is None or (isinstance(n_variables, Integral) and n_variables > 0)):
-        raise DataError(f"n_variables is {n_variables!r}; use the number of variables, or None.")
-    draws: dict[str, Any] = {}
+    found = settings_of(name)
     if n_variables is not None:
-        draws["method_options"] = {"tests": math.isqrt(n_variables)}
-    settings: dict[str, dict[str, Any]] = {
-        "best-choice-paper": {"method": "best-choice", **_BEST_CHOICE, **draws},
-        "exhaustive-paper": {"method": "edge-grafting", **_BEST_CHOICE},
-        "first-hit-paper": {"method": "first-hit", **_BEST_CHOICE},
-        "priority-paper": {
-            "method": "priority",
-            "method_options": {"central": 4, "density": 0.05, "epsilon": 1e-4},
-            "loss": "likelihood",
-            "inference": "bp:rule=product",
-            "penalty": "l1",
-            "penalty_options": {"unary": True},
-            "lam": 0.7,
-        },
-        "l1-markov-paper": {
-            "method": "gain",
-            "loss": "likelihood",
-            "inference": "bp",
-            "penalty": "l1",
-            "method_options": {"anneal": 5},
-        },
-        # An edge of zeros sends no message, so with BP an inactive pair's marginals are a product.
-        # The paper does not say whether single pixels are penalised, nor its M for networks.
-        "grafting-light-paper": {
-            "method": "grafting-light",
-            "loss": "likelihood",
-            "inference": "bp:rule=product",
-            "penalty": "l1",
-            "method_options": {"count": 20},
-        },
-        # The number of edges is the caller's: the tables have the tree's, and 15 to 60 more. How
-        # many values tied weights take is not said.
-        "forced-pruning-paper": {
-            "method": "forced-pruning",
-            "method_options": {"delete": "rejection", "exchange": 10},
-            "tie": 10,
-        },
-    }
-    if name not in settings:
-        raise DataError(f"there is no preset {name!r}; there are {', '.join(settings)}")
-    return settings[name]
+        number("n_variables", n_variables, 1, whole=True)
+        if name == "best-choice-paper":
+            found["method_options"] = {"tests": math.isqrt(int(n_variables))}
+    if lam is None:
+        if found.get("lam", 0) is None:
+            raise ParameterError(
+                f"preset={name!r} has no lambda of its own, as that of its paper is not known; "
+                "give lam= too, for example lam=0.05."
+            )
+    elif "lam" in found:
+        found["lam"] = number("lam", lam, 0.0, above=True)
+    else:
+        raise ParameterError(
+            f"lam={lam!r} has no effect with preset={name!r}, which learns a given number of "
+            "edges. Leave it out."
+        )
+    return found
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Return the arguments of a preset as its paper has them; lam is None where it is not known.
+
+    Examples
+    --------
+    >>> settings_of("l1-markov-paper")["method_options"]
+    {'anneal': 5}
+    """
+    return copy.deepcopy(_SETTINGS[known("preset", name, PRESETS)])

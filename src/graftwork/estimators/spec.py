@@ -178,6 +178,12 @@ class FitSpec:
         return self.lam is None and self.penalty != "none" and not self.recipe.sized
 
     @property
+    def tied(self) -> int | None:
+        """How many values the weights take in the end."""
+        exchange = self.recipe.exchange
+        return self.tie if exchange is None or exchange.tied is None else exchange.tied
+
+    @property
     def ordered(self) -> bool:
         """Whether the order of states can count: where parts of tables are penalised as groups."""
         return self.penalty == "group-l1"
@@ -239,6 +245,11 @@ class FitSpec:
             raise ParameterError(
                 f"{name} looks at all variables at once, so none can arrive later; leave arrivals "
                 "out."
+            )
+        if self.tie is not None and self.tied != self.tie:
+            raise ParameterError(
+                f"tie={self.tie} ties weights after the search, and the method's option "
+                f"tied={self.tied} in each of its rounds and after it; give one of them."
             )
         if self.ordinal and not self.ordered:
             raise ParameterError(

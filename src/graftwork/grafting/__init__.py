@@ -3,7 +3,7 @@
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.chow_liu import chow_liu_edges, tree_potentials
 from graftwork.grafting.exchange import Exchange, ExchangeRule, Tally
-from graftwork.grafting.exchange_rules import Greedy, Metropolis, Rejection
+from graftwork.grafting.exchange_rules import Descent, Greedy, Metropolis, Rejection
 from graftwork.grafting.factors import PairFactors
 from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.loop import Outcome, graft
@@ -37,6 +37,7 @@ __all__ = [
     "Certificate",
     "Choice",
     "ChowLiu",
+    "Descent",
     "Everything",
     "Exchange",
     "ExchangeRule",

@@ -18,6 +18,7 @@ from graftwork.grafting.certificate import Stop
 from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_only
 from graftwork.grafting.trace import RunLog
+from graftwork.grafting.tying import tie
 from graftwork.inference.layout import Floats, Ints
 from graftwork.journal import keepable
 from graftwork.penalties.blocks import Bools
@@ -51,6 +52,8 @@ class ExchangeContext:
     ----------
     most : int
         Edges of a full network.
+    tied : int or None
+        How many values the weights of a network may take; None: any number.
     """
 
     problem: Problem
@@ -58,6 +61,7 @@ class ExchangeContext:
     solver: Solver
     log: RunLog
     most: int
+    tied: int | None = None
 
     def loose(self, network: Network) -> Bools:
         """Return which of the network's edges may leave: all but the required ones."""
@@ -70,13 +74,24 @@ class ExchangeContext:
         """Return the network with better weights: to the accuracy, or a number of steps."""
         return network.solved(self.problem, self.solver, accuracy, steps, self.log.late)
 
+    def learn(self, network: Network) -> Network:
+        """Return the network solved and, where weights are tied, with few values."""
+        solved = self.solve(network)
+        if self.tied is None:
+            return solved
+        found = tie(
+            self.problem.objective, solved.potentials, self.tied,
+            tolerance=ACCURACY, halted=self.log.late,
+        )  # fmt: skip
+        return Network(self.problem.solution(found.potentials, free=solved.free), solved.free)
+
     def without(self, network: Network, keys: Ints) -> Network:
         """Return the network without these edges, its other weights as they were."""
         return network.shrink(self.problem, self.space, keys)
 
     def joined(self, network: Network, keys: Ints) -> Network:
-        """Return the network with these pairs as edges, solved; those left at zero go again."""
-        solved = self.solve(network.grow(self.problem, self.space, keys))
+        """Return the network with these pairs as edges, learned; those left at zero go again."""
+        solved = self.learn(network.grow(self.problem, self.space, keys))
         active = solved.active(self.space)
         idle = active[(solved.largest(self.space, active) == 0) & self.loose(solved)]
         return self.without(solved, idle) if len(idle) else solved
@@ -172,7 +187,7 @@ class Tally:
     Attributes
     ----------
     rule : str
-        Which rule exchanged them: "greedy", "rejection", "mcmc", or what another calls itself.
+        Which rule exchanged them: "descent", "greedy", "rejection", "mcmc", or the name of another.
     wanted : int or None
         How many edges there were to be; None: as many as at the start.
     edges : int
@@ -278,15 +293,20 @@ class Exchange:
         Most exchanges from one start.
     restarts : int
         How often to begin again from the best network with a third of its edges replaced at random.
+    tied : int, optional
+        Values that the weights take after each exchange.
     """
 
     rule: ExchangeRule
     rounds: int = 100
     restarts: int = 0
+    tied: int | None = None
 
     def __post_init__(self) -> None:
         check_whole("rounds", self.rounds, 0)
         check_whole("restarts", self.restarts, 0)
+        if self.tied is not None:
+            check_whole("tied", self.tied, 1)
 
     def begin(
         self,
@@ -300,8 +320,9 @@ class Exchange:
     ) -> Search:
         """Return a search from a full network, whose blocks must be whole tables."""
         pairs = pairs_only(space, "an exchange of edges")
-        context = ExchangeContext(problem, pairs, solver, log, network.layout.n_edges)
-        return Search(self, context, network, rng, tally)
+        context = ExchangeContext(problem, pairs, solver, log, network.layout.n_edges, self.tied)
+        first = network if self.tied is None else context.learn(network)
+        return Search(self, context, first, rng, tally)
 
 
 @dataclass(slots=True, eq=False)

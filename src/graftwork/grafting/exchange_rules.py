@@ -1,10 +1,10 @@
-"""Rules for exchanges: delete and then add what gains most, or a Markov chain over networks."""
+"""Rules for exchanges: of the paper, a descent, and a Markov chain over networks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +29,7 @@ EVEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Greedy:
+class Descent:
     """Delete the edges whose removal costs least; keep the exchange if the objective fell.
 
     When it did not, half as many edges are exchanged, down to one; then one edge after the other.
@@ -42,7 +42,7 @@ class Greedy:
     """
 
     count: int | None = None
-    name = "greedy"
+    name = "descent"
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -94,6 +94,40 @@ class _Descent:
 
 
 @dataclass(frozen=True, slots=True)
+class Greedy:
+    """Delete the edges whose removal costs least; every exchange stands.
+
+    Parameters
+    ----------
+    count : int, optional
+        Edges exchanged at once; default a quarter of them.
+
+    References
+    ----------
+    Abdelatty, Sahoo and Roy, Algorithm 2 with the greedy heuristic.
+    """
+
+    count: int | None = None
+    name = "greedy"
+
+    def __post_init__(self) -> None:
+        if self.count is not None:
+            check_whole("exchange", self.count, 1)
+
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
+        """Return the rule at work; it needs no chance."""
+        size = size_of_exchange(self.count, context.most)
+
+        def worst(network: Network) -> Ints:
+            keys, loose = network.active(context.space), context.loose(network)
+            order = np.argsort(context.costs(network)[loose], kind="stable")
+            leaving: Ints = keys[loose][order[:size]]
+            return leaving
+
+        return _Published(context, tally, worst)
+
+
+@dataclass(frozen=True, slots=True)
 class Rejection:
     """Delete edges drawn at random: likelier, the better the rest of the network is without them.
 
@@ -123,43 +157,57 @@ class Rejection:
             check_whole("exchange", self.count, 1)
         check_whole("proposals", self.proposals, 1)
 
-    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Sampling:
+    def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
         """Return the rule at work."""
         size = size_of_exchange(self.count, context.most)
-        return _Sampling(context, tally, size, self.proposals, rng)
+        return _Published(context, tally, Draws(context, tally, size, self.proposals, rng).draw)
 
 
 @dataclass(slots=True, eq=False)
-class _Sampling:
+class _Published:
+    """Rounds of Algorithm 2: which edges leave and which pairs enter is found at one network."""
+
+    context: ExchangeContext
+    tally: Tally
+    leaving: Callable[[Network], Ints | None]
+
+    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
+        """Return the exchanged network, better or not; None when nothing can be exchanged."""
+        context, absent = self.context, self.context.absent(current)
+        leaving = self.leaving(current) if len(absent) else None
+        if leaving is None or not len(leaving):
+            if self.tally.ended is None:
+                self.tally.end("nothing-to-exchange")
+            return None
+        room = context.most - current.layout.n_edges + len(leaving)
+        order = np.argsort(-context.gains(current, absent), kind="stable")
+        self.tally.accepted += 1
+        return context.joined(context.without(current, leaving), absent[order[:room]])
+
+
+@dataclass(slots=True, eq=False)
+class Draws:
+    """Rejection sampling of the edges that leave."""
+
     context: ExchangeContext
     tally: Tally
     size: int
     most: int
     rng: np.random.Generator
-    seen: set[bytes] = field(default_factory=set)
 
-    def step(self, current: Network, seen: Callable[[Network], None]) -> Network | None:
-        """Return the exchanged network, better or not; None when no deletion was accepted."""
-        context = self.context
-        leaving = self._draw(current)
-        if leaving is None:
-            return None
-        self.seen.add(_fingerprint(current.active(context.space)))
-        less = context.solve(context.without(current, leaving))
-        room = context.most - less.layout.n_edges
-        entering = context.best(less, room, _EMPTY)
-        kept = less.active(context.space)
-        if _fingerprint(np.concatenate([kept, entering])) in self.seen:
-            self.tally.cycles += 1
-            entering = context.best(less, room, leaving)  # others instead of those just deleted
-        self.tally.accepted += 1
-        return context.joined(less, entering)
+    def draw(self, current: Network) -> Ints | None:
+        """Return the edges of the first draw accepted; None when too many were rejected.
 
-    def _draw(self, current: Network) -> Ints | None:
-        """Return the edges of the first draw accepted; None when too many were rejected."""
+        Where inference did not converge at the network its likelihood means nothing: then the first
+        draw is accepted.
+        """
         keys, loss = current.active(self.context.space), current.solution.point.value
         keys = keys[self.context.loose(current)]
         size, spent = min(self.size, len(keys)), 0
+        if size and not current.solution.point.trusted:
+            self.tally.proposals += 1
+            drawn: Ints = self.rng.choice(keys, size, replace=False)
+            return drawn
         while size and not self.context.log.late():
             spent += int(min(self.rng.geometric(min(max(np.exp(-loss), 1e-300), 1.0)), 2**62))
             if spent > self.most:
@@ -172,11 +220,6 @@ class _Sampling:
                 self.tally.proposals += spent
                 return leaving
         return None
-
-
-def _fingerprint(keys: Ints) -> bytes:
-    """Return what tells sets of keys apart."""
-    return np.sort(keys).tobytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +316,7 @@ class Chain:
         """Return the network with one edge exchanged and all weights fitted; of the same size."""
         context = self.context
         less = context.without(network, np.array([leaving]))
-        return context.solve(less.grow(context.problem, context.space, np.array([entering])))
+        return context.learn(less.grow(context.problem, context.space, np.array([entering])))
 
     def log_acceptance(self, moves: Moves, there: Network, leaving: int, entering: int,
                        fall: float) -> float:  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
-from graftwork.grafting.exchange_rules import Greedy, Metropolis, Rejection
+from graftwork.grafting.exchange_rules import Descent, Greedy, Metropolis, Rejection
 from graftwork.registry import register
 from graftwork.solvers import Loose
 
@@ -16,9 +16,10 @@ from graftwork.solvers import Loose
 @register("forced-pruning")
 def forced_pruning(
     exchange: int | None = None,
-    delete: str = "greedy",
+    delete: str = "descent",
     rounds: int = 100,
     restarts: int = 0,
+    tied: int | None = None,
     proposals: int = 1_000_000,
     temperature: float = 1.0,
 ) -> Recipe:
@@ -28,10 +29,15 @@ def forced_pruning(
     ----------
     exchange : int, optional
         Edges exchanged at once; default a quarter of them.
-    delete : {"greedy", "rejection", "mcmc"}
-        Delete the cheapest edges and descend, draw them as the paper does, or walk by Metropolis.
+    delete : {"descent", "greedy", "rejection", "mcmc"}
+        "descent" deletes the cheapest edges and undoes what does not improve the network. As
+        published every exchange stands: "greedy" deletes the cheapest edges, "rejection" draws
+        them. "mcmc" walks over networks by Metropolis-Hastings.
     rounds, restarts : int
         Most exchanges from one start, and how often to start again.
+    tied : int, optional
+        Tie the weights to this many values after each exchange, as published; ``tie`` does it once,
+        after the search.
     proposals : int
         Draws for one exchange before "rejection" gives up.
     temperature : float
@@ -40,9 +46,10 @@ def forced_pruning(
     Examples
     --------
     >>> forced_pruning(exchange=5).exchange.rule
-    Greedy(count=5)
+    Descent(count=5)
     """
     rules: dict[str, Callable[[], ExchangeRule]] = {
+        "descent": lambda: Descent(exchange),
         "greedy": lambda: Greedy(exchange),
         "rejection": lambda: Rejection(exchange, proposals),
         "mcmc": lambda: Metropolis(exchange, temperature),
@@ -55,5 +62,5 @@ def forced_pruning(
         schedule=Loose(),
         start=ChowLiu(fill=True),
         sized=True,
-        exchange=Exchange(rules[delete](), rounds, restarts),
+        exchange=Exchange(rules[delete](), rounds, restarts, tied),
     )

@@ -15,12 +15,13 @@ from graftwork.estimators.missing import Advice, MissingCells
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting import Tally
 from graftwork.grafting.certificate import Certificate
+from graftwork.grafting.tying import Tying
 from graftwork.models.explanation import Explanation
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, stop_text
 from graftwork.report.explanation import explanation_text
 from graftwork.report.predictability import predictability_text
-from graftwork.selection import LambdaChoice, Tying
+from graftwork.selection import LambdaChoice
 from graftwork.text import count, sentence, verb
 
 
@@ -149,7 +150,7 @@ def exchange_text(tally: Tally) -> str:
 
     Examples
     --------
-    >>> exchange_text(Tally("greedy", 4, 4, 9, 3, first=2.0, best=1.0, ended="seconds"))
+    >>> exchange_text(Tally("descent", 4, 4, 9, 3, first=2.0, best=1.0, ended="seconds"))
     '9 exchanges were tried and 3 of them kept; the objective fell from 2 to 1. The search ended
     because the time budget was reached.'
     """

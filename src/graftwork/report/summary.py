@@ -122,7 +122,7 @@ def summary_sections(
         most = None if tests is None else tests.max_edges
         sections += evidence_sections(evidence, net.names_, data.total_weight, most)
     sections += [
-        ("Tying", "" if net.tie is None else _tying_text(net, data)),
+        ("Tying", "" if net.spec().tied is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
         ("Prediction", held_out.words() if held_out else no_held_out),
         ("Predictability", _predictability_text(net, held_out)),

@@ -1,4 +1,4 @@
-"""Choosing lambda and edges: paths, criteria, refits, the search for real edges; tying weights."""
+"""Choosing lambda and edges: paths, criteria, refits, the search for real edges."""
 
 from graftwork.selection.choice import Chosen, choose_lambda
 from graftwork.selection.criteria import Criterion
@@ -6,7 +6,6 @@ from graftwork.selection.levels import Levels, find_levels
 from graftwork.selection.path import LambdaChoice, PathPoint
 from graftwork.selection.refit import Refitted, normal_prior, refit
 from graftwork.selection.structure import StructureResult, learn_structure
-from graftwork.selection.tying import Tying, tie
 
 __all__ = [
     "Chosen",
@@ -16,11 +15,9 @@ __all__ = [
     "PathPoint",
     "Refitted",
     "StructureResult",
-    "Tying",
     "choose_lambda",
     "find_levels",
     "learn_structure",
     "normal_prior",
     "refit",
-    "tie",
 ]

@@ -10,12 +10,13 @@ from scipy.optimize import minimize
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
 from graftwork.estimators import MarkovNetwork
-from graftwork.grafting import Problem
+from graftwork.grafting import Problem, tying
+from graftwork.grafting.tying import tie
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.selection import refit, tie, tying
+from graftwork.selection import refit
 
 LOSSES = {
     "pseudo": lambda sample: PseudoLikelihood(sample, 1),

@@ -29,7 +29,6 @@ from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.gauge import sparsest
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.kmeans import cut_into_clusters
-from graftwork.models.encoding import bits_for
 from graftwork.objectives.protocol import Objective
 from graftwork.objectives.tied import Shifted, Tied
 from graftwork.penalties import L1, Blocks
@@ -84,7 +83,7 @@ class Tying:
     @property
     def bits(self) -> int:
         """How many bits tell which value a weight has, zero among them where it occurs."""
-        return bits_for(self._different)
+        return max(1, (self._different - 1).bit_length())
 
     @property
     def n_bytes(self) -> tuple[int, int]:
