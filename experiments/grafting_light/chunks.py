@@ -211,7 +211,7 @@ def chunk_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
             )
 
         caption = (
-            "Figure 3: six criteria against the select unit. A limit of evaluations ends the runs."
+            "Figure 3: six criteria against the select unit; a limit of evaluations ends runs."
         )
         figures.append(Figure("chunks", caption, race, (12.5, 7.2)))
     if path:

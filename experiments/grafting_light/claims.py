@@ -31,9 +31,9 @@ FASTER = Row(
     [("select_units_where_it_needs_no_fewer_gradients", "==", 0),
      ("times_the_gradients_at_the_smallest_M", ">=", MUCH),
      ("times_the_CPU_time_at_the_smallest_M", ">=", MUCH_TIME)],
-    ["it needs no fewer gradients at M = {lost_at}",
-     "at the smallest M it takes {times_the_gradients_at_the_smallest_M:.1f} times the gradients "
-     "and {times_the_CPU_time_at_the_smallest_M:.1f} times the time"],
+    ["Grafting-Light needs no fewer gradients at M = {lost_at}",
+     "at the smallest M {rival} takes {times_the_gradients_at_the_smallest_M:.1f} times the "
+     "gradients and {times_the_CPU_time_at_the_smallest_M:.1f} times the time"],
     ["{stopped}"],
 )  # fmt: skip
 MOST_AT_SMALL_M = Row(

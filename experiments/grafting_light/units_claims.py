@@ -29,7 +29,7 @@ _TOO_FEW = ["{too_few}"]
 
 STABLE = Row(
     "Fig. 5: {criterion} of Grafting-Light", "reasonably stable, with small jumps",
-    "letter {letter}: {own}",
+    "{letter}: {own}",
     [("largest_over_smallest", "<=", MUCH)],
     ["the largest is {largest_over_smallest:.1f} times the smallest for Grafting-Light, and "
      "{other_spread:.1f} times for Grafting"],
@@ -37,14 +37,14 @@ STABLE = Row(
 )  # fmt: skip
 FALLS = Row(
     "Fig. 5: {criterion} of Grafting", "decreasing, but larger than those of Grafting-Light",
-    "letter {letter}: {theirs}; Grafting-Light {own}",
+    "{letter}: {theirs}; Grafting-Light {own}",
     [("rank_correlation_with_M", "<=", FALLING), ("least_ratio_to_Grafting_Light", ">", 1.0)],
     ["the rank correlation is {rank_correlation_with_M:.2f}; the ratio is {ratios}"],
     _TOO_FEW,
 )  # fmt: skip
 NLL = Row(
     "Fig. 5: negative log-likelihood of Full-Opt-L1", "higher than that of the other two",
-    "letter {letter}: {full[test_nll]:.5f} a pixel, by BP; Grafting-Light {light_nll}; Grafting "
+    "{letter}: {full[test_nll]:.5f} a pixel, by BP; Grafting-Light {light_nll}; Grafting "
     "{other_nll}",
     [("least_ratio_to_the_others", ">", HIGHER)],
     ["{agree}"],
@@ -53,10 +53,10 @@ NLL = Row(
 NON_ZERO = Row(
     "Fig. 5: non-zero features of Full-Opt-L1",
     "not sparse enough a structure (inaccurate gradients)",
-    "letter {letter}: {full[features]}, {full[edges]} edges; Grafting-Light {light_features}, "
+    "{letter}: {full[features]}, {full[edges]} edges; Grafting-Light {light_features}, "
     "{light_edges} edges; Grafting {other_features}, {other_edges} edges",
-    [("least_ratio_of_edges_to_the_others", ">=", MUCH)],
-    ["{agree}, and the cells of an edge's table can stand for one another"],
+    [("least_ratio_of_features_to_the_others", ">=", MUCH)],
+    ["{agree}; cells of an edge's table can stand for one another"],
     ["{too_few}", "{full_limit}"],
 )  # fmt: skip
 
@@ -67,7 +67,10 @@ def unit_claims(found: Mapping[str, Found]) -> list[Claim]:
     both = paired(lines, GRAFTING)
     # A run without an optimum has no time, and no likelihood, to compare.
     pairs = [pair for pair in both if pair[0]["converged"] and pair[1]["converged"]]
-    about: Values = {"letter": both[0][0]["letter"] if both else None}
+    about: Values = {"letter": f"letter {both[0][0]['letter']}" if both else None}
+    left = [str(light["select"]) for light, other in both if (light, other) not in pairs]
+    if left:
+        about["letter"] += f" (without M = {', '.join(left)}, where a run has no optimum)"
     if len(pairs) < POINTS:
         about["too_few"] = (
             f"both methods have an optimum at {len(pairs)} of {len(both)} select units only"
@@ -107,8 +110,8 @@ def _worth(pairs: list[Pair], full: Found | None, about: Values) -> Values:
     values: Values = {
         "full": full,
         "least_ratio_to_the_others": min(full["test_nll"] / run["test_nll"] for run in runs),
-        "least_ratio_of_edges_to_the_others": min(
-            full["edges"] / max(run["edges"], 1) for run in runs
+        "least_ratio_of_features_to_the_others": min(
+            full["features"] / max(run["features"], 1) for run in runs
         ),
         "full_limit": "the limit of evaluations ended it" if full["stop"] == LIMIT else None,
     }
