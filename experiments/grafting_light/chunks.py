@@ -43,9 +43,9 @@ class ChunkSize:
         Penalties on the summed loss for the path; the race is run with the first.
     units : tuple of int
         Select units of the race.
-    most, most_alone : int
-        Evaluations of the loss after which a run of the race ends; and any of the others, which
-        are to reach their optimum.
+    most, most_batch, most_alone : int
+        Evaluations of the loss after which a run of the race ends; that of all features at once,
+        whose evaluations take a second each; and any of the others, which reach their optimum.
     """
 
     n_train: int | None = None
@@ -53,13 +53,14 @@ class ChunkSize:
     strengths: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     units: tuple[int, ...] = (100, 1_000, 10_000)
     most: int = 150
+    most_batch: int = 300
     most_alone: int = 2_000
 
 
 SIZES = {
     "full": ChunkSize(),
-    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 60, 1_000),
-    "tiny": ChunkSize(40, 20, (0.2, 0.5), (5, 50), 20, 300),
+    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 60, 1_000, 1_000),
+    "tiny": ChunkSize(40, 20, (0.2, 0.5), (5, 50), 20, 300, 300),
 }
 
 
@@ -95,7 +96,7 @@ def chunk_steps(size: Size) -> list[Step]:
         key, words = f"chunks-path-{c1:g}", f"{LIGHT}, {c1:g} on the sum"
         out.append(_step(key, words, replace(light, c1=c1), sizes))
     first = sizes.strengths[0]
-    batch = Learner(FULL, "l1", first, None, sizes.most_alone)
+    batch = Learner(FULL, "l1", first, None, sizes.most_batch)
     out.append(_step(f"chunks-race-{FULL}", "all features at once, l1", batch, sizes))
     for method in (LIGHT, GRAFTING, SEIDEL):
         for unit in sizes.units:
