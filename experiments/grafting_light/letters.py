@@ -129,7 +129,7 @@ def _step(
     repeats: int = 1,
 ) -> Step:
     options = {**settings.get("method_options", {}), "max_evaluations": sizes.max_evaluations}
-    about = {
+    about: dict[str, Any] = {
         "letter": letter,
         "settings": {**settings, "method_options": options},
         "lam": lam,
@@ -141,7 +141,9 @@ def _step(
 
 
 def _default_step(letter: str, sizes: LetterSize) -> Step:
-    about = {"letter": letter, "lam": sizes.default, "n_samples": sizes.n_samples}
+    about: dict[str, Any] = {
+        "letter": letter, "lam": sizes.default, "n_samples": sizes.n_samples,
+    }  # fmt: skip
     work = partial(run_default, **about)
     return Step(f"letters-{letter}-default", f"letters, {letter}, our defaults", work, about)
 

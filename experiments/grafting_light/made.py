@@ -47,7 +47,7 @@ def _sentence(rng: np.random.Generator) -> tuple[Sentence, list[str]]:
     labels: list[str] = []
     for place in ("subject", "VBD", "object", "IN", "place", "."):
         if place in WORDS:
-            phrase, named = [place], ["O"]
+            phrase, named = [str(place)], ["O"]
         else:
             phrase = ["DT"] * int(rng.integers(2)) + ["JJ"] * int(rng.integers(3)) + ["NN"]
             named = ["B-NP"] + ["I-NP"] * (len(phrase) - 1)

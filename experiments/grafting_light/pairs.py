@@ -53,6 +53,11 @@ def stopped(runs: Sequence[Found]) -> str | None:
     return " and ".join(parts) or None
 
 
+def at_least(rival: str) -> str:
+    """Return why ratios below a threshold say nothing."""
+    return f"the limit of evaluations ended {rival}, so that it took at least this, and maybe more"
+
+
 def gap_of(run: Found, other: Found) -> float:
     """Return how far objectives are apart, as a share."""
     return float(abs(run["objective"] / (other["objective"] or 1.0) - 1))

@@ -76,7 +76,7 @@ def unit_claims(found: Mapping[str, Found]) -> list[Claim]:
             f"both methods have an optimum at {len(pairs)} of {len(both)} select units only"
         )
     out = [judge(row, _work(name, pairs, about)) for name in WORK for row in (STABLE, FALLS)]
-    [full] = lines.get(FULL) or [None]
+    full = next(iter(lines.get(FULL, ())), None)
     return [*out, *judge_all([NLL, NON_ZERO], _worth(pairs, full, about))]
 
 

@@ -237,7 +237,7 @@ def costs(context: Context, made: Drawn, arms: Mapping[str, Mapping[str, Any]]) 
     """
     lines = []
     for whose, settings in arms.items():
-        true = {"method": "full", "candidates": made.model.edges}
+        true: dict[str, Any] = {"method": "full", "candidates": made.model.edges}
         if whose == "paper":
             true["anneal"] = None
         for what, changes in (("structure", {}), ("true", true)):

@@ -46,7 +46,6 @@ def made_genotypes(which: str, people: int, snps: int, *, binary: bool) -> Table
     copies = alleles[:, :people].astype(np.uint8) + alleles[:, people:]
     values = (0, 1) if binary else (0, 1, 2)
     codes: NDArray[np.uint8] = np.minimum(copies, values[-1])
-    gone = rng.random(codes.shape) < MISSING
-    codes[gone] = len(values)
-    states = tuple((*values, MISSING_STATE) if some else values for some in gone.any(axis=1))
+    codes[rng.random(codes.shape) < MISSING] = len(values)
+    states = tuple((*values, MISSING_STATE) if len(values) in row else values for row in codes)
     return Table(tuple(f"rs{k}" for k in range(snps)), states, codes)

@@ -32,7 +32,7 @@ NEGLIGIBLE = (0.0, 0.05, 0.1, 0.2)
 BATCH = {"method": "full", "tol": 1e-5}
 UNPENALISED = {"method": "full", "tol": 1e-3}
 #: Rows of a random network: half to learn from and half to validate on; others to test on.
-DRAWN = {"n_rows": 2_000, "n_test": 1_000}
+DRAWN: dict[str, Any] = {"n_rows": 2_000, "n_test": 1_000}
 #: How L2 is learned as in the paper.
 L2_BY_PROPAGATION: dict[str, Any] = {
     "method": "full", "loss": "likelihood", "inference": "bp", "penalty": "l2", "tol": 1e-3,

@@ -202,6 +202,23 @@ def test_greedy_methods_that_were_stopped_can_not_be_compared():
     assert claim_like(found, "Grafting at the smallest M").verdict == "reproduced"
 
 
+def test_a_lower_bound_below_the_threshold_says_nothing():
+    found = chain_found(grafting=(40, 90, 40))
+    name = "time and gradients against Grafting"
+    assert claim_like(found, name).verdict == "differs"
+    found["chain-grafting-1"] |= {"converged": False, "stop": "evaluations"}
+    claim = claim_like(found, name)
+    assert claim.verdict == "not comparable"
+    assert "it took at least this, and maybe more" in claim.because
+    found["chain-grafting-100"]["evaluations"] = 20  # that one has its optimum, and is no slower
+    assert claim_like(found, name).verdict == "differs"
+    letters = letter_found()
+    letters["letters-s-bp0.1-grafting"] |= {"cpu_seconds": 1.2, "evaluations": 900}
+    assert claim_like(letters, "time against Grafting").verdict == "differs"
+    letters["letters-s-bp0.1-grafting"] |= {"converged": False, "stop": "evaluations"}
+    assert claim_like(letters, "time against Grafting").verdict == "not comparable"
+
+
 def test_a_light_run_that_was_stopped_can_not_be_compared():
     found = chain_found()
     names = (
