@@ -11,6 +11,7 @@ from experiments.engine import Context, Figure, Found, Size, Step
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
 from experiments.grafting_light.chain import CRITERIA, CURVE, FULL, GRAFTING, LIGHT, SEIDEL, TOLD
+from experiments.grafting_light.made import made_corpus
 from graftwork.comparing.chains import compare_chains
 from graftwork.data.chains import Sequences, as_sequences
 from graftwork.datasets import load_conll2000
@@ -22,6 +23,8 @@ PANELS = tuple(
     ("f1", "F1 of noun phrases (test)") if name == "test_error" else (name, words)
     for name, words in CRITERIA
 )
+#: Features of two labels before each, and of all attributes with all labels.
+ORDER, CANDIDATES = 2, "all"
 #: Accuracy of the optimum, as a share of lambda.
 TOL = 0.05
 #: That of all features with a normal prior.
@@ -40,22 +43,24 @@ class ChunkSize:
         Penalties on the summed loss for the path; the race is run with the first.
     units : tuple of int
         Select units of the race.
-    most, most_path, most_all : float
-        Seconds of a run of the race, of the path, and of the one with all features.
+    most, most_batch, most_alone : int
+        Evaluations of the loss after which a run of the race ends; that of all features at once,
+        whose evaluations take a second each; and any of the others, which reach their optimum.
     """
 
     n_train: int | None = None
     n_test: int | None = None
     strengths: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
     units: tuple[int, ...] = (100, 1_000, 10_000)
-    most: float = 45.0
-    most_path: float = 240.0
-    most_all: float = 360.0
+    most: int = 150
+    most_batch: int = 300
+    most_alone: int = 2_000
 
 
 SIZES = {
     "full": ChunkSize(),
-    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 2.5, 4.0, 6.0),
+    "quick": ChunkSize(300, 300, (1.0, 4.0), (20, 200), 60, 1_000, 1_000),
+    "tiny": ChunkSize(40, 20, (0.2, 0.5), (5, 50), 20, 300, 300),
 }
 
 
@@ -70,28 +75,28 @@ class Learner:
         Strength on the summed loss.
     select : int or None
         The select unit; None for ChainCRF's own choice.
-    most : float
-        Seconds it may take.
+    most : int
+        Evaluations of the loss after which it ends.
     """
 
     method: str
     penalty: str
     c1: float
     select: int | None
-    most: float
+    most: int
 
 
 def chunk_steps(size: Size) -> list[Step]:
     """Return the steps: all features, a path of penalties, a race of methods."""
     sizes = SIZES[size]
-    prior = Learner(FULL, "l2", 0.5, None, sizes.most_all)
+    prior = Learner(FULL, "l2", 0.5, None, sizes.most_alone)
     out = [_step("chunks-all", "all features, a normal prior", prior, sizes)]
-    light = Learner(LIGHT, "l1", 0.0, None, sizes.most_path)
+    light = Learner(LIGHT, "l1", 0.0, None, sizes.most_alone)
     for c1 in sizes.strengths:
         key, words = f"chunks-path-{c1:g}", f"{LIGHT}, {c1:g} on the sum"
         out.append(_step(key, words, replace(light, c1=c1), sizes))
     first = sizes.strengths[0]
-    batch = Learner(FULL, "l1", first, None, sizes.most_all)
+    batch = Learner(FULL, "l1", first, None, sizes.most_batch)
     out.append(_step(f"chunks-race-{FULL}", "all features at once, l1", batch, sizes))
     for method in (LIGHT, GRAFTING, SEIDEL):
         for unit in sizes.units:
@@ -103,7 +108,8 @@ def chunk_steps(size: Size) -> list[Step]:
 
 def _step(key: str, words: str, learner: Learner, sizes: ChunkSize) -> Step:
     tol = TOL_ALL if learner.penalty == "l2" else TOL
-    settings = {**asdict(learner), "n_train": sizes.n_train, "n_test": sizes.n_test, "tol": tol}
+    settings = {**asdict(learner), "n_train": sizes.n_train, "n_test": sizes.n_test}
+    settings |= {"tol": tol, "order": ORDER, "candidates": CANDIDATES}
     work = partial(run_chunks, learner=learner, sizes=sizes)
     return Step(key, f"noun phrases, {words}", work, settings, "feature")
 
@@ -111,7 +117,8 @@ def _step(key: str, words: str, learner: Learner, sizes: ChunkSize) -> Step:
 def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found:
     """Return the six criteria of a learner of noun phrases, second order, and its way there."""
     folder = None if context.folder is None else str(context.folder)
-    (X, y), (X_test, y_test) = chunk_data(folder, sizes.n_train, sizes.n_test)
+    made = context.size == "tiny"
+    (X, y), (X_test, y_test) = chunk_data(folder, sizes.n_train, sizes.n_test, made=made)
     clock, lam = CpuClock(context.observer), learner.c1 / len(y)
     comparison = compare_chains(
         X,
@@ -120,10 +127,10 @@ def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found
         select=learner.select,
         lam=lam,
         penalty=learner.penalty,
-        order=2,
-        candidates="all",
+        order=ORDER,
+        candidates=CANDIDATES,
         tol=TOL_ALL if learner.penalty == "l2" else TOL * lam,
-        max_seconds=learner.most,
+        max_evaluations=learner.most,
         n_jobs=context.n_jobs,
         observer=clock,
     )
@@ -151,10 +158,10 @@ Labelled = tuple[Sequences, list[list[str]]]
 
 @lru_cache(maxsize=1)
 def chunk_data(
-    folder: str | None, n_train: int | None, n_test: int | None
+    folder: str | None, n_train: int | None, n_test: int | None, *, made: bool = False
 ) -> tuple[Labelled, Labelled]:
     """Return attributes and labels to learn from and to test on: the first sentences of each."""
-    corpus = load_conll2000(folder, np_only=True)
+    corpus = made_corpus() if made else load_conll2000(folder, np_only=True)
     parts = ((corpus.train, n_train), (corpus.test, n_test))
     train, test = (
         LabelledSentences(part.tokens[:count], part.labels[:count]) for part, count in parts
@@ -204,7 +211,9 @@ def chunk_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
                 canvas, lines, PANELS, across="select", label="features a round (M)", title=title
             )
 
-        caption = "Figure 3: six criteria against the select unit; runs are stopped by a limit."
+        caption = (
+            "Figure 3: six criteria against the select unit; a limit of evaluations ends runs."
+        )
         figures.append(Figure("chunks", caption, race, (12.5, 7.2)))
     if path:
         batch = found.get("chunks-all")

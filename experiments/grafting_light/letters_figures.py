@@ -19,6 +19,7 @@ PANELS = (
     ("features", "features in the end"),
     ("evaluations", "gradient evaluations"),
 )
+UNITS = "Figure 5: select units. A run that the limit of evaluations ended has no optimum."
 #: What methods are compared by on all letters.
 BY_LETTER = (
     ("test_nlpl", "test NLPL a pixel"),
@@ -64,7 +65,7 @@ def letter_figures(found: Mapping[str, Found]) -> Sequence[Figure]:
                 title=f"Letter {letter}, likelihood by belief propagation", columns=2,
             )  # fmt: skip
 
-        figures.append(Figure("letters-units", "Figure 5: select units.", draw, (9.0, 6.6)))
+        figures.append(Figure("letters-units", UNITS, draw, (9.0, 6.6)))
     return figures
 
 

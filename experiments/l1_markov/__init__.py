@@ -1,117 +1,60 @@
 """Lee, Ganapathi and Koller: L1-regularised Markov networks on synthetic data, digits, SNPs.
 
-The digits of the paper's numbers are lost in the copy that there is, so its words are judged: each
-claim is about a mean difference over networks, and holds if that exceeds two standard errors.
+The digits of the paper's numbers are lost in the copy that there is, so its words are judged: most
+claims are about a mean difference over networks, and hold if that exceeds two standard errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from experiments.engine import Context, Found, Report, Size, Step, Study
 from experiments.l1_markov import inference, real
 from experiments.l1_markov.claims import claims
+from experiments.l1_markov.corollary import CHAIN, COUPLING, needed_rows
+from experiments.l1_markov.corollary_report import (
+    corollary_claims,
+    corollary_figures,
+    corollary_table,
+)
 from experiments.l1_markov.figures import figures, tables
 from experiments.l1_markov.inference import Line
 from experiments.l1_markov.penalties import (
-    PAPER as PAPERS_METHOD,
-)
-from experiments.l1_markov.penalties import (
+    BATCH,
+    DRAWN,
+    L2_BY_PROPAGATION,
+    UNPENALISED,
+    annealed_once,
     by_paper,
     compare_penalties,
     paper_grid,
     random_parts,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How large everything is.
-
-    Attributes
-    ----------
-    networks : int
-        Random networks of each kind.
-    n, degree, rows
-        Of the random networks on which the number of rows varies.
-    degrees, sizes, few
-        Mean degrees and numbers of variables, one varied at a time, at ``few`` rows.
-    exact_n, exact_rows
-        Of networks learned by the exact likelihood.
-    lambdas : int
-        How many strengths are tried for L1 and L2, between 1 and .001.
-    features : tuple of int
-        After how many features networks are compared.
-    timed : tuple of int
-        Variables of the networks on which clocks run.
-    loopy_n, loopy_degree, loopy_rows
-        Of the networks on which belief propagation is watched.
-    digits, digit_rows, snp_windows
-    loopy_grid : tuple of float
-        Strengths of L2 under belief propagation; those below are mostly spent on oscillations.
-    """
-
-    networks: int
-    n: int
-    degree: float
-    rows: tuple[int, ...]
-    degrees: tuple[float, ...]
-    sizes: tuple[int, ...]
-    few: int
-    exact_n: int
-    exact_rows: tuple[int, ...]
-    lambdas: int
-    features: tuple[int, ...]
-    timed: tuple[int, ...]
-    loopy_n: int
-    loopy_degree: float
-    loopy_rows: int
-    digits: tuple[int, ...]
-    digit_rows: int
-    snp_windows: int
-    loopy_grid: tuple[float, ...]
-
-    def grid(self) -> list[float]:
-        """Return the strengths tried."""
-        return [float(lam) for lam in np.geomspace(1.0, 1e-3, self.lambdas)]
-
-
-PLANS: dict[Size, Plan] = {
-    "full": Plan(
-        networks=12, n=16, degree=3.0, rows=(50, 100, 200, 500, 1_000),
-        degrees=(4.0, 5.0, 6.0), sizes=(32, 64), few=100, exact_n=12, exact_rows=(50, 200, 1_000),
-        lambdas=10, features=(4, 8, 12, 16, 24, 32, 40), timed=(16, 32, 64),
-        loopy_n=16, loopy_degree=4.0, loopy_rows=500,
-        digits=tuple(range(10)), digit_rows=100, snp_windows=12,
-        loopy_grid=(0.3, 0.15, 0.07, 0.03),
-    ),
-    "quick": Plan(
-        networks=4, n=12, degree=3.0, rows=(50, 500),
-        degrees=(5.0,), sizes=(18,), few=50, exact_n=8, exact_rows=(50,),
-        lambdas=7, features=(4, 8, 12, 16), timed=(10, 16),
-        loopy_n=10, loopy_degree=4.0, loopy_rows=300,
-        digits=(1, 5, 8), digit_rows=50, snp_windows=2,
-        loopy_grid=(0.2,),
-    ),
-}  # fmt: skip
+from experiments.l1_markov.penalties import (
+    PAPER as PAPERS_METHOD,
+)
+from experiments.l1_markov.plans import PLANS, Plan
 
 #: Strengths of the likelihood's penalty where belief propagation is watched.
-LAM, SMALL_LAM, DIGIT_LAM = 0.01, 0.005, 0.02
-SNP_WIDTH = 24
+LAM, SMALL_LAM = 0.01, 0.005
 #: Shares of the people to learn from and to validate on.
 SNP_SHARES = {"chr22": (0.4, 0.2), "chr10": (0.1, 0.1)}
-N_TEST = 500
+#: How networks are learned where penalties are compared.
+PENALTIES = {"l1 and l2": BATCH, "none": UNPENALISED}
+#: Rows that score networks on planted chains.
+CHAIN_TEST = 4_000
 
 
 def steps(size: Size) -> list[Step]:
     """Return the steps of a size, each about one network."""
     plan = PLANS[size]
-    return [*_random(plan), *_loopy(plan), *_clocks(plan), *_digits(plan), *_snps(plan)]
+    return [
+        *_random(plan), *_loopy(plan), *_clocks(plan), *_corollary(plan), *_digits(plan),
+        *_snps(plan),
+    ]  # fmt: skip
 
 
 def _random(plan: Plan) -> Iterator[Step]:
@@ -120,25 +63,41 @@ def _random(plan: Plan) -> Iterator[Step]:
     ]
     kinds += [{"n": plan.n, "degree": each, "rows": [plan.few]} for each in plan.degrees]
     kinds += [{"n": each, "degree": plan.degree, "rows": [plan.few]} for each in plan.sizes]
-    exact = {"degree": plan.degree, "rows": plan.exact_rows, "loss": "likelihood"}
+    exact = {"degree": plan.degree, "rows": list(plan.exact_rows), "loss": "likelihood"}
     kinds.append({"n": plan.exact_n, **exact})
     for kind in kinds:
         loss = " by likelihood" if "loss" in kind else ""
         words = f"penalties, {kind['n']} variables, mean degree {kind['degree']:g}{loss}"
         key = f"penalties-{kind['n']}-{kind['degree']:g}{loss.replace(' ', '-')}"
+        learners: dict[str, Any] = {**PENALTIES}
+        if "paper" in kind:
+            grids = {count: paper_grid(count) for count in kind["rows"]}
+            learners["paper"] = {k: annealed_once(kind["n"], grid) for k, grid in grids.items()}
         for k in range(plan.networks):
-            yield _step(f"{key}-{k}", f"{words}, network {k}", penalties, plan, network=k, **kind)
+            yield _step(
+                f"{key}-{k}", f"{words}, network {k}", penalties, {"learners": learners, **DRAWN},
+                network=k, grid=plan.grid(), **kind,
+            )  # fmt: skip
 
 
 def _loopy(plan: Plan) -> Iterator[Step]:
     kind = {"n": plan.loopy_n, "degree": plan.loopy_degree, "rows": plan.loopy_rows}
+    arms = {
+        "induction": inference.induction_arms(plan.loopy_n, LAM, exact_too=True),
+        "annealing": inference.annealing_arms(plan.loopy_n, SMALL_LAM),
+        "rules": inference.rule_arms(plan.loopy_n, LAM),
+    }
     for name, words, work in (
         ("induction", "gain, gradient, mutual information", induction),
         ("annealing", "annealing under belief propagation", annealing),
         ("rules", "marginals of inactive pairs", rules),
     ):
+        own = {"features": plan.features} if name == "induction" else {}
         for k in range(plan.networks):
-            yield _step(f"{name}-{k}", f"{words}, network {k}", work, plan, network=k, **kind)
+            yield _step(
+                f"{name}-{k}", f"{words}, network {k}", work, {}, network=k, arms=arms[name],
+                **own, **kind,
+            )  # fmt: skip
 
 
 def _clocks(plan: Plan) -> Iterator[Step]:
@@ -146,30 +105,67 @@ def _clocks(plan: Plan) -> Iterator[Step]:
         kind = {"n": n, "degree": plan.degree, "rows": plan.loopy_rows}
         for k in range(plan.networks):
             words = f"what structure costs, {n} variables, network {k}"
-            yield _step(f"clocks-{n}-{k}", words, clocks, plan, network=k, **kind)
+            arms = inference.cost_arms(n, LAM)
+            yield _step(f"clocks-{n}-{k}", words, clocks, {}, network=k, arms=arms, **kind)
+
+
+def _corollary(plan: Plan) -> Iterator[Step]:
+    about = {"chain": CHAIN, "coupling": COUPLING}
+    for name, arm in plan.arms.items():
+        settings = {**about, "arm": asdict(arm), "learner": arm.settings()}
+        for k in range(plan.chains):
+            words = f"rows needed as variables are added, {name}, chain {k}"
+            yield _step(
+                f"corollary-{name}-{k}", words, needed_rows, settings, network=k, name=name,
+                arm=arm, n_test=CHAIN_TEST,
+            )  # fmt: skip
 
 
 def _digits(plan: Plan) -> Iterator[Step]:
+    pixels = plan.side**2
+    kind = {
+        "side": plan.side,
+        "rows": plan.digit_rows,
+        "n_test": plan.n_test,
+        "grid": plan.grid(),
+        "loopy_grid": plan.loopy_grid,
+        "features": plan.features,
+        "orders": inference.induction_arms(pixels, plan.digit_lam, exact_too=False),
+        "annealing": {
+            name: arm
+            for name, arm in inference.annealing_arms(pixels, plan.digit_lam).items()
+            if name in ("annealed", "at one lambda")
+        },
+    }
+    paper = annealed_once(pixels, paper_grid(plan.digit_rows))
+    learners = {**PENALTIES, "paper": paper, "l2, bp": L2_BY_PROPAGATION}
+    learners |= {"neighbours": real.NEIGHBOURS, "lengths": real.LENGTHS}
     for digit in plan.digits:
-        yield _step(f"digit-{digit}", f"digit {digit}", a_digit, plan, digit=digit)
+        own = {"digit": digit, **kind}
+        yield _step(f"digit-{digit}", f"digit {digit}", a_digit, {"learners": learners}, **own)
 
 
 def _snps(plan: Plan) -> Iterator[Step]:
-    for which in SNP_SHARES:
+    kind = {"width": plan.snp_width, "grid": plan.grid()}
+    for which, shares in SNP_SHARES.items():
         for window in range(plan.snp_windows):
             words = f"SNPs of {which}, window {window}"
-            yield _step(f"snps-{which}-{window}", words, snps, plan, which=which, window=window)
+            yield _step(
+                f"snps-{which}-{window}", words, snps, {"learners": PENALTIES}, which=which,
+                window=window, shares=shares, **kind,
+            )  # fmt: skip
 
 
-def _step(key: str, words: str, work: Any, plan: Plan, **kind: Any) -> Step:
-    return Step(key, words, partial(work, plan=plan, **kind), {**asdict(plan), **kind})
+def _step(key: str, words: str, work: Any, settings: Mapping[str, Any], **kind: Any) -> Step:
+    """Return a step that does its work with these arguments; settings are what else matters."""
+    return Step(key, words, partial(work, **kind), {**kind, **settings})
 
 
 # ---- What steps do -------------------------------------------------------------------------------
 
 
 def penalties(
-    context: Context, plan: Plan, *, network: int, n: int, degree: float, rows: Any,
+    context: Context, *, network: int, n: int, degree: float, rows: Any, grid: list[float],
     loss: str = "pseudolikelihood", paper: bool = False,
 ) -> Found:  # fmt: skip
     """Compare penalties on one random network; with ``paper`` its own method too."""
@@ -179,7 +175,7 @@ def penalties(
     for count in rows:
         parts, truth = random_parts(1_000 * context.seed + network, count, n, degree)
         with inference.stalls_are_counted():
-            found = compare_penalties(parts, truth, loss=loss, grid=plan.grid(), **options)
+            found = compare_penalties(parts, truth, loss=loss, grid=grid, **options)
             if paper:
                 found[PAPERS_METHOD] = by_paper(parts, truth, grid=paper_grid(count), **options)
         lines += [
@@ -188,60 +184,61 @@ def penalties(
     return {"lines": lines}
 
 
-def induction(context: Context, plan: Plan, *, network: int, **kind: Any) -> Found:
+def induction(context: Context, *, network: int, features: Any, arms: Any, **kind: Any) -> Found:
     """Choose features in three ways, on one random network."""
     made = inference.random_rows(context, network, **kind)
     test = inference.tested(made)
-    lines = inference.induce(context, made.data, test, plan.features, LAM, exact_too=True)
+    lines = inference.induce(context, made.data, test, features, arms)
     return {"lines": [{"network": network, **line} for line in lines]}
 
 
-def annealing(context: Context, plan: Plan, *, network: int, **kind: Any) -> Found:
+def annealing(context: Context, *, network: int, arms: Any, **kind: Any) -> Found:
     """Learn one random network with and without annealing."""
     made = inference.random_rows(context, network, **kind)
-    lines = inference.anneal(context, made.data, inference.tested(made), SMALL_LAM)
+    lines = inference.anneal(context, made.data, inference.tested(made), arms)
     return {"lines": [{"network": network, **line} for line in lines]}
 
 
-def rules(context: Context, plan: Plan, *, network: int, **kind: Any) -> Found:
+def rules(context: Context, *, network: int, arms: Any, **kind: Any) -> Found:
     """Compare the rules for inactive pairs on one random network."""
     made = inference.random_rows(context, network, **kind)
-    lines = inference.pair_rules(context, made, LAM)
+    lines = inference.pair_rules(context, made, arms)
     return {"lines": [{"network": network, **line} for line in lines]}
 
 
-def clocks(context: Context, plan: Plan, *, network: int, **kind: Any) -> Found:
+def clocks(context: Context, *, network: int, arms: Any, **kind: Any) -> Found:
     """Time one random network; a small one first, so that nothing is compiled meanwhile."""
-    inference.costs(context, inference.random_rows(context, 0, 6, 2.0, 50), LAM)
+    inference.costs(context, inference.random_rows(context, 0, 6, 2.0, 50), arms)
     made = inference.random_rows(context, network, **kind)
-    lines = inference.costs(context, made, LAM)
+    lines = inference.costs(context, made, arms)
     return {"lines": [{"network": network, "n": kind["n"], **line} for line in lines]}
 
 
-def a_digit(context: Context, plan: Plan, *, digit: int) -> Found:
+def a_digit(
+    context: Context, *, digit: int, side: int, rows: int, n_test: int, grid: Any, loopy_grid: Any,
+    features: Any, orders: Any, annealing: Any,
+) -> Found:  # fmt: skip
     """Compare penalties, losses and orders of features on images of one digit."""
-    parts = real.digit_parts(context.folder, digit, plan.digit_rows, N_TEST)
-    lines = real.compare_on(context, parts, plan.grid())
+    parts = real.digit_parts(context, digit, side, rows, n_test)
+    lines = real.compare_on(context, parts, grid)
     chosen = next(line["lam"] for line in lines if line["penalty"] == "l1")
-    lines += real.compare_on_pixels(context, parts, chosen, plan.loopy_grid)
-    induced = inference.induce(
-        context, parts.train, parts.test, plan.features, DIGIT_LAM, exact_too=False
-    )
-    annealed = inference.anneal(
-        context, parts.train, parts.test, DIGIT_LAM, ("annealed", "at one lambda")
-    )
+    lines += real.compare_on_pixels(context, parts, chosen, loopy_grid)
+    induced = inference.induce(context, parts.train, parts.test, features, orders)
+    annealed = inference.anneal(context, parts.train, parts.test, annealing)
     return {
         "annealing": [{"network": digit, **line} for line in annealed],
-        "lines": [{"network": digit, "rows": plan.digit_rows, **line} for line in lines],
+        "lines": [{"network": digit, "rows": rows, **line} for line in lines],
         "induction": [{"network": digit, **line} for line in induced],
-        "lengths": {"network": digit, **real.edge_lengths(context, parts, chosen)},
+        "lengths": {"network": digit, **real.edge_lengths(context, parts, side, chosen)},
     }
 
 
-def snps(context: Context, plan: Plan, *, which: str, window: int) -> Found:
+def snps(
+    context: Context, *, which: str, window: int, width: int, shares: tuple[float, float], grid: Any
+) -> Found:
     """Compare penalties on a window of neighbouring SNPs."""
-    parts = real.snp_parts(context, which, window, SNP_WIDTH, SNP_SHARES[which])
-    lines = real.compare_on(context, parts, plan.grid())
+    parts = real.snp_parts(context, which, window, width, shares)
+    lines = real.compare_on(context, parts, grid)
     about = {"network": window, "which": which, "rows": parts.train.n_rows}
     return {"lines": [{**about, **line} for line in lines]}
 
@@ -254,7 +251,11 @@ PAPER = (
 
 def report(found: Mapping[str, Found]) -> Report:
     """Return claims, tables and pictures of what the steps found."""
-    return Report(claims(found), tables(found), figures(found))
+    return Report(
+        [*claims(found), *corollary_claims(found)],
+        {**tables(found), "corollary": corollary_table(found)},
+        [*figures(found), *corollary_figures(found)],
+    )
 
 
 STUDY = Study("l1-markov", PAPER, steps, report, ("mnist", "hapmap"))

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from experiments.engine import Claim, Found, Row, judge
-from experiments.l1_markov.differences import Difference, Line, difference, paired, select, slope
+from experiments.l1_markov.differences import (
+    Difference,
+    Line,
+    apart,
+    difference,
+    paired,
+    select,
+    slope,
+)
 from experiments.l1_markov.penalties import NEGLIGIBLE
 
 RIVALS = {"l2": "L2", "none": "no penalty"}
@@ -22,33 +31,43 @@ TREE = {"chow-liu": "Chow-Liu"}
 CONSIDERABLE = 3.0
 #: Objectives by exact inference that differ by less are the same.
 SAME = 1e-4
+#: How a run ends at its optimum.
+OPTIMAL = "optimal"
 ORDERS = ("gain", "gradient", "mutual information")
 #: From how many networks on no clear difference is an answer.
 ENOUGH = 5
 
 ABOVE = Row(
     "{what}", "{printed}", "{found} {unit})",
-    [("clear", "==", True)],
+    [("mean", ">", "two_standard_errors")],
     ["{found.why_not}", "{because}"],
+)  # fmt: skip
+TREND = Row(
+    "{what}", "{printed}", "{found} {unit}); means {means} at {places}",
+    [("mean", ">", "two_standard_errors"), ("steps_clearly_against_it", "==", 0)],
+    ["{found.why_not}", "{against} goes clearly the other way"],
 )  # fmt: skip
 NOT_BELOW = Row(
     "{what}", "at least as good: not below 0 by two s.e.", "{found} {unit})",
-    [("not_below", "==", True)],
-    ["{opposite}", "{few} {unit} cannot tell"],
+    [("mean", ">=", "minus_two_standard_errors")],
+    ["{found.why_not}"],
+    ["{few} {unit} cannot tell"],
 )  # fmt: skip
 COST = Row(
-    "Seconds to learn structure over seconds for the true structure's weights, {method}",
+    "CPU time to learn structure over that for the true structure's weights, {method}",
     f"not considerably greater (number lost); read as below {CONSIDERABLE:g}",
-    "{mean:.3g} (geometric mean of {networks} networks, at most {high:.3g} at two s.e.); {by_size} "
-    "for {sizes} variables",
-    [("high", "<", CONSIDERABLE)],
+    "{mean:.3g} (geometric mean of {networks} networks, {ratio_at_two_standard_errors:.3g} at two "
+    "s.e.); {by_size} for {sizes} variables{left_out}",
+    [("ratio_at_two_standard_errors", "<", CONSIDERABLE)],
     ["the loss is evaluated {evaluations:.3g} times as often"],
+    ["{no_optimum}"],
 )  # fmt: skip
 ONE_OPTIMUM = Row(
     "Exact inference: largest difference of the objectives of the three orders of features",
-    "none: one optimum", "{spread:.2g}",
-    [("spread", "<", SAME)],
-    ["some run ended before its optimum"],
+    "none: one optimum", "{largest_difference:.2g}",
+    [("largest_difference", "<", SAME)],
+    [],
+    ["{ended} of {runs} runs ended before their optimum"],
 )  # fmt: skip
 
 
@@ -75,7 +94,17 @@ def above(
 ) -> Claim:
     """Return a claim that a mean is above zero: reproduced if it exceeds two standard errors."""
     values = {"what": what, "printed": printed, "found": found, "unit": unit, "because": because}
-    return judge(ABOVE, values | {"clear": found.clear if found.known else None})
+    return judge(ABOVE, values | bounds(found))
+
+
+def bounds(found: Difference) -> dict[str, float | None]:
+    """Return what a mean is compared with; None where there is no standard error."""
+    least = found.least if found.known else None
+    return {
+        "mean": found.mean if found.known else None,
+        "two_standard_errors": least,
+        "minus_two_standard_errors": None if least is None else -least,
+    }
 
 
 def lines_of(found: Mapping[str, Found], kind: str, part: str = "lines") -> list[Line]:
@@ -135,44 +164,91 @@ def _rows(lines: Sequence[Line], loss: str) -> Iterator[Claim]:
         at = f"{what} with {count} rows {place}"
         yield Contrast(f"{at}: L1 less L2", "l1", "l2").judge(here)
         yield Contrast(f"{at}: L2 less no penalty", "l2", "none").judge(here)
-    if len(rows) > 1:
-        for rival, name in RIVALS.items():
-            few, many = (
-                leads(lines, rival, n=n, degree=degree, rows=count) for count in (rows[0], rows[-1])
-            )
-            gaps = difference(few[k] - many[k] for k in few if k in many)
-            lead = f"{what}: L1's lead over {name} with {rows[0]} rows less that with {rows[-1]}"
-            yield above(f"{lead} {place}", "above 0: most with few rows", gaps)
+    for rival, name in RIVALS.items():
+        lead = f"{what}: fall of L1's lead over {name} with each doubling of the rows {place}"
+        groups = {k: leads(lines, rival, n=n, degree=degree, rows=k) for k in rows}
+        falls = difference(_slopes({k: _negative(group) for k, group in groups.items()}))
+        steps = [
+            (f"{few} to {many} rows", difference(paired_differences(groups[few], groups[many])))
+            for few, many in pairwise(rows)
+        ]
+        yield judge(TREND, _trend_values(lead, "above 0: most with few rows", falls, steps, groups))
+
+
+def _negative(group: Mapping[Any, float]) -> dict[Any, float]:
+    return {network: -lead for network, lead in group.items()}
+
+
+def _slopes(groups: Mapping[int, Mapping[Any, float]]) -> list[float]:
+    """Return, for each network that has all points, the slope over the logarithm to base two."""
+    if len(groups) < 2:
+        return []
+    shared = set.intersection(*(set(group) for group in groups.values()))
+    x = np.log2(list(groups))
+    return [
+        float(np.polyfit(x, [group[network] for group in groups.values()], 1)[0])
+        for network in sorted(shared)
+    ]
+
+
+def paired_differences(first: Mapping[Any, float], second: Mapping[Any, float]) -> list[float]:
+    """Return the differences of what both have."""
+    return [first[k] - second[k] for k in first if k in second]
+
+
+def _trend_values(
+    what: str,
+    printed: str,
+    found: Difference,
+    steps: Sequence[tuple[str, Difference]],
+    groups: Mapping[Any, Mapping[Any, float]],
+) -> dict[str, Any]:
+    """Return what a trend is judged by: its slope, and every step from one point to the next."""
+    against = [where for where, step in steps if step.clearly_not]
+    return {
+        "what": what,
+        "printed": printed,
+        "found": found,
+        "unit": "networks",
+        **bounds(found),
+        "steps_clearly_against_it": len(against) if steps else None,
+        "against": ", ".join(against) or None,
+        "means": ", ".join(f"{difference(group.values()).mean:.3g}" for group in groups.values()),
+        "places": ", ".join(f"{place:g}" for place in groups),
+    }
 
 
 def _trends(lines: Sequence[Line]) -> Iterator[Claim]:
     """Yield what denser and larger networks do to L1's lead."""
     for what, unit in (("degree", "neighbour more on average"), ("n", "doubling of the variables")):
         for rival, name in RIVALS.items():
-            x, y, rows = trend(lines, what, rival)
+            groups, rows = trend(lines, what, rival)
             at = f" ({rows} rows)" if rows else ""
-            text = f"Synthetic data: change of L1's lead over {name} with each {unit}{at}"
-            yield above(text, "above 0: L1 increasingly better", slope(x, y))
+            text = f"Synthetic data: rise of L1's lead over {name} with each {unit}{at}"
+            scale = float if what == "degree" else np.log2
+            x = [float(scale(place)) for place, group in groups.items() for _ in group]
+            found = slope(x, [lead for group in groups.values() for lead in group.values()])
+            steps = [
+                (f"{few:g} to {many:g}", apart(groups[many].values(), groups[few].values()))
+                for few, many in pairwise(groups)
+            ]
+            printed = "above 0: L1 increasingly better"
+            yield judge(TREND, _trend_values(text, printed, found, steps, groups))
 
 
 def trend(
     lines: Sequence[Line], what: str, rival: str
-) -> tuple[list[float], list[float], int | None]:
-    """Return degrees (or doublings of variables) and leads, one for each network, and the rows."""
+) -> tuple[dict[float, dict[Any, float]], int | None]:
+    """Return L1's leads by degree, or by number of variables; and the rows."""
     n, degree, _ = base_of(lines)
     fixed = {"n": n} if what == "degree" else {"degree": degree}
     values = sorted({line[what] for line in select(lines, **fixed)})
     shared = [{line["rows"] for line in select(lines, **fixed, **{what: v})} for v in values]
     both = set.intersection(*shared) if shared else set()
     if not both:
-        return [], [], None
+        return {}, None
     rows = min(both)
-    x, y = [], []
-    for value in values:
-        here = leads(lines, rival, **fixed, **{what: value}, rows=rows)
-        x += [float(value) if what == "degree" else float(np.log2(value))] * len(here)
-        y += list(here.values())
-    return x, y, rows
+    return {v: leads(lines, rival, **fixed, **{what: v}, rows=rows) for v in values}, rows
 
 
 def _edges(lines: Sequence[Line]) -> Iterator[Claim]:
@@ -193,28 +269,43 @@ def _edges(lines: Sequence[Line]) -> Iterator[Claim]:
 def _costs(lines: Sequence[Line], whose: str) -> dict[str, Any]:
     """Return what structure costs beyond weights: the geometric mean of ratios."""
     method = {"paper": "the paper's method", "ours": "working-set (ours)"}[whose]
-    ratios = cost_ratios(lines, whose, "seconds")
-    if len(ratios) < 2:
+    both = cost_pairs(lines, whose)
+    done = [pair for pair in both if all(line["stop"] == OPTIMAL for line in pair)]
+    if len(both) < 2:
         return {"method": method}
-    logs, sizes = difference(np.log(ratios)), sorted({line["n"] for line in lines})
+    about = {"method": method, "networks": len(done), "no_optimum": None, "left_out": ""}
+    if len(done) < 2:
+        at = "a run ended before its optimum on all networks but one"
+        return about | dict.fromkeys(("mean", "ratio_at_two_standard_errors"), np.nan) | {
+            "no_optimum": at, "by_size": "", "sizes": "",
+        }  # fmt: skip
+    logs, sizes = difference(log_ratios(done, "cpu_seconds")), sorted({p[0]["n"] for p in done})
     by_size = [
-        np.exp(np.log(cost_ratios(select(lines, n=n), whose, "seconds")).mean()) for n in sizes
+        np.exp(np.mean(log_ratios([p for p in done if p[0]["n"] == n], "cpu_seconds")))
+        for n in sizes
     ]
-    return {
-        "method": method,
+    if len(done) < len(both):
+        about["left_out"] = (
+            f"; {len(both) - len(done)} more networks have no optimum to compare, as a run stalled"
+        )
+    return about | {
         "mean": np.exp(logs.mean),
-        "networks": logs.count,
-        "high": float(np.exp(logs.mean + 2 * logs.error)),
+        "ratio_at_two_standard_errors": float(np.exp(logs.mean + 2 * logs.error)),
         "by_size": ", ".join(f"{ratio:.3g}" for ratio in by_size),
         "sizes": ", ".join(map(str, sizes)),
-        "evaluations": float(np.exp(np.log(cost_ratios(lines, whose, "evaluations")).mean())),
+        "evaluations": float(np.exp(np.mean(log_ratios(done, "evaluations")))),
     }
 
 
-def cost_ratios(lines: Sequence[Line], whose: str, column: str) -> list[float]:
-    """Return structure over true structure, for each network of each size."""
+def log_ratios(both: Sequence[tuple[Line, Line]], column: str) -> list[float]:
+    """Return logarithms of structure over true structure."""
+    return [float(np.log(one[column] / other[column])) for one, other in both]
+
+
+def cost_pairs(lines: Sequence[Line], whose: str) -> list[tuple[Line, Line]]:
+    """Return structure and true structure, for each network of each size."""
     return [
-        line[column] / other[column]
+        (line, other)
         for line in select(lines, whose=whose, what="structure")
         for other in select(
             lines, whose=whose, what="true", n=line["n"], network=line["network"]
@@ -252,20 +343,15 @@ def _induction(lines: Sequence[Line], data: str, unit: str) -> Iterator[Claim]:
                 yield above(text, "above 0", found, unit, health)
     exact = select(lines, inference="exact", features=None)
     if exact:
-        yield judge(ONE_OPTIMUM, {"spread": _spread(exact)})
+        ended = sum(line["stop"] != OPTIMAL for line in exact)
+        values = {"runs": len(exact), "ended": ended or None}
+        yield judge(ONE_OPTIMUM, {"largest_difference": _spread(exact), **values})
 
 
 def _not_below(found: Difference) -> dict[str, Any]:
     """Return what a claim is judged by that fails only if the opposite is clear."""
-    if not found.known:
-        return {}
     no_answer = found.mean < 0 and not found.clearly_not and found.count < ENOUGH
-    return {
-        "found": found,
-        "not_below": not (no_answer or found.clearly_not),
-        "opposite": found.why_not if found.clearly_not else None,
-        "few": found.count if no_answer else None,
-    }
+    return {"found": found, **bounds(found), "few": found.count if no_answer else None}
 
 
 def _spread(lines: Sequence[Line]) -> float | None:

@@ -45,14 +45,14 @@ class Difference:
         return bool(np.isfinite(self.error))
 
     @property
-    def clear(self) -> bool:
-        """Whether the mean exceeds two standard errors, and what solvers may differ by."""
-        return self.known and self.mean > max(2 * self.error, NOTHING)
+    def least(self) -> float:
+        """What a clear mean exceeds: two standard errors, and what solvers may differ by."""
+        return max(2 * self.error, NOTHING)
 
     @property
     def clearly_not(self) -> bool:
         """Whether it is more than two standard errors below zero."""
-        return self.known and self.mean < -max(2 * self.error, NOTHING)
+        return self.known and self.mean < -self.least
 
     def __str__(self) -> str:
         """Return the mean, its error and the count.
@@ -77,7 +77,7 @@ class Difference:
         'the opposite holds, by more than two standard errors'
         """
         if self.largest < NOTHING:
-            return f"both end at the same networks: no two differ by more than {self.largest:.1g}"
+            return f"no two differ by more than {self.largest:.1g}"
         if self.clearly_not:
             return "the opposite holds, by more than two standard errors"
         text = "it is within two standard errors of zero"
@@ -95,6 +95,20 @@ def difference(values: Iterable[float]) -> Difference:
     return Difference(float(mean), float(error), found.size, int((found > 0).sum()), largest)
 
 
+def apart(first: Iterable[float], second: Iterable[float]) -> Difference:
+    """Return the difference of the means of two independent groups, with its standard error.
+
+    Examples
+    --------
+    >>> found = apart([3.0, 5.0], [1.0, 1.0])
+    >>> found.mean, found.error
+    (3.0, 1.0)
+    """
+    one, two = difference(first), difference(second)
+    count, wins = min(one.count, two.count), max(one.wins, two.wins)
+    return Difference(one.mean - two.mean, float(np.hypot(one.error, two.error)), count, wins)
+
+
 def slope(x: Sequence[float], y: Sequence[float]) -> Difference:
     """Return the slope of a line through leads ``y``, with its standard error.
 
@@ -104,7 +118,7 @@ def slope(x: Sequence[float], y: Sequence[float]) -> Difference:
     Examples
     --------
     >>> found = slope([0, 0, 1, 1], [0.9, 1.1, 2.9, 3.1])
-    >>> round(found.mean, 6), found.clear
+    >>> round(found.mean, 6), found.mean > found.least
     (2.0, True)
     """
     across, up = (np.asarray(values, dtype=np.float64) for values in (x, y))

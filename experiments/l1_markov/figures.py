@@ -87,7 +87,7 @@ def tables(found: Mapping[str, Found]) -> dict[str, list[dict[str, Any]]]:
             ("hamming above 0.05", *worth),
         ),
         "clocks": means(
-            lines_of(found, "clocks"), ("n", "whose", "what"), ("seconds",),
+            lines_of(found, "clocks"), ("n", "whose", "what"), ("cpu_seconds",),
             ("evaluations", "rounds", "edges"),
         ),
         "induction": means(
@@ -145,7 +145,7 @@ def _figures(found: Mapping[str, Found]) -> Iterator[Figure]:
         caption = "L1's lead in held-out CMLL against density and size. Bars are two s.e."
         yield Figure("density-and-size", caption, partial(_draw_trends, lines), (9.5, 6.6))
     if known["clocks"]:
-        caption = "Seconds to learn the structure, and only the weights of the true structure"
+        caption = "CPU time to learn the structure, and only the weights of the true structure"
         yield Figure("clocks", caption, partial(_draw_clocks, known["clocks"]), (9.5, 4.6))
     if known["induction"]:
         caption = (
@@ -217,10 +217,8 @@ def _draw_trends(lines: Sequence[Line], canvas: Any) -> None:
             (("degree", "mean degree"), ("n", "variables (log scale)"))
         ):
             ax = axes[r][c]
-            x, y, rows = trend(lines, what, rival)
-            values = sorted(set(x))
-            known = [difference([b for a, b in zip(x, y, strict=True) if a == v]) for v in values]
-            places = values if what == "degree" else [2**v for v in values]
+            groups, rows = trend(lines, what, rival)
+            known, places = [difference(group.values()) for group in groups.values()], list(groups)
             means, errors = [one.mean for one in known], [one.error for one in known]
             handles[f"over {name}"] = _bars(ax, r, places, means, errors, name)
             ax.axhline(0, color="#888888", linewidth=0.8)
@@ -239,13 +237,13 @@ def _draw_clocks(rows: Rows, canvas: Any) -> None:
     for k, (who, what) in enumerate((a, b) for a in whose for b in words):
         here = select(rows, whose=who, what=what)
         name = f"{whose[who]}: {words[what]}"
-        handles.append(_bars(ax, k, column(here, "n"), column(here, "seconds"),
-                             column(here, "s.e. of seconds"), name))  # fmt: skip
+        handles.append(_bars(ax, k, column(here, "n"), column(here, "cpu_seconds"),
+                             column(here, "s.e. of cpu_seconds"), name))  # fmt: skip
         names.append(name)
     ax.set_yscale("log")
     sizes = sorted({line["n"] for line in rows})
     ax.set_xticks(sizes, [str(size) for size in sizes])
-    _label(ax, "variables", "seconds (log scale)")
+    _label(ax, "variables", "CPU seconds (log scale)")
     head(canvas, handles, names, "What structure costs")
 
 
@@ -303,7 +301,7 @@ def _draw_real(real: Mapping[str, Sequence[Line]], canvas: Any) -> None:
         ax.axhline(0, color="#888888", linewidth=0.8)
         ax.set_yscale("symlog", linthresh=0.01)
         ax.set_xticks(range(len(rivals)), list(rivals.values()))
-        ax.margins(x=0.2)
+        ax.margins(x=0.2, y=0.1)
         _label(ax, "rival", "L1's lead (nats a variable)")
         ax.set_title(title, fontsize=10)
     handles = list(canvas.axes[0].containers)

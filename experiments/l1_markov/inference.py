@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.engine import Context
 from experiments.engine.observers import Snapshots
-from experiments.l1_markov.penalties import cmll_of, most_rounds
+from experiments.l1_markov.penalties import cmll_of, paper_settings
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
 from graftwork.datasets import make_bernoulli
@@ -21,7 +21,7 @@ from graftwork.datasets.drawing import Drawn
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
-from graftwork.estimators.presets import preset
+from graftwork.grafting.trace import Observer
 from graftwork.inference import JunctionTree, LoopyBP
 from graftwork.models import PairwiseMRF
 from graftwork.parameters import MethodName, gather
@@ -34,7 +34,8 @@ INDUCTIONS: dict[str, MethodName] = {
     "mutual information": "mutual-information",
 }
 TOL = 1e-5
-ARMS = ("annealed", "at one lambda", "all features at once", "exact inference")
+#: The accuracy to which times are compared.
+COST_TOL = 1e-4
 
 Line = dict[str, Any]
 
@@ -62,45 +63,51 @@ def exact_objective(net: MarkovNetwork, rows: Table) -> float:
 # ---- The order of features ----------------------------------------------------------------------
 
 
+def induction_arms(n_variables: int, lam: float, *, exact_too: bool) -> dict[str, dict[str, Any]]:
+    """Return the settings of each way to choose features, by inference and name."""
+    arms = {}
+    for inference in ("bp", "exact") if exact_too else ("bp",):
+        for name, method in INDUCTIONS.items():
+            changes = {"method": method, "inference": inference, "anneal": None}
+            arms[f"{inference}, {name}"] = paper_settings(n_variables, lam, TOL, **changes)
+    return arms
+
+
 def induce(
     context: Context,
     train: Table,
     test: Table,
     features: Sequence[int],
-    lam: float,
-    *,
-    exact_too: bool,
+    arms: Mapping[str, Mapping[str, Any]],
 ) -> list[Line]:
     """Return what each way to choose features has after so many of them, and at its end.
 
-    ``features`` None in a line is the end. With ``exact_too`` the ends by exact inference come too.
+    ``features`` None in a line is the end.
     """
     lines = []
-    for inference in ("bp", "exact") if exact_too else ("bp",):
-        for name, method in INDUCTIONS.items():
-            kept = Snapshots(context.observer, lambda record: record.blocks)
-            with stalls_are_counted():
-                net = MarkovNetwork(
-                    method,
-                    loss="likelihood",
-                    inference=inference,
-                    penalty="l1",
-                    lam=lam,
-                    tol=TOL,
-                    method_options={"max_iter": most_rounds(train)},
-                    random_state=0,
-                    n_jobs=context.n_jobs,
-                    verbose=kept,
-                ).fit(train)
-            about = {"induction": name, "inference": inference, **_health(net)}
-            if inference == "bp":
-                lines += [
-                    {**about, "features": count, **_worth(model, test)}
-                    for count, model in _on_the_way(kept, train, features)
-                ]
-            end = {"features": None, **_worth(net.model_, test)}
-            lines.append({**about, **end, "exact_objective": _exact_objective(net, train)})
+    for arm, settings in arms.items():
+        inference, name = arm.split(", ")
+        kept = Snapshots(context.observer, lambda record: record.blocks)
+        net = _learn(context, train, settings, kept)
+        about = {"induction": name, "inference": inference, **_health(net)}
+        if inference == "bp":
+            lines += [
+                {**about, "features": count, **_worth(model, test)}
+                for count, model in _on_the_way(kept, train, features)
+            ]
+        end = {"features": None, **_worth(net.model_, test)}
+        lines.append({**about, **end, "exact_objective": _exact_objective(net, train)})
     return lines
+
+
+def _learn(
+    context: Context, rows: Table, settings: Mapping[str, Any], observer: Observer | None = None
+) -> MarkovNetwork:
+    """Return a network learned with these settings."""
+    with stalls_are_counted():
+        return MarkovNetwork(
+            n_jobs=context.n_jobs, verbose=observer or context.observer, **settings
+        ).fit(rows)
 
 
 def _on_the_way(
@@ -137,31 +144,28 @@ def _health(net: MarkovNetwork) -> Line:
 # ---- Annealing, and everything at once ----------------------------------------------------------
 
 
-def anneal(
-    context: Context, train: Table, test: Table, lam: float, arms: Sequence[str] = ARMS
-) -> list[Line]:
-    """Return how belief propagation fares with annealing, without, and with all features at once.
+def annealing_arms(n_variables: int, lam: float) -> dict[str, dict[str, Any]]:
+    """Return the settings with annealing, without, and with all features at once.
 
     The paper's own method with its path rule; exact inference beside them is what they would do if
     inference did not matter.
     """
-    paper = preset("l1-markov-paper", lam=lam)
-    settings: dict[str, Mapping[str, Any]] = {
-        "annealed": {**paper, "anneal": 8},
-        "at one lambda": {**paper, "anneal": None},
-        "all features at once": {**paper, "anneal": None, "method": "full"},
-        "exact inference": {**paper, "anneal": None, "inference": "exact"},
+    changes: dict[str, dict[str, Any]] = {
+        "annealed": {"anneal": 8},
+        "at one lambda": {"anneal": None},
+        "all features at once": {"anneal": None, "method": "full"},
+        "exact inference": {"anneal": None, "inference": "exact"},
     }
+    return {name: paper_settings(n_variables, lam, TOL, **own) for name, own in changes.items()}
+
+
+def anneal(
+    context: Context, train: Table, test: Table, arms: Mapping[str, Mapping[str, Any]]
+) -> list[Line]:
+    """Return how belief propagation fares in each of these ways."""
     lines = []
-    for name in arms:
-        with stalls_are_counted():
-            net = MarkovNetwork(
-                tol=TOL,
-                random_state=0,
-                n_jobs=context.n_jobs,
-                verbose=context.observer,
-                **gather({**settings[name], "max_iter": most_rounds(train)}),
-            ).fit(train)
+    for name, settings in arms.items():
+        net = _learn(context, train, settings)
         line = {"arm": name, **_health(net), **_worth(net.model_, test)}
         lines.append({**line, "exact_objective": _exact_objective(net, train)})
     return lines
@@ -170,26 +174,24 @@ def anneal(
 # ---- Marginals of inactive pairs ----------------------------------------------------------------
 
 
-def pair_rules(context: Context, made: Drawn, lam: float) -> list[Line]:
+def rule_arms(n_variables: int, lam: float) -> dict[str, dict[str, Any]]:
+    """Return the settings with exact inference, and with either rule."""
+    kinds = {"exact": "exact", "path": "bp:rule=path", "product": "bp:rule=product"}
+    return {
+        name: paper_settings(n_variables, lam, TOL, inference=kind) for name, kind in kinds.items()
+    }
+
+
+def pair_rules(context: Context, made: Drawn, arms: Mapping[str, Mapping[str, Any]]) -> list[Line]:
     """Return how far the path and the product rule are from exact marginals, and what comes of it.
 
     The network is one learned by exact inference, so that neither rule had a say in it; the error
     is the mean, over pairs that are no edges, of the total variation of their joint marginals.
     """
-    settings = {
-        **preset("l1-markov-paper", lam=lam),
-        "tol": TOL,
-        "max_iter": most_rounds(made.data),
-    }
-    common: dict[str, Any] = {"n_jobs": context.n_jobs, "verbose": context.observer}
-    common |= {"random_state": 0, **settings}
-    exact = gather({**common, "inference": "exact"})
-    given = MarkovNetwork(**exact).fit(made.data).model_
+    given = _learn(context, made.data, arms["exact"]).model_
     lines = []
     for rule in ("path", "product"):
-        with stalls_are_counted():
-            own = gather({**common, "inference": f"bp:rule={rule}"})
-            net = MarkovNetwork(**own).fit(made.data)
+        net = _learn(context, made.data, arms[rule])
         found = compare_edges(net, made.model)
         line = {"rule": rule, "error": marginal_error(given, rule)}
         line["spurious"] = found.n_edges - found.n_hits
@@ -216,35 +218,35 @@ def marginal_error(model: PairwiseMRF, rule: Any) -> float:
 # ---- What structure costs -----------------------------------------------------------------------
 
 
-def costs(context: Context, made: Drawn, lam: float) -> list[Line]:
-    """Return the seconds to learn structure and weights, and weights of the true structure alone.
+def cost_arms(n_variables: int, lam: float) -> dict[str, dict[str, Any]]:
+    """Return the settings of the paper's own method and of ours, to the same accuracy.
+
+    The pseudo-likelihood has every pair twice, so that its lambda is twice as large.
+    """
+    ours = {"method": "working-set", "penalty": "l1", "lam": 2 * lam, "tol": COST_TOL}
+    return {
+        "paper": paper_settings(n_variables, lam, COST_TOL),
+        "ours": {**ours, "random_state": 0},
+    }
+
+
+def costs(context: Context, made: Drawn, arms: Mapping[str, Mapping[str, Any]]) -> list[Line]:
+    """Return the CPU seconds to learn structure and weights, and weights of the true structure.
 
     By the paper's own method, and by ours: the same loss, penalty and accuracy for both of a pair.
     """
-    paper = preset("l1-markov-paper", lam=lam)
-    ours = {"method": "working-set", "penalty": "l1", "lam": 2 * lam}
-    true = {"method": "full", "anneal": None, "candidates": made.model.edges}
-    arms = [
-        ("paper", "structure", paper),
-        ("paper", "true", {**paper, **true}),
-        ("ours", "structure", ours),
-        ("ours", "true", {**ours, **true}),
-    ]
     lines = []
-    for whose, what, settings in arms:
-        rows = replace(made.data)  # what was counted before is forgotten
-        began = time.perf_counter()
-        with stalls_are_counted():
-            net = MarkovNetwork(
-                tol=1e-4,
-                random_state=0,
-                n_jobs=context.n_jobs,
-                verbose=context.observer,
-                **gather({**settings, "max_iter": most_rounds(rows)}),
-            ).fit(rows)
-        seconds = time.perf_counter() - began
-        line = {"whose": whose, "what": what, "seconds": seconds, **_health(net)}
-        lines.append({**line, "edges": net.model_.n_edges})
+    for whose, settings in arms.items():
+        true: dict[str, Any] = {"method": "full", "candidates": made.model.edges}
+        if whose == "paper":
+            true["anneal"] = None
+        for what, changes in (("structure", {}), ("true", true)):
+            rows = replace(made.data)  # what was counted before is forgotten
+            began = time.process_time()
+            net = _learn(context, rows, gather({**settings, **changes}))
+            seconds = time.process_time() - began
+            line = {"whose": whose, "what": what, "cpu_seconds": seconds, **_health(net)}
+            lines.append({**line, "edges": net.model_.n_edges})
     return lines
 
 

@@ -26,10 +26,17 @@ GRID = np.geomspace(1.0, 1e-3, 10)
 #: With L2 or nothing every pair is an edge: "non-negligible" is a double-centred table with an
 #: entry above this. The true tables' entries have standard deviation 0.5.
 NEGLIGIBLE = (0.0, 0.05, 0.1, 0.2)
-# Without a penalty few rows are often separable and the optimum is at infinity. Stopped here, the
-# weights stay finite; a smaller tolerance only makes its held-out figures worse.
-_UNPENALISED_TOL = 1e-3
-_LARGEST = 1_000
+#: How networks are learned with all features at once. Without a penalty few rows are often
+#: separable and the optimum is at infinity. Stopped here, the weights stay finite; a smaller
+#: tolerance only makes the held-out figures worse.
+BATCH = {"method": "full", "tol": 1e-5}
+UNPENALISED = {"method": "full", "tol": 1e-3}
+#: Rows of a random network: half to learn from and half to validate on; others to test on.
+DRAWN: dict[str, Any] = {"n_rows": 2_000, "n_test": 1_000}
+#: How L2 is learned as in the paper.
+L2_BY_PROPAGATION: dict[str, Any] = {
+    "method": "full", "loss": "likelihood", "inference": "bp", "penalty": "l2", "tol": 1e-3,
+}  # fmt: skip
 # The path rule is no slope of what belief propagation minimises: a feature may violate, go back to
 # zero, and violate again. Runs that are not done after so many rounds, and so many for each
 # variable, end there, and say so.
@@ -69,12 +76,11 @@ def random_parts(
 
     Fewer rows are the first of more: networks learned from 50 and from 500 can be compared.
     """
-    made = make_bernoulli(
-        n, mean_degree=degree, n_rows=2 * _LARGEST, n_test=1_000, random_state=seed
-    )
+    made = make_bernoulli(n, mean_degree=degree, random_state=seed, **DRAWN)
     if made.test is None:  # for the type checker: rows to test on were asked for
         raise ValueError("there are no rows to test on")
-    valid = made.data[_LARGEST : _LARGEST + rows]
+    half = DRAWN["n_rows"] // 2
+    valid = made.data[half : half + rows]
     return Parts(made.data[:rows], made.test, valid), made.model
 
 
@@ -129,24 +135,30 @@ def by_paper(
     if parts.valid is None:
         raise ValueError("there are no rows to validate on")
     kept = Snapshots(observer or Silence(), lambda record: record.lam)
-    way = sorted(grid, reverse=True)
-    settings = {**preset("l1-markov-paper", lam=way[-1]), "anneal": way[:-1]}
-    MarkovNetwork(
-        tol=1e-4,
-        n_jobs=n_jobs,
-        random_state=0,
-        verbose=kept,
-        **gather({**settings, "max_iter": most_rounds(parts.train)}),
-    ).fit(parts.train)
+    settings = annealed_once(parts.train.n_variables, grid)
+    MarkovNetwork(n_jobs=n_jobs, verbose=kept, **settings).fit(parts.train)
     sample = prepare(parts.train, keep_all_states=False, n_jobs=n_jobs)
     models = {lam: to_model(parts.train, sample, net) for lam, (_, net) in kept.found.items()}
     lam = max(models, key=lambda one: _score(models[one], parts.valid))
     return held(models[lam], lam, parts.test, truth)
 
 
-def most_rounds(rows: Table) -> int:
-    """Return after how many rounds a run by belief propagation ends in any case."""
-    return _ROUNDS + _ROUNDS_EACH * rows.n_variables
+def paper_settings(n_variables: int, lam: float, tol: float, **changes: Any) -> dict[str, Any]:
+    """Return arguments of ``MarkovNetwork`` that do as the paper did, but for some changes.
+
+    Examples
+    --------
+    >>> paper_settings(10, 0.1, 1e-4, anneal=None)["method_options"]
+    {'anneal': None, 'max_iter': 180}
+    """
+    limit = {"tol": tol, "random_state": 0, "max_iter": _ROUNDS + _ROUNDS_EACH * n_variables}
+    return gather({**preset("l1-markov-paper", lam=lam), **limit, **changes})
+
+
+def annealed_once(n_variables: int, grid: Sequence[float]) -> dict[str, Any]:
+    """Return the settings of the paper's own method that passes through all these strengths."""
+    way = sorted(grid, reverse=True)
+    return paper_settings(n_variables, way[-1], 1e-4, anneal=way[:-1])
 
 
 def paper_grid(rows: int) -> tuple[float, ...]:
@@ -168,12 +180,11 @@ def l2_by_propagation(
 ) -> Held:
     """Return what L2 is worth with all pairs learned by belief propagation, as in the paper."""
     nets = [
-        MarkovNetwork(
-            "full", loss="likelihood", inference="bp", penalty="l2", lam=lam, tol=1e-3,
-            n_jobs=n_jobs, verbose=observer,
-        ).fit(parts.train)
+        MarkovNetwork(lam=lam, n_jobs=n_jobs, verbose=observer, **L2_BY_PROPAGATION).fit(
+            parts.train
+        )
         for lam in grid
-    ]  # fmt: skip
+    ]
     best = _best(parts, nets)
     return held(best.model_, best.lam_, parts.test)
 
@@ -213,8 +224,8 @@ def cmll_of(model: PairwiseMRF, test: Table) -> tuple[float, bool]:
 
 def _batch(rows: Table, penalty: PenaltyName, lam: float, common: dict[str, Any]) -> MarkovNetwork:
     """Return the network with all features at once: how it is learned is no part of this."""
-    tol = _UNPENALISED_TOL if penalty == "none" else 1e-5
-    return MarkovNetwork("full", penalty=penalty, lam=float(lam), tol=tol, **common).fit(rows)
+    settings: Any = UNPENALISED if penalty == "none" else BATCH
+    return MarkovNetwork(penalty=penalty, lam=float(lam), **settings, **common).fit(rows)
 
 
 def _best(parts: Parts, nets: Sequence[MarkovNetwork]) -> MarkovNetwork:

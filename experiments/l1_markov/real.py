@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from experiments.engine import Context
 from experiments.l1_markov.inference import Line, stalls_are_counted
+from experiments.l1_markov.made import made_digits, made_genotypes
 from experiments.l1_markov.penalties import (
     PAPER,
     Held,
@@ -28,18 +28,25 @@ from graftwork.datasets.parts import Parts
 from graftwork.estimators import MarkovNetwork
 from graftwork.parameters import gather
 
-#: Pixels of an image's side.
-SIDE = 7
+#: How L1 is learned with neighbouring pixels alone, and the network whose edges are measured.
+NEIGHBOURS: dict[str, Any] = {"method": "full", "penalty": "l1"}
+LENGTHS: dict[str, Any] = {"method": "working-set", "penalty": "l1"}
+#: People and SNPs of the made panel.
+MADE_PANEL = (120, 400)
 # Genotypes of a child and a parent share an allele at every SNP but for errors of the assay. At
 # most so many SNPs of 603 may say otherwise: that gives families of three, some of them joined.
 _OPPOSITE = 2
 
 
-def digit_parts(folder: Path | None, digit: int, rows: int, n_test: int) -> Parts:
+def digit_parts(context: Context, digit: int, side: int, rows: int, n_test: int) -> Parts:
     """Return coarse images of one digit to learn from, to validate on, and to test on."""
-    found = load_mnist(folder, digits=digit, n_train=2 * rows, size=SIDE)
-    test = found.test[: min(n_test, found.test.n_rows)]
-    return Parts(found.train[:rows], test, found.train[rows:])
+    if context.size == "tiny":
+        images = made_digits(digit, 2 * rows + n_test, side)
+        train, test = images[: 2 * rows], images[2 * rows :]
+    else:
+        found = load_mnist(context.folder, digits=digit, n_train=2 * rows, size=side)
+        train, test = found.train, found.test[: min(n_test, found.test.n_rows)]
+    return Parts(train[:rows], test, train[rows:])
 
 
 def compare_on(context: Context, parts: Parts, grid: Any) -> list[Line]:
@@ -60,7 +67,11 @@ def compare_on_pixels(context: Context, parts: Parts, lam: float, loopy_grid: An
     options: dict[str, Any] = {"observer": context.observer, "n_jobs": context.n_jobs}
     with stalls_are_counted():
         near = MarkovNetwork(
-            "full", penalty="l1", lam=lam, **gather({"candidates": neighbours, **options})
+            lam=lam,
+            n_jobs=context.n_jobs,
+            verbose=context.observer,
+            **NEIGHBOURS,
+            **gather({"candidates": neighbours}),
         ).fit(parts.train)
         found = {
             "l1, neighbours only": held(near.model_, lam, parts.test),
@@ -98,13 +109,12 @@ def distance(first: str, second: str) -> int:
     return max(abs(r - s), abs(c - d))
 
 
-def edge_lengths(context: Context, parts: Parts, lam: float) -> dict[str, int]:
+def edge_lengths(context: Context, parts: Parts, side: int, lam: float) -> dict[str, int]:
     """Return how many edges of L1's network join pixels so many moves apart."""
-    net = MarkovNetwork(
-        "working-set", penalty="l1", lam=lam, n_jobs=context.n_jobs, verbose=context.observer
-    ).fit(parts.train)
+    settings = {**LENGTHS, "lam": lam, "n_jobs": context.n_jobs, "verbose": context.observer}
+    net = MarkovNetwork(**settings).fit(parts.train)
     lengths = [distance(str(a), str(b)) for a, b in net.model_.edges]
-    return {str(length): lengths.count(length) for length in range(1, SIDE)}
+    return {str(length): lengths.count(length) for length in range(1, side)}
 
 
 # ---- SNPs ----------------------------------------------------------------------------------------
@@ -125,6 +135,13 @@ def families(genotypes: Table) -> NDArray[np.int64]:
     return out
 
 
+def _genotypes(context: Context, which: str, *, binary: bool) -> Table:
+    """Return the genotypes of a panel, or who carries the rarer allele; made ones in tiny size."""
+    if context.size == "tiny":
+        return made_genotypes(which, *MADE_PANEL, binary=binary)
+    return load_hapmap(context.folder, which, binary=binary).table
+
+
 def snp_parts(
     context: Context, which: str, window: int, width: int, shares: tuple[float, float]
 ) -> Parts:
@@ -138,14 +155,14 @@ def snp_parts(
     shares : two floats
         Of the families, to learn from and to validate on.
     """
-    found = load_hapmap(context.folder, which, binary=True)
-    kin = np.arange(found.table.n_rows)
+    carriers = _genotypes(context, which, binary=True)
+    kin = np.arange(carriers.n_rows)
     if which == "chr22":  # the people of the other panel were resampled: there are no families
-        kin = families(load_hapmap(context.folder, which).table)
+        kin = families(_genotypes(context, which, binary=False))
     begin = window * width
-    codes = found.table.codes[begin : begin + width]
+    codes = carriers.codes[begin : begin + width]
     complete = (codes < 2).all(axis=0)
-    table = Table(found.table.names[begin : begin + width], ((0, 1),) * width, codes[:, complete])
+    table = Table(carriers.names[begin : begin + width], ((0, 1),) * width, codes[:, complete])
     kin = kin[complete]
     rng = np.random.default_rng([context.seed, window])
     order = rng.permutation(np.unique(kin))

@@ -1,7 +1,6 @@
 """L1 Markov networks: claims on made-up results, tables, pictures, and tiny runs of the steps."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +12,10 @@ from experiments.engine import Context
 from experiments.engine.observers import Snapshots
 from experiments.l1_markov import inference, real
 from experiments.l1_markov.claims import CONSIDERABLE, above, claims
-from experiments.l1_markov.differences import difference, paired, slope
+from experiments.l1_markov.corollary import CHAIN, COUPLING, crossing, needed_rows
+from experiments.l1_markov.corollary_report import corollary_claims, needs_of
+from experiments.l1_markov.differences import apart, difference, paired, slope
+from experiments.l1_markov.made import made_digits, made_genotypes
 from experiments.l1_markov.penalties import by_penalty, cmll_of, compare_penalties, random_parts
 from graftwork.errors import DataMissingError
 from graftwork.estimators.presets import preset
@@ -90,7 +92,7 @@ def made_up(sign):
         found[f"clocks-8-{k}"] = {
             "lines": [
                 {**health(k), "n": 8, "whose": whose, "what": what,
-                 "seconds": (slow if what == "structure" else 1.0) + 0.01 * k}
+                 "cpu_seconds": (slow if what == "structure" else 1.0) + 0.01 * k}
                 for whose in ("paper", "ours") for what in ("structure", "true")
             ]
         }  # fmt: skip
@@ -109,24 +111,46 @@ def made_up(sign):
         }  # fmt: skip
         for which in ("chr22", "chr10"):
             found[f"snps-{which}-{k}"] = {"lines": [{**line, "which": which} for line in lines]}
+    return found | chains(sign)
+
+
+def chains(sign, rows=None):
+    """Rows that chains need: for L1 as ln n or, the other way round, as its square; L2 as n^2."""
+    powers = {"l1-likelihood": 1, "l1-pseudo": 1, "l2-pseudo": 2} if sign > 0 else {
+        "l1-likelihood": 2, "l1-pseudo": 2, "l2-pseudo": 0.5,
+    }  # fmt: skip
+    found = {}
+    for name, power in powers.items():
+        for k in NETWORKS:
+            lines = []
+            for n in (16, 32, 64):
+                base = np.log(n) if sign > 0 and "l1" in name else n
+                need = (rows or {}).get(n, 100 * base**power) * (1 + 0.01 * k)
+                wanted = plan.PLANS["full"].arms[name].excess
+                lines += [
+                    {"network": k, "arm": name, "n": n, "rows": count, "edges": 9,
+                     "excess": wanted * need / count}
+                    for count in (need / 1.5, need * 1.5)
+                ]  # fmt: skip
+            found[f"corollary-{name}-{k}"] = {"lines": lines}
     return found
 
 
 def test_claims_hold_where_results_are_as_the_paper_says():
-    judged_now = claims(made_up(1))
+    judged_now = find_study("l1-markov").report(made_up(1)).claims
     assert {claim.verdict for claim in judged_now} == {"reproduced"}
-    assert all(claim.ours and not claim.because for claim in judged_now)
+    assert all(claim.ours and claim.threshold and not claim.because for claim in judged_now)
     assert any("networks)" in claim.ours and "s.e." in claim.ours for claim in judged_now)
 
 
 def test_claims_fail_with_a_reason_where_results_are_the_other_way_round():
-    judged_now = claims(made_up(-1))
+    judged_now = find_study("l1-markov").report(made_up(-1)).claims
     differ = [claim for claim in judged_now if claim.verdict == "differs"]
     # Only these look the same from both sides.
     fine = {claim.what.split(":")[0] for claim in judged_now if claim.verdict != "differs"}
     assert fine == {"Exact inference"}
-    assert all(claim.because for claim in differ)
-    costs = [claim for claim in differ if claim.what.startswith("Seconds")]
+    assert all(claim.because for claim in differ if "rows of L2" not in claim.what)
+    costs = [claim for claim in differ if claim.what.startswith("CPU time")]
     assert all("evaluated" in claim.because for claim in costs)
     assert len(costs) == 2
 
@@ -136,6 +160,68 @@ def test_a_lead_within_two_standard_errors_is_not_reproduced():
     assert claim.verdict == "differs"
     assert claim.because == "it is within two standard errors of zero"
     assert above("a lead", "above 0", difference([0.1])).verdict == "not run"
+
+
+def test_a_trend_is_judged_over_all_its_points():
+    """Leads of 1, 3 and 2: the last is above the first, and the last step clearly goes down."""
+    found = {}
+    for n, lead in ((8, 1.0), (16, 3.0), (32, 2.0)):
+        for k in NETWORKS:
+            step = penalty_step(k, 1, n=n, rows=(50, 500) if n == 8 else (50,))
+            for line in step["lines"]:
+                line["cmll"] = lead + wobble(k) if line["penalty"] == "l1" else 0.0
+            found[f"penalties-{n}-3-{k}"] = step
+    [claim] = [c for c in claims(found) if "over L2 with each doubling of the variables" in c.what]
+    assert claim.verdict == "differs"
+    assert "16 to 32 goes clearly the other way" in claim.because
+    assert "means 1, 3, 2 at 8, 16, 32" in claim.ours
+    assert claim.threshold.endswith("steps clearly against it = 0")
+    for key, step in found.items():
+        if key.startswith("penalties-32"):
+            for line in step["lines"]:
+                line["cmll"] += 3.0 * (line["penalty"] == "l1")
+    [claim] = [c for c in claims(found) if "over L2 with each doubling of the variables" in c.what]
+    assert claim.verdict == "reproduced"
+
+
+def test_costs_of_runs_without_an_optimum_are_not_compared():
+    found = made_up(1)
+    for k in NETWORKS:
+        for line in found[f"clocks-8-{k}"]["lines"]:
+            line["stop"] = "stalled" if line["whose"] == "paper" and k > 0 else "optimal"
+    paper, ours = (c for c in claims(found) if c.what.startswith("CPU time"))
+    assert (paper.verdict, ours.verdict) == ("not comparable", "reproduced")
+    for line in found["clocks-8-1"]["lines"]:
+        line["stop"] = "optimal"
+    paper = next(c for c in claims(found) if c.what.startswith("CPU time"))
+    assert "geometric mean of 2 networks" in paper.ours
+    assert "2 more networks have no optimum" in paper.ours
+
+
+def test_few_networks_cannot_tell_what_is_not_clear():
+    found = made_up(1)
+    for k in NETWORKS:
+        for line in found[f"induction-{k}"]["lines"]:
+            line["cmll"] = 0.1 * (k - 2) * (line["induction"] == "gain")
+    [claim] = [
+        c for c in claims(found) if "random networks: held-out CMLL at the end, gain less gradient"
+        in c.what
+    ]  # fmt: skip
+    assert (claim.verdict, claim.because) == ("not comparable", "4 networks cannot tell")
+
+
+def test_rows_that_grow_with_the_root_of_n_are_not_logarithmic():
+    slow, _ = corollary_claims(chains(1, {16: 400.0, 32: 565.7, 64: 800.0}))
+    assert slow.verdict == "differs"
+    assert "by 1.41 for a doubling" in slow.because
+    late, beside = corollary_claims(chains(1, {16: 400.0, 32: 410.0, 64: 590.0}))
+    assert (late.verdict, beside.verdict) == ("differs", "differs")
+    assert "from 32 variables" in late.because
+    found = chains(1)
+    found["corollary-l1-likelihood-0"]["lines"] = [
+        line for line in found["corollary-l1-likelihood-0"]["lines"] if line["n"] != 64
+    ]
+    assert set(needs_of(found, "l1-likelihood")) == {16, 32}  # where all chains got there
 
 
 def test_nothing_is_judged_where_nothing_was_run():
@@ -156,7 +242,7 @@ def test_tables_and_pictures_of_all_that_was_found():
         figure.draw(canvas)
         assert all(ax.get_ylabel() for ax in canvas.axes)
         assert canvas.legends
-    assert len(report.figures) == 7
+    assert len(report.figures) == 8
 
 
 def test_slopes_and_differences_are_those_of_textbooks():
@@ -172,6 +258,10 @@ def test_slopes_and_differences_are_those_of_textbooks():
     error = np.sqrt((inverse @ meat @ inverse)[1, 1] * x.size / (x.size - 2))
     assert found.error == pytest.approx(error)
     assert not slope([1, 1, 1], [1, 2, 3]).known
+    first, second = rng.normal(size=20), rng.normal(size=30)
+    two = apart(first, second)
+    assert two.mean == pytest.approx(first.mean() - second.mean())
+    assert two.error == pytest.approx(np.sqrt(first.var(ddof=1) / 20 + second.var(ddof=1) / 30))
     lines = [{"network": 0, "p": "a", "y": [1, 5]}, {"network": 0, "p": "b", "y": [1, 2]}]
     assert paired(lines, "p", "a", "b", ("y", 1)) == {0: 3.0}
 
@@ -182,7 +272,7 @@ CONTEXT = Context("quick", n_jobs=1)
 
 
 def test_steps_have_names_of_their_own_and_settings_that_json_holds():
-    for size in ("full", "quick"):
+    for size in ("full", "quick", "tiny"):
         steps = find_study("l1-markov").steps(size)
         assert len({step.key for step in steps}) == len(steps)
         json.dumps([dict(step.settings) for step in steps])
@@ -190,9 +280,8 @@ def test_steps_have_names_of_their_own_and_settings_that_json_holds():
 
 
 def test_penalties_are_compared_on_a_tiny_network():
-    tiny = plan.PLANS["quick"]
     kind = {"network": 0, "n": 5, "degree": 2.0, "rows": [40], "paper": True}
-    found = plan.penalties(CONTEXT, tiny, **kind)
+    found = plan.penalties(CONTEXT, grid=[1.0, 0.1, 0.01], **kind)
     json.dumps(found)
     names = [line["penalty"] for line in found["lines"]]
     assert names == ["l1", "l2", "none", "none, 2x rows", "paper"]
@@ -210,13 +299,12 @@ def test_cmll_is_what_evaluate_says():
     assert few == compare_penalties(parts, truth)
 
 
-@pytest.mark.parametrize("work", [plan.induction, plan.annealing, plan.rules])
-def test_belief_propagation_is_watched_on_a_tiny_network(work):
-    tiny = plan.PLANS["quick"]
-    found = work(CONTEXT, tiny, network=0, n=6, degree=2.0, rows=100)
+@pytest.mark.parametrize("key", ["induction", "annealing", "rules"])
+def test_belief_propagation_is_watched_on_a_tiny_network(key):
+    step = next(one for one in find_study("l1-markov").steps("tiny") if one.key == f"{key}-0")
+    found = step.work(CONTEXT)
     json.dumps(found)
-    key = work.__name__
-    assert {claim.verdict for claim in claims({f"{key}-0": found})} <= {"not run", "reproduced"}
+    assert {c.verdict for c in claims({f"{key}-0": found})} <= {"not run", "reproduced"}
     assert all(line["rounds"] > 0 and line["cmll"] < 0 for line in found["lines"])
 
 
@@ -229,7 +317,7 @@ def test_the_path_rule_is_exact_on_trees_and_the_product_rule_is_not():
 
 def test_costs_are_of_the_same_problem():
     made = inference.random_rows(CONTEXT, 0, 6, 2.0, 100)
-    lines = inference.costs(CONTEXT, made, 0.01)
+    lines = inference.costs(CONTEXT, made, inference.cost_arms(6, 0.01))
     true = {(line["whose"], line["what"]): line for line in lines}
     for whose in ("paper", "ours"):
         assert true[whose, "structure"]["objective"] <= true[whose, "true"]["objective"] + 1e-3
@@ -257,14 +345,62 @@ def test_families_are_those_who_share_an_allele_everywhere():
 
 def test_steps_without_their_data_are_skipped(tmp_path):
     context = Context("quick", n_jobs=1, folder=tmp_path)
-    tiny = plan.PLANS["quick"]
-    works = (
-        partial(plan.a_digit, digit=1),
-        partial(plan.snps, which="chr22", window=0),
-    )
-    for work in works:
+    for key in ("digit-1", "snps-chr22-0"):
+        step = next(one for one in find_study("l1-markov").steps("quick") if one.key == key)
         with pytest.raises(DataMissingError):
-            work(context, tiny)
+            step.work(context)
+
+
+def test_made_rows_are_of_the_kind_of_the_data_sets():
+    digits = made_digits(3, 50, 7)
+    assert digits.names[:2] == ("r0c0", "r0c1")
+    assert (digits.codes == made_digits(3, 50, 7).codes).all()
+    assert (digits.codes != made_digits(4, 50, 7).codes).any()
+    raw = made_genotypes("chr22", *real.MADE_PANEL, binary=False)
+    carriers = made_genotypes("chr22", *real.MADE_PANEL, binary=True)
+    here = raw.codes < 3
+    assert (np.minimum(raw.codes, 1)[here] == carriers.codes[here]).all()
+    assert 0 < (~here).mean() < 0.03
+    assert len(set(real.families(raw))) > 0.9 * raw.n_rows  # hardly anybody is another's child
+    near = np.corrcoef(carriers.codes[:2].astype(float))[0, 1]
+    assert near > 0.3
+
+
+# ---- The corollary -----------------------------------------------------------------------------
+
+
+def test_rows_between_two_are_found_where_the_excess_is_a_power_of_them():
+    rows = [50, 100, 200, 400]
+    assert crossing(rows, [300.0 / count for count in rows], 2.0) == pytest.approx(150.0)
+    assert crossing(rows, [8.0, 4.0, 2.0, 1.0], 0.5) is None
+
+
+def test_the_excess_is_above_the_true_network_and_falls_with_rows():
+    arm = plan.PLANS["tiny"].arms["l1-likelihood"]
+    found = needed_rows(CONTEXT, network=0, name="l1", arm=arm, n_test=2_000)
+    json.dumps(found)
+    for n in arm.sizes:
+        lines = [line for line in found["lines"] if line["n"] == n]
+        excess = [line["excess"] for line in lines]
+        assert excess == sorted(excess, reverse=True)
+        assert excess[-1] <= arm.excess < excess[-2]
+        for line in lines:
+            assert line["lam"] == pytest.approx(0.6 * np.sqrt(np.log(n) / line["rows"]))
+            assert line["converged"]
+
+
+def test_the_excess_asked_for_is_a_fifth_of_what_the_chain_is_worth():
+    """Both by hand: neighbours agree with probability p, and coins are fair."""
+    p = np.exp(COUPLING) / (np.exp(COUPLING) + np.exp(-COUPLING))
+    entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
+    arms = plan.PLANS["full"].arms
+    likelihood = (CHAIN - 1) * (np.log(2) - entropy)
+    assert arms["l1-likelihood"].excess == pytest.approx(likelihood / 5, rel=0.02)
+    both = p**2 + (1 - p) ** 2  # the neighbours of one in the middle agree with each other
+    q = p**2 / both
+    inner = both * (-q * np.log(q) - (1 - q) * np.log(1 - q)) + (1 - both) * np.log(2)
+    pseudo = CHAIN * np.log(2) - 2 * entropy - (CHAIN - 2) * inner
+    assert arms["l2-pseudo"].excess == pytest.approx(pseudo / 5, rel=0.05)
 
 
 def test_the_papers_own_settings():
