@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from experiments import find_study
+from experiments import PAPERS, find_study
 from experiments.__main__ import main
 
 
-@pytest.mark.parametrize("paper", ["best-choice", "priority", "forced-pruning"])
+@pytest.mark.parametrize("paper", PAPERS)
 def test_a_tiny_study_runs_whole(paper, tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("GRAFTWORK_DATA", raising=False)  # it needs no data set from a folder
     code = main([paper, "--tiny", "--jobs", "1", "--out", str(tmp_path)])
@@ -28,7 +28,7 @@ def test_a_tiny_study_runs_whole(paper, tmp_path, monkeypatch, capsys):
     assert page.count("![") == len(list(place.glob("*.png"))) > 0
 
 
-@pytest.mark.parametrize("paper", ["best-choice", "priority", "forced-pruning"])
+@pytest.mark.parametrize("paper", PAPERS)
 def test_a_tiny_study_has_every_kind_of_step_that_the_full_one_has(paper):
     """Functions that do the work, not names: sizes may leave out lambdas or data sets."""
     works = {
