@@ -129,8 +129,8 @@ def read_rows(source: Source, seed: int, folder: Any, n_jobs: int | None) -> Row
     assert drawn.test is not None  # test rows were asked for
     if source.made:
         named = (tuple(states),) * source.variables
-        both = (Table(part.names, named, part.codes) for part in (drawn.data, drawn.test))
-        return Rows(*both, None, {})
+        train, test = (Table(part.names, named, part.codes) for part in (drawn.data, drawn.test))
+        return Rows(train, test, None, {})
     mixing = {"rhat": drawn.mixing.rhat, "limit": drawn.mixing.limit, "ess": drawn.mixing.ess}
     return Rows(drawn.data, drawn.test, model, mixing)
 

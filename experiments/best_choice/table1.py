@@ -70,8 +70,8 @@ def _own(found: Mapping[str, Found]) -> list[Group]:
 
 def _costs(group: Group) -> Values:
     """Return what a group's runs counted and scored."""
-    pairs, values = group.n * (group.n - 1) // 2, {"group": group}
-    values["pairs"] = pairs
+    pairs = group.n * (group.n - 1) // 2
+    values: Values = {"group": group, "pairs": pairs}
     if "exhaustive" in group.runs:
         whole = group.runs["exhaustive"]
         scored = whole["end"]["blocks_scored"] / max(whole["end"]["rounds"], 1)
@@ -85,7 +85,7 @@ def _costs(group: Group) -> Values:
     alphas = group.by_alpha()
     if not alphas:
         return values
-    shares = {one["method"]: float(_shares(one).max()) for one in alphas}
+    shares = {one["method"]: _largest_share(one) for one in alphas}
     worst = max(shares, key=shares.__getitem__)
     tests, ends = _tests(alphas[0]), [one["end"] for one in alphas]
     return values | {
@@ -111,16 +111,16 @@ def _filling(one: Found) -> int:
     return int(one["first"]["blocks_scored"])
 
 
-def _shares(one: Found) -> np.ndarray:
-    """Return the tables counted after each round, over the paper's bound."""
+def _largest_share(one: Found) -> float:
+    """Return the tables counted after each round, over the paper's bound: the largest share."""
     edges, tables = (np.array(one["path"][name]) for name in ("edges", "tables_counted"))
-    return tables / (_filling(one) + edges * _tests(one))
+    return float((tables / (_filling(one) + edges * _tests(one))).max())
 
 
 def _per_round(one: Found, counter: str) -> float:
     """Return what a round added to a counter on average, after the one that fills the reservoir."""
     end = one["end"]
-    return float(end[counter] - one["first"][counter]) / max(end["rounds"] - 1, 1)
+    return float((end[counter] - one["first"][counter]) / max(end["rounds"] - 1, 1))
 
 
 def _told(values: Sequence[float], form: str) -> str:

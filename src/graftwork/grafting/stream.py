@@ -97,7 +97,7 @@ class Waiting:
     """Frozen pairs, kept as arrays: keys, offsets, and the steps that were theirs on arrival."""
 
     def __init__(self) -> None:
-        self._batches: list[tuple[Ints, Floats, Ints]] = []
+        self._batches: list[tuple[Ints, Floats, NDArray[np.int32]]] = []
         self.size = 0
 
     def add(self, keys: Ints, offsets: Floats, steps: Ints) -> None:
@@ -111,7 +111,7 @@ class Waiting:
         self._batches += other._batches
         self.size += other.size
 
-    def leave(self) -> tuple[Ints, Floats, Ints]:
+    def leave(self) -> tuple[Ints, Floats, NDArray[np.int32]]:
         """Remove and return all pairs: keys, offsets, steps."""
         columns = zip(*self._batches, strict=True)
         keys, offsets, steps = (np.concatenate(column) for column in columns)
@@ -281,7 +281,7 @@ class PairStream:
             keys = self._space.keys(np.stack([np.full_like(others, hub), others], axis=1))
             keys = keys[keys >= 0]  # -1: may not be an edge
             fresh = keys[~self._drawn(keys)]
-            self._queue.add(fresh, UNSEEN - self._steps(fresh))
+            self._queue.add(fresh, -self._steps(fresh).astype(np.float64))
             self._listed = np.union1d(self._listed, keys)
         self._hubs.append(hub)
         self._hub_orders[hub] = RandomOrder(len(self._space.variables) - 1, self._rng)
@@ -320,7 +320,7 @@ class PairStream:
     def _unstored(self) -> float:
         """Return the priority of the pair that comes next of those that are not stored."""
         if self._hub_orders:
-            return UNSEEN - float(self.hub_counts[next(iter(self._hub_orders))])
+            return -float(self.hub_counts[next(iter(self._hub_orders))])
         return np.inf if self._unseen.exhausted else UNSEEN
 
     def _next_at_hub(self, count: int) -> Ints:
