@@ -398,7 +398,9 @@ def tying_lines(found: Mapping[str, Found]) -> Iterator[dict[str, Any]]:
     """Yield what tied weights do to each data set."""
     for name in NAMES:
         step = found.get(f"{name}-tying")
-        for way in WAYS if step else ():
+        if step is None:
+            continue
+        for way in WAYS:
             free, tied = step["free"], step[way]
             yield {
                 "data": name,
