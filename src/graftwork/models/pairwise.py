@@ -39,6 +39,7 @@ from graftwork.models.inputs import (
     flatten,
     number,
 )
+from graftwork.models.observed import Observed
 from graftwork.models.row_marginals import marginals_of_rows
 from graftwork.models.scoring_parts import score_parts
 from graftwork.notebooks import repr_html
@@ -82,7 +83,7 @@ class PairwiseMRF:
     {'rain': 'no', 'grass': 'dry'}
     """
 
-    __slots__ = ("_gaps", "_index", "_potentials", "_scores", "_states")
+    __slots__ = ("_gaps", "_index", "_observed", "_potentials", "_scores", "_states")
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class PairwiseMRF:
     ) -> None:
         self._states = check_states(states)
         layout, weights = flatten(self._states, unary, pairwise)
-        self._finish(Potentials(layout, weights), Gaps(), None)
+        self._finish(Potentials(layout, weights), Gaps(), None, None)
 
     @classmethod
     def from_flat(
@@ -102,11 +103,12 @@ class PairwiseMRF:
         potentials: Potentials,
         gaps: Gaps | None = None,
         scores: Mapping[Any, Sequence[float]] | None = None,
+        observed: Observed | None = None,
     ) -> PairwiseMRF:
         """Return the network of these names and states with potentials that are flat already.
 
         ``gaps`` says what missing cells were when it was learned, ``scores`` which variables are
-        ordered.
+        ordered, ``observed`` what the rows were like.
 
         Examples
         --------
@@ -123,16 +125,21 @@ class PairwiseMRF:
         if cards != potentials.layout.cards.tolist():
             raise DataError("the state counts of the potentials differ from the states given.")
         weights = check_table(potentials.weights, (potentials.layout.size,), "the flat potentials")
-        model._finish(Potentials(potentials.layout, weights), gaps or Gaps(), scores)
+        model._finish(Potentials(potentials.layout, weights), gaps or Gaps(), scores, observed)
         return model
 
     def _finish(
-        self, potentials: Potentials, gaps: Gaps, scores: Mapping[Any, Sequence[float]] | None
+        self,
+        potentials: Potentials,
+        gaps: Gaps,
+        scores: Mapping[Any, Sequence[float]] | None,
+        observed: Observed | None,
     ) -> None:
         potentials.weights.flags.writeable = False
         self._scores = {name: tuple(map(float, own)) for name, own in (scores or {}).items()}
         self._potentials = potentials
         self._gaps = gaps
+        self._observed = observed
         self._index = number(self._states)
 
     _repr_html_ = repr_html
@@ -157,8 +164,15 @@ class PairwiseMRF:
     def __reduce__(self) -> tuple[Any, ...]:
         states = list(self._states.values())
         return PairwiseMRF.from_flat, (
-            self.names, states, self._potentials, self._gaps, self._scores
+            self.names, states, self._potentials, self._gaps, self._scores, self._observed
         )  # fmt: skip
+
+    def with_weights(self, potentials: Potentials, observed: Observed | None) -> PairwiseMRF:
+        """Return the same network with other weights, and what is known of its rows."""
+        states = list(self._states.values())
+        return PairwiseMRF.from_flat(
+            self.names, states, potentials, self._gaps, self._scores, observed
+        )
 
     @property
     def names(self) -> tuple[Any, ...]:
@@ -211,6 +225,34 @@ class PairwiseMRF:
         NaN for states that no row had.
         """
         return dict(self._scores)
+
+    @property
+    def observed(self) -> Observed | None:
+        """Counts of the rows it was learned from, and how far it is from them; None if unknown."""
+        return self._observed
+
+    def frequencies(self, evidence: Evidence = None) -> dict[Any, Floats]:
+        """Return how often states occur in the rows that the network was learned from.
+
+        Without evidence, or in the rows with the one state that is given: what to hold `marginals`
+        against. Variables of which it is not known are left out: all with more evidence, where the
+        table of two variables was too large to keep, and in networks that were not learned.
+
+        Examples
+        --------
+        >>> import graftwork as gw
+        >>> rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 50
+        >>> model = gw.MarkovNetwork().fit(rows).model_
+        >>> model.frequencies({"x0": "rain"})["x1"]
+        array([0.5, 0.5])
+        """
+        codes: Ints = check_evidence(evidence, self._states, self._index)
+        if self._observed is None:
+            return {}
+        found = self._observed.frequencies(self._potentials.layout, codes)
+        return {
+            name: shares for name, shares in zip(self.names, found, strict=True) if shares is not None
+        }
 
     def unary(self, name: Hashable) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
