@@ -36,6 +36,8 @@ RIDGE = 0.01
 INNER, LONGEST = 30, 2.0
 #: The share of a step that is not worth taking.
 SHORTEST = 1e-3
+#: Probabilities count as at least this, and at most 1 less this, in log odds.
+LEAST = 1e-9
 #: The share of the loss that rounding errors may be.
 NOISE = 1e-10
 #: Covariances are looked at again where a margin has changed by more than this, in logs.
@@ -225,7 +227,7 @@ class Covariances:
 
     def step(self, margins: Floats, wanted: Floats) -> Floats:
         """Return Newton's step from these margins to those wanted."""
-        margins = np.clip(margins, 0.1 / self._count, 1.0 - 0.1 / self._count)
+        margins, wanted = (np.clip(each, LEAST, 1.0 - LEAST) for each in (margins, wanted))
         # A state by itself would need the difference of the log odds: this is its slope.
         apart = logit(wanted) - logit(margins)
         near = np.abs(apart) < 1e-6
