@@ -318,8 +318,7 @@ def show(
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
-    from graftwork.report.edges import saved_edges, saved_explained, saved_tests
-    from graftwork.report.layout import with_explained
+    from graftwork.report.edges import saved_edges, saved_tests
     from graftwork.text import section
 
     model = _model_file(model)
@@ -334,14 +333,12 @@ def show(
         tell(chain_text(network, info, top))
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
-    explained = saved_explained(network, info)
     strongest = describe_network(
         network,
         meanings=meanings_in(model),
         top=top,
         unseen=unseen,
         tests=tests,
-        explained=explained,
     )
     parts = [
         render.model_text(network, info),
@@ -360,7 +357,7 @@ def show(
         write_edges(edges, saved_edges(network, info, unseen))
     if plot is not None:
         groups_shown = communities if given is None else given
-        plot_network(with_explained(network, explained), plot, communities=groups_shown)
+        plot_network(network, plot, communities=groups_shown)
 
 
 def meanings_in(model: Path) -> dict[str, dict[str, str]] | None:

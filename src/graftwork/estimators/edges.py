@@ -21,48 +21,20 @@ NEAR_COLUMNS = ("first", "second", *TESTS)
 
 
 def edge_records(
-    model: PairwiseMRF,
-    names: Sequence[Any],
-    evidence: Evidence | None,
-    explained: Sequence[float] = (),
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
 ) -> list[Record]:
-    """Return a record for each edge: the surest first, equally sure ones by size (`sized_by`).
+    """Return a record for each edge: the surest first, of equally sure ones the strongest.
 
-    Without tests the p-values are NaN, and the largest edge comes first.
-
-    Parameters
-    ----------
-    explained : sequence of float
-        What each edge of the model explains of its variables; empty if that is not known.
+    Without tests the p-values are NaN, and the strongest edge comes first.
     """
     found = {} if evidence is None else _by_name(names, evidence)
-    shares = np.array(explained) if explained else np.full(model.n_edges, np.nan)
-    columns, records = sizes_of(model, shares), []
+    columns, records = sizes_of(model), []
     for place, (first, second) in enumerate(model.edges):
         test = found.get((first, second), found.get((second, first), _UNTESTED))
         sizes = {name: column[place] for name, column in columns.items()}
         records.append({"first": first, "second": second} | sizes | test)
-    size = sized_by(model, explained)
-    records.sort(key=lambda r: (r["log_p"], -r[size]))
+    records.sort(key=lambda r: (r["log_p"], -r["strength"]))
     return [{name: record[name] for name in COLUMNS} for record in records]
-
-
-def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:
-    """Return what orders edges and makes lines wide: "strength", or "explained".
-
-    Strengths grow with the number of states. So where edges have tables of different sizes, what
-    they explain of their variables takes their place, if it is known.
-
-    Examples
-    --------
-    >>> tables = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0, 0], [0, 1, 1]]}
-    >>> mixed = PairwiseMRF({"a": [0, 1], "b": [0, 1], "c": [0, 1, 2]}, None, tables)
-    >>> sized_by(mixed, [0.1, 0.2]), sized_by(mixed, [])
-    ('explained', 'strength')
-    """
-    layout = model.potentials.layout
-    sizes = np.diff(layout.edge_offsets)
-    return "explained" if len(set(sizes.tolist())) > 1 and len(explained) else "strength"
 
 
 def tests_in_order(

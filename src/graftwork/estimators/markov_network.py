@@ -26,7 +26,6 @@ from graftwork.estimators.edges import (
     curved_pairs,
     edge_records,
     near_records,
-    sized_by,
     tests_in_order,
 )
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
@@ -415,18 +414,12 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with states and all numbers of ``edges_`` that are known.
-
-        Its attribute ``size`` says which of them pictures show: "strength", or "explained" where
-        tables have different sizes.
-        """
+        """The network's graph, with states and all numbers of ``edges_`` that are known."""
         check_is_fitted(self)
-        graph = graph_of(self.model_, self._edge_records())
-        graph.graph["size"] = sized_by(self.model_, self.fit_.explained)
-        return graph
+        return graph_of(self.model_, self._edge_records())
 
     def _edge_records(self) -> list[dict[str, Any]]:
-        return edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained)
+        return edge_records(self.model_, self.names_, self.evidence_)
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
@@ -785,7 +778,6 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
-            "explained": list(self.fit_.explained),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
