@@ -7,6 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.metrics import adjusted_rand_score
 
 import graftwork as gw
@@ -16,6 +17,7 @@ from graftwork.estimators.centrality import (
     communities_of,
     quick_paths,
 )
+from graftwork.models.gaps import Gaps
 from graftwork.models.graphs import MEASURES, bridge_centralities, centralities
 
 ALIKE, UNLIKE = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -195,6 +197,57 @@ def test_strengths_count_those_of_impossible_states_too():
     assert communities_of(network(pairs, names="abcd")) == {"a": 1, "b": 1, "c": 2, "d": 2}
     never = np.array([[0.0, -np.inf], [0.0, 0.0]])
     assert communities_of(network({("a", "b"): never}, names="abc")) == {"a": 1, "b": 1, "c": None}
+
+
+def five_scales(seed, rows=1000):
+    """Return five scales of five items: straight edges inside, weak ones between, many of them bent.
+
+    What makes them bent is what whole tables have in so many rows: noise, large in rare cells.
+    """
+    rng = np.random.default_rng(seed)
+    names, scores = [f"item{i}" for i in range(25)], np.arange(6.0)
+    shares = [binom.pmf(range(6), 5, p) for p in rng.uniform(0.3, 0.75, 25)]
+    pairs = {}
+    for i, j in itertools.combinations(range(25), 2):
+        same = i // 5 == j // 5
+        if rng.random() < (0.8 if same else 0.25):
+            table = rng.choice([-1, 1]) * (0.25 if same else 0.08) * np.outer(scores, scores)
+            if rng.random() < (0.2 if same else 0.8):
+                expected = rows * np.outer(shares[i], shares[j])
+                table += np.clip(rng.normal(size=(6, 6)) / np.sqrt(expected), -2, 2)
+            pairs[names[i], names[j]] = table
+    plain = gw.PairwiseMRF({name: range(6) for name in names}, None, pairs)
+    return gw.PairwiseMRF.from_flat(
+        names, [range(6)] * 25, plain.potentials, Gaps(frequencies=tuple(shares)),
+        dict.fromkeys(names, range(6)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4, 7])
+def test_bent_tables_do_not_hide_the_scales(seed):
+    found = communities_of(five_scales(seed))
+    scales = [i // 5 for i in range(25)]
+    assert adjusted_rand_score(scales, [found[f"item{i}"] for i in range(25)]) >= 0.9
+
+
+def test_signs_of_edges_are_those_of_their_straight_part():
+    model = five_scales(0)
+    bent = model.linear_shares < 0.999
+    assert bent.sum() > 20
+    # A pair's own frequencies and odds, by the same law from which they were drawn: recompute it.
+    for e, (a, b) in enumerate(model.edges):
+        p, q = (model.gaps.frequencies[model.names.index(name)] for name in (a, b))
+        joint = np.exp(model.table(a, b))
+        for _ in range(200):
+            joint *= (p / joint.sum(axis=1))[:, None]
+            joint *= q / joint.sum(axis=0)
+        x = np.arange(6)
+        covariance = x @ joint @ x - (x @ p) * (x @ q)
+        spread = np.sqrt((x**2 @ p - (x @ p) ** 2) * (x**2 @ q - (x @ q) ** 2))
+        assert model.correlations[e] == pytest.approx(covariance / spread, abs=1e-7)
+    assert np.mean(np.sign(model.weights) == np.sign(model.correlations)) >= 0.99
+    influence = [record["expected_influence"] for record in centrality_records(model)]
+    assert np.isfinite(influence).all()
 
 
 def test_communities_refuse_what_means_nothing():

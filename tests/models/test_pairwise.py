@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from scipy.stats import spearmanr
 
 from graftwork.data import Table
 from graftwork.errors import (
@@ -534,3 +535,43 @@ def test_the_weight_is_the_line_closest_to_the_table_where_the_rows_are():
     for frequencies in ((), (p, q)):
         assert ordered_pair(straight, frequencies).weight("a", "b") == pytest.approx(0.3)
         assert ordered_pair(straight, frequencies).linear_share("a", "b") == pytest.approx(1.0)
+
+
+def cut_normal(r, rows, columns, rng):
+    """Return the joint of two normal variables of correlation r, cut into states."""
+    u, v = (np.linspace(-4, 4, 401) for _ in range(2))
+    density = np.exp(-(u[:, None] ** 2 + v**2 - 2 * r * u[:, None] * v) / (2 * (1 - r**2)))
+    density /= density.sum()
+    at = [
+        np.searchsorted(np.sort(rng.dirichlet(np.full(k, 5.0)).cumsum()[:-1]),
+                        density.sum(axis=axis).cumsum())
+        for k, axis in ((rows, 1), (columns, 0))
+    ]  # fmt: skip
+    joint = np.zeros((rows, columns))
+    np.add.at(joint, (at[0][:, None], at[1]), density)
+    return joint
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_strengths_order_edges_of_mixed_numbers_of_states(ordered):
+    """Against the correlation of the normal variables that the states are cut from."""
+    rng = np.random.default_rng(5)
+    truth = np.linspace(0.1, 0.85, 24)
+    cards = rng.choice([2, 3, 5, 7], (24, 2))
+    states, pairs, shares, norms = {}, {}, [], []
+    for e, (r, (rows, columns)) in enumerate(zip(truth, cards.tolist(), strict=True)):
+        joint = cut_normal(r, rows, columns, rng)
+        states |= {("a", e): range(rows), ("b", e): range(columns)}
+        pairs[("a", e), ("b", e)] = np.log(joint)
+        shares += [joint.sum(axis=1), joint.sum(axis=0)]
+        centred = np.log(joint) - np.log(joint).mean(axis=0)
+        norms.append(np.linalg.norm(centred - centred.mean(axis=1, keepdims=True)))
+    plain = PairwiseMRF(states, None, pairs)
+    model = PairwiseMRF.from_flat(
+        plain.names, [*states.values()], plain.potentials, Gaps(frequencies=tuple(shares)),
+        {name: own for name, own in states.items() if ordered or len(own) == 2},
+    )  # fmt: skip
+    right, before = (spearmanr(sizes, truth).statistic for sizes in (model.strengths, norms))
+    assert right > 0.9 > before  # norms grow with the number of states
+    fine = (cards >= 5).all(axis=1)
+    assert model.strengths[fine] == pytest.approx(truth[fine], abs=0.1)
