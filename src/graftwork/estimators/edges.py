@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graftwork.models import PairwiseMRF
-from graftwork.models.graphs import EDGE_NUMBERS, TESTS, sizes_of
+from graftwork.models.graphs import EDGE_NUMBERS, KEPT, TESTS, sizes_of, weight_interval
 from graftwork.records import Record
 from graftwork.records import Records as Records
 from graftwork.records import as_frame as as_frame
@@ -35,13 +35,14 @@ def edge_records(
     explained : sequence of float
         What each edge of the model explains of its variables; empty if that is not known.
     """
-    found = {} if evidence is None else _by_name(names, evidence)
+    found = {} if evidence is None else _by_name(model, names, evidence)
     shares = np.array(explained) if explained else np.full(model.n_edges, np.nan)
     columns, records = sizes_of(model, shares), []
     for place, (first, second) in enumerate(model.edges):
         test = found.get((first, second), found.get((second, first), _UNTESTED))
         sizes = {name: column[place] for name, column in columns.items()}
-        records.append({"first": first, "second": second} | sizes | test)
+        interval = weight_interval(sizes["weight"], test["weight_se"])
+        records.append({"first": first, "second": second} | sizes | test | interval)
     size = sized_by(model, explained)
     records.sort(key=lambda r: (r["log_p"], -r[size]))
     return [{name: record[name] for name in COLUMNS} for record in records]
@@ -70,16 +71,16 @@ def tests_in_order(
 ) -> list[list[float | None]] | None:
     """Return the tests of the edges, as model files keep them; None without tests.
 
-    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom; None
-    in place of a number that is not finite.
+    In the order of the model's edges, of each p-value, q-value, statistic, degrees of freedom and
+    standard error of the weight; None in place of a number that is not finite.
     """
     if evidence is None:
         return None
-    found = _by_name(names, evidence)
+    found = _by_name(model, names, evidence)
     tests = [found.get((a, b), found.get((b, a), _UNTESTED)) for a, b in model.edges]
     if _UNTESTED in tests:
         return None
-    numbers = [[test[name] for name in TESTS] for test in tests]
+    numbers = [[test[name] for name in KEPT] for test in tests]
     return [[x if math.isfinite(x) else None for x in test] for test in numbers]
 
 
@@ -119,19 +120,29 @@ _UNTESTED = {
     "q_value": float("nan"),
     "statistic": float("nan"),
     "df": float("nan"),
+    "weight_se": float("nan"),
     "log_p": 0.0,
 }
 
 
-def _by_name(names: Sequence[Any], evidence: Evidence) -> dict[tuple[Any, Any], Record]:
+def _by_name(
+    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence
+) -> dict[tuple[Any, Any], Record]:
     edges, q = evidence.edges, np.exp(evidence.edge_log_q)
     statistics = equivalent(edges)
+    nothing = np.full(len(edges.pairs), np.nan)
+    errors = nothing if evidence.errors is None else evidence.errors
+    norms = {
+        frozenset(edge): norm
+        for edge, norm in zip(model.edges, model.score_norms.tolist(), strict=True)
+    }
     return {
         (names[i], names[j]): {
             "p_value": float(np.exp(edges.log_p[k])),
             "q_value": float(q[k]),
             "statistic": float(statistics[k]),
             "df": float(edges.degrees[k]),
+            "weight_se": float(errors[k]) / norms.get(frozenset((names[i], names[j])), np.nan),
             "log_p": float(edges.log_p[k]),
         }
         for k, (i, j) in enumerate(edges.pairs.tolist())

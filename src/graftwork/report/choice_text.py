@@ -255,8 +255,8 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
         "is a share of the entropies of its two variables, whatever the number of states. The "
         "weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of one variable rise with "
-        "one step of the other. Its p-value is the probability of evidence at least "
-        "this strong if there were no such edge, given all other edges. "
+        "one step of the other; in brackets is its 95 % interval. Its p-value is the probability "
+        "of evidence at least this strong if there were no such edge, given all other edges. "
     )
     if not kept:
         return text + f"No pair is convincing at a false discovery rate of {fdr:g}."

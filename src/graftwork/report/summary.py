@@ -236,6 +236,8 @@ def describe_edge(
     head = f"{record.first} - {record.second}  {share}strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
+        if not np.isnan(record.weight_low):
+            head += f" ({record.weight_low:.2f} to {record.weight_high:.2f})"
     if is_curved(record.linear_share):
         head += ", not linear"
     if not np.isnan(record.p_value):
