@@ -34,7 +34,8 @@ def log_conditionals(parameters, rows, edges):
         field = np.zeros(len(rows))
         for theta, pair in zip(thetas, edges, strict=True):
             if i in pair:
-                field += theta * rows[:, pair[0] if pair[1] == i else pair[1]]
+                other = pair[0] if pair[1] == i else pair[1]
+                field += theta * (rows[:, other] - (CARDS[other] - 1) / 2)  # tables are centred
         logits = np.concatenate([[0.0], unaries[i]]) + field[:, None] * np.arange(card)
         total += logits[np.arange(len(rows)), rows[:, i]] - np.log(np.exp(logits).sum(axis=1))
     return total
