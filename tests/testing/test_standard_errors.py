@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 import graftwork as gw
 from graftwork.report.edges import edges_of
+from graftwork.testing.selected import interval_of_shown, least_shown, shrunk
 
 CARDS = (2, 3, 5, 2)
 THETA = {(0, 1): 0.9, (1, 2): -0.4, (0, 2): 0.3, (2, 3): 0.35}
@@ -96,10 +97,9 @@ def test_errors_are_those_of_a_sandwich_by_finite_differences():
         assert record.weight == pytest.approx(theta, abs=0.15 * error)
         assert record.weight_se == pytest.approx(near, rel=0.01)
         assert record.weight_se == pytest.approx(error, rel=0.03)
-        assert record.weight_low == pytest.approx(record.weight - 1.96 * record.weight_se, abs=1e-5)
-        assert record.weight_high == pytest.approx(
-            record.weight + 1.96 * record.weight_se, abs=1e-5
-        )
+        reach = 1.959964 * record.weight_se  # far from its limit, nothing is added for selection
+        assert record.weight_low == pytest.approx(record.weight - reach, abs=1e-5)
+        assert record.weight_high == pytest.approx(record.weight + reach, abs=1e-5)
 
 
 def test_of_one_number_the_interval_says_what_the_test_says():
@@ -109,7 +109,54 @@ def test_of_one_number_the_interval_says_what_the_test_says():
     # Statistics are smaller where rare cells decide.
     agree = np.isclose(squares, [each.statistic for each in records], rtol=0.01)
     assert agree.mean() > 0.8
-    assert all(each.weight_low > 0 for each in records)
+    assert all(each.weight_low >= 0 for each in records)
+    surest, least = records[0], max(records, key=lambda each: each.p_value)
+    assert surest.weight_low > 0 == least.weight_low
+
+
+def shares_of(weight, error, limit, truth, n=400_000):
+    """How often an estimate that is shown is at least this large, by drawing estimates."""
+    drawn = truth + error * np.random.default_rng(0).normal(size=n)
+    return np.mean(drawn[np.abs(drawn) > limit] >= weight)
+
+
+def test_lower_ends_are_where_the_share_of_larger_shown_estimates_is_small():
+    weights, error = np.array([1.2, 2.0, 3.0]), 0.4
+    limits = np.full(3, 0.9)
+    low, high = interval_of_shown(weights, np.full(3, error), limits)
+    assert np.allclose(high, weights + 1.959964 * error)
+    assert low[0] == 0 < low[1] < weights[1] - 1.959964 * error + 1e-9
+    assert low[2] == pytest.approx(weights[2] - 1.959964 * error, abs=1e-3)
+    assert shares_of(weights[0], error, 0.9, 0.0) > 0.025
+    middle = shrunk(weights, np.full(3, error), limits)
+    for k in (0, 1):
+        assert shares_of(weights[k], error, 0.9, middle[k]) == pytest.approx(0.5, abs=0.01)
+    assert shares_of(weights[1], error, 0.9, low[1]) == pytest.approx(0.025, abs=0.003)
+    assert np.allclose(interval_of_shown(-weights, np.full(3, error), limits), [-high, -low])
+
+
+def test_intervals_cover_what_is_shown_of_many_weak_effects():
+    rng = np.random.default_rng(1)
+    truth = rng.normal(0, 1.2, 20_000)
+    drawn = truth + rng.normal(size=len(truth))
+    shown = np.abs(drawn) > 2.5
+    errors, limits = np.ones(len(truth)), np.full(len(truth), 2.5)
+    low, high = interval_of_shown(drawn, errors, limits)
+    covered = ((low <= truth) & (truth <= high))[shown].mean()
+    naive = (np.abs(drawn - truth) <= 1.96)[shown].mean()
+    assert naive < 0.85 < 0.95 <= covered
+    sizes = np.abs(drawn[shown]).sum()
+    likely = shrunk(np.abs(drawn[shown]), errors[shown], limits[shown]).sum()
+    real = (truth * np.sign(drawn))[shown].sum()
+    assert sizes / likely == pytest.approx(sizes / real, rel=0.2)
+
+
+def test_what_a_weight_needed_leaves_the_rest_of_its_table_aside():
+    weights, errors = np.array([2.0, 2.0, 2.0]), np.full(3, 0.4)  # squares of 25
+    limits = least_shown(
+        weights, errors, np.array([25.0, 40.0, 10.0]), np.array([16.0, 31.0, 16.0])
+    )
+    assert limits.tolist() == pytest.approx([1.6, 1.6, 0.0])
 
 
 def test_pairs_without_a_sign_have_no_interval(tmp_path):

@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 EdgeRecord = dict[str, Any]
 #: What is known of an edge's test, and all its numbers, in this order.
 TESTS = ("p_value", "q_value", "statistic", "df")
-EDGE_NUMBERS = (
-    "strength", "weight", "explained", "linear_share", *TESTS, "weight_se", "weight_low",
-    "weight_high",
-)  # fmt: skip
-#: What files keep of an edge's test: the others follow from it and the weight.
-KEPT = (*TESTS, "weight_se")
-#: The interval of a weight reaches so many standard errors to both sides: 95 %.
-REACH = 1.959964
+#: Standard error and 95 % interval of its weight; files keep them with the test.
+INTERVAL = ("weight_se", "weight_low", "weight_high")
+KEPT = (*TESTS, *INTERVAL)
+EDGE_NUMBERS = ("strength", "weight", "explained", "linear_share", *KEPT)
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "expected_influence", "degree", "closeness", "betweenness")
@@ -82,21 +78,9 @@ def edge_numbers(
             "second": b,
             **{name: column[place] for name, column in columns.items()},
             **dict(zip(KEPT, tests[place], strict=True)),
-            **weight_interval(columns["weight"][place], tests[place][-1]),
         }
         for place, (a, b) in enumerate(model.edges)
     )
-
-
-def weight_interval(weight: float, error: float) -> dict[str, float]:
-    """Return the 95 % interval of a weight with this standard error; NaN where either is.
-
-    Examples
-    --------
-    >>> weight_interval(1.0, 0.5)
-    {'weight_low': 0.02..., 'weight_high': 1.97...}
-    """
-    return {"weight_low": weight - REACH * error, "weight_high": weight + REACH * error}
 
 
 def sizes_of(model: PairwiseMRF, explained: Floats) -> dict[str, list[float]]:

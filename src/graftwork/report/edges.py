@@ -18,7 +18,7 @@ from graftwork.estimators.edges import edge_records, sized_by
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
-from graftwork.models.graphs import KEPT, TESTS, edge_shares, saved_numbers, weight_interval
+from graftwork.models.graphs import KEPT, edge_shares, saved_numbers
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
@@ -32,7 +32,6 @@ Edges = frozenset[tuple[int, int]]
 #: Entries this close to the largest, relative to it, count as equally large.
 _TIE = 1e-9
 
-INTERVAL = ("weight_se", "weight_low", "weight_high")
 COLUMNS = (
     "first",
     "second",
@@ -40,8 +39,7 @@ COLUMNS = (
     "weight",
     "explained",
     "linear_share",
-    *TESTS,
-    *INTERVAL,
+    *KEPT,
     "together_first",
     "together_second",
     "together_weight",
@@ -52,13 +50,15 @@ COLUMNS = (
 
 
 class EdgeTest(NamedTuple):
-    """The test of an edge; files of earlier versions have no statistics."""
+    """The test of an edge, and the interval of its weight; files of earlier versions have less."""
 
     p_value: float
     q_value: float
     statistic: float = float("nan")
     df: float = float("nan")
     weight_se: float = float("nan")
+    weight_low: float = float("nan")
+    weight_high: float = float("nan")
 
 
 Tested = Mapping[tuple[Any, Any], EdgeTest]
@@ -163,7 +163,8 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     --------
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
     >>> saved_tests(model, {"edge_tests": [[0.001, 0.002, 10.8, 1.0]]})
-    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0, weight_se=nan)}
+    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0, weight_se=nan,
+    weight_low=nan, weight_high=nan)}
     """
     found = saved_numbers(info.get("edge_tests"), model.n_edges, len(KEPT))
     tests = zip(model.edges, found.tolist(), strict=True)
@@ -240,7 +241,6 @@ def edge_table(
             explained=float(shares[k]),
             linear_share=linear_share,
             **test._asdict(),
-            **weight_interval(weight, test.weight_se),
         )
         listed.append(record)
     return listed
@@ -313,7 +313,7 @@ def write_edges(
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    shown = ("weight", "explained", "linear_share", *TESTS, *INTERVAL)
+    shown = ("weight", "explained", "linear_share", *KEPT)
     numbers = [getattr(record, name) for name in shown]
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
