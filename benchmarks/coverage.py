@@ -6,8 +6,8 @@ Networks: "sparse" (18 binary variables, 2.5 edges each on average), "dense" (18
 half of the pairs weakly dependent), "ordered" and "ordered-dense" (10 five-point items, a tree with
 some more edges, and half of the pairs). The truth of a false edge is 0. Printed are, for 300 and
 1,000 rows: edges found on average; how much too large their weights are together, and how much the
-fits say they are (median); coverage of weight -/+ 1.96 standard errors, of the intervals of `edges_`, and of
-those of bootstraps of some of the samples; the share of intervals that reach 0.
+fits say they are (median); coverage of weight -/+ 1.96 standard errors, of the intervals of
+`edges_`, and of those of bootstraps of some of the samples; the share of intervals that reach 0.
 """
 
 from __future__ import annotations

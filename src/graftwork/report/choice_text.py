@@ -290,8 +290,9 @@ def _excess_text(excess: float) -> str:
     much = f"about {excess:.0%} too large" if excess < 1.0 else "twice as large as the true ones"
     return (
         "Only edges that look strong enough are kept, and chance makes some of them look so: "
-        f"together their weights are {much}, those with the largest p-values most. Their intervals allow for it; one that reaches 0 means that the edge just passed "
-        "its test, and that these rows do not tell how large its weight is."
+        f"together their weights are {much}, those with the largest p-values most. Their intervals "
+        "allow for it; one that reaches 0 means that the edge just passed its test, and that these "
+        "rows do not tell how large its weight is."
     )
 
 
