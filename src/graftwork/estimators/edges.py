@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ def edge_records(
     names: Sequence[Any],
     evidence: Evidence | None,
     explained: Sequence[float] = (),
+    frequency: Callable[[Any, Any], float] | None = None,
 ) -> list[Record]:
     """Return a record for each edge: the surest first, equally sure ones by size (`sized_by`).
 
@@ -37,6 +38,8 @@ def edge_records(
     ----------
     explained : sequence of float
         What each edge of the model explains of its variables; empty if that is not known.
+    frequency : function, optional
+        The share of resamples that have the edge between two variables: a column more.
     """
     found = {} if evidence is None else _by_name(model, names, evidence)
     shares = np.array(explained) if explained else np.full(model.n_edges, np.nan)
@@ -49,7 +52,10 @@ def edge_records(
         records.append({"first": first, "second": second} | sizes | test)
     size = sized_by(model, explained)
     records.sort(key=lambda r: (r["log_p"], -r[size]))
-    return [{name: record[name] for name in COLUMNS} for record in records]
+    told = [{name: record[name] for name in COLUMNS} for record in records]
+    if frequency is None:
+        return told
+    return [each | {"frequency": frequency(each["first"], each["second"])} for each in told]
 
 
 def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:

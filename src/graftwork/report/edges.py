@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -97,6 +97,8 @@ class EdgeRecord:
         How much of it lies along the scores of ordered variables; NaN without any.
     weight_se, weight_low, weight_high : float
         Standard error and 95 % interval of the weight; NaN where it has none, or was not tested.
+    frequency : float
+        The share of resamples that have it; NaN without a bootstrap.
     """
 
     first: Any
@@ -114,6 +116,7 @@ class EdgeRecord:
     weight_se: float = float("nan")
     weight_low: float = float("nan")
     weight_high: float = float("nan")
+    frequency: float = float("nan")
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
@@ -126,9 +129,13 @@ def tests_of(net: MarkovNetwork) -> Tested:
 def edges_of(net: MarkovNetwork, top: int | None = None) -> list[EdgeRecord]:
     """Return a record for each edge of a fitted network, or the ``top`` largest, in order."""
     tests, explained = tests_of(net), net.fit_.explained
-    return edge_table(
+    records = edge_table(
         net.model_, unseen=net.data_.unseen(), tests=tests, explained=explained, top=top
     )
+    boot = getattr(net, "bootstrap_", None)
+    if boot is None:
+        return records
+    return [replace(each, frequency=boot.frequency(each.first, each.second)) for each in records]
 
 
 def saved_edges(
@@ -308,7 +315,9 @@ def write_edges(
         if isinstance(network, PairwiseMRF)
         else network
     )
-    write_rows(path, COLUMNS, (_cells(record) for record in records))
+    known = [record.frequency for record in records if not np.isnan(record.frequency)]
+    columns = (*COLUMNS, "frequency") if known else COLUMNS
+    write_rows(path, columns, (_cells(record)[: len(columns)] for record in records))
 
 
 def _cells(record: EdgeRecord) -> list[Any]:
@@ -318,7 +327,7 @@ def _cells(record: EdgeRecord) -> list[Any]:
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]
-    return cells
+    return [*cells, record.frequency]
 
 
 @dataclass(frozen=True, slots=True)
