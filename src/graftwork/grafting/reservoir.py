@@ -147,13 +147,13 @@ class _PairSearch:
             self._fill(view)
         else:
             self._draw(view)
-        if not len(self._kept.keys) and view.screen is not None:
-            # a round's pairs told nothing: bounds, or one pass, say whether anything violates
-            seen = survey(self.space, view)
-            if seen.complete and not len(seen.keys):
-                return Choice(seen.keys, seen.worst, seen.tested, complete=True)
-        batch = self._tests
+        batch, to_survey = self._tests, view.screen is not None
         while not len(self._kept.keys) and not view.halted():
+            if to_survey and self._stream.n_tested >= self._most:
+                # as many pairs told nothing: bounds, or one pass, say whether anything violates
+                to_survey, seen = False, survey(self.space, view)
+                if seen.complete and not len(seen.keys):
+                    return Choice(seen.keys, seen.worst, seen.tested, complete=True)
             batch = min(2 * batch, self._batch)
             if not self._test_until_found(view, batch):
                 break  # nothing left to draw: every inactive pair was seen at this point
