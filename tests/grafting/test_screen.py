@@ -34,18 +34,6 @@ def test_the_network_is_that_of_scoring_everything(rows, method, lam, monkeypatc
     assert screened.trace_[-1].blocks_scored < 0.8 * plain.trace_[-1].blocks_scored
 
 
-@pytest.mark.parametrize(("method", "options"), [("first-hit", {}), ("best-choice", {"tests": 3})])
-def test_where_few_pairs_are_tested_a_round_a_look_at_all_waits(rows, method, options, monkeypatch):
-    """That a test or three found no violator says little about all other pairs."""
-    settings = {"method_options": options, "lam": 0.03, "random_state": 0}
-    screened = gw.MarkovNetwork(method, **settings).fit(rows)
-    monkeypatch.setattr(NetworkFamily, "screen", lambda *given: None)
-    plain = gw.MarkovNetwork(method, **settings).fit(rows)
-    assert [record.edges for record in screened.trace_] == [record.edges for record in plain.trace_]
-    assert screened.certificate_.converged
-    assert screened.trace_[-1].blocks_scored < plain.trace_[-1].blocks_scored
-
-
 def test_a_screen_made_before_serves_other_methods(rows):
     net = gw.MarkovNetwork(lam="auto", random_state=0).fit(rows)  # walks a path, then certifies
     assert net.certificate_.converged
