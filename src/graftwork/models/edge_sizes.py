@@ -125,6 +125,23 @@ def weight(
     return float(np.sign(steep)) * float("inf") if steep else 0.0
 
 
+def score_norm(
+    table: Floats, first: Floats | None, second: Floats | None, p: Floats, q: Floats
+) -> float:
+    """Return the norm of the table x * y, both scores centred: of a slope of 1; NaN without them.
+
+    Examples
+    --------
+    >>> scores, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    >>> round(score_norm(np.eye(2), scores, scores, even, even), 12)
+    0.5
+    """
+    if first is None or second is None:
+        return float("nan")
+    even = (_centred(x, np.ones(len(x))) for x in (first, second))
+    return float(np.prod([np.linalg.norm(x) for x in even]))
+
+
 def linear_share(
     table: Floats, first: Floats | None, second: Floats | None, p: Floats, q: Floats
 ) -> float:

@@ -285,6 +285,11 @@ class PairwiseMRF:
         """The signed `weight` of each edge, in the order of ``edges``."""
         return self._of_tables(edge_sizes.weight)
 
+    @property
+    def score_norms(self) -> Floats:
+        """The norm of the table of a weight of 1, of each edge, in the order of ``edges``."""
+        return self._of_tables(edge_sizes.score_norm)
+
     def linear_share(self, a: Hashable, b: Hashable) -> float:
         """Return how much of an edge between ordered variables is linear: 1 for all of it.
 
