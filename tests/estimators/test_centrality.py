@@ -200,7 +200,7 @@ def test_strengths_count_those_of_impossible_states_too():
 
 
 def five_scales(seed, rows=1000):
-    """Return five scales of five items: straight edges inside, weak ones between, many of them bent.
+    """Return five scales of five items: straight edges inside, weak ones between, many bent.
 
     What makes them bent is what whole tables have in so many rows: noise, large in rare cells.
     """

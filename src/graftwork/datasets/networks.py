@@ -253,8 +253,8 @@ def planted_chain(
     n_states : int or sequence of int
         States of every variable, or of each, in the order of the columns.
     coupling : float
-        Root mean square of the entries of an edge's table. With binary variables 1 makes neighbours agree
-        (or disagree) 7 times as often as not.
+        Root mean square of the entries of an edge's table. With binary variables 1 makes
+        neighbours agree (or disagree) 7 times as often as not.
     unary_sd : float
         Standard deviation of the unary log-potentials, in the chain and outside.
     shuffle : bool

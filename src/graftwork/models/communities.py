@@ -79,9 +79,7 @@ def _graph(edges: Ints, strengths: Floats) -> Any:
     import networkx as nx
 
     kept = [
-        (i, j, s)
-        for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True)
-        if s > 0
+        (i, j, s) for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True) if s > 0
     ]
     graph = nx.Graph()
     graph.add_nodes_from(sorted({i for edge in kept for i in edge[:2]}))

@@ -203,7 +203,9 @@ def centralities(
     if not len(edges):
         return out
     out[0] = summed(n, edges, strengths)
-    out[1] = influence(n, edges, np.full(len(edges), np.nan) if correlations is None else correlations)
+    out[1] = influence(
+        n, edges, np.full(len(edges), np.nan) if correlations is None else correlations
+    )
     out[2] = summed(n, edges, np.ones(len(edges)))
     if not paths:
         out[3:] = np.nan

@@ -116,9 +116,7 @@ def network_model(
 ) -> Record:
     """Return what the page shows of a network whose edges are drawn."""
     _, edges, strengths = edge_arrays(model)
-    columns = edge_columns(
-        strengths, model.weights, _tests(model, tests or {}), model.correlations
-    )
+    columns = edge_columns(strengths, model.weights, _tests(model, tests or {}), model.correlations)
     return model_view(label, edges, [*columns, *more], model)
 
 
