@@ -71,7 +71,8 @@ def sign(edge: EdgeRecord) -> int:
     >>> sign({"correlation": -0.5}), sign({"correlation": float("nan")})
     (-1, 0)
     """
-    return (edge["correlation"] > 0) - (edge["correlation"] < 0)
+    signed = float(edge["correlation"])
+    return (signed > 0) - (signed < 0)
 
 
 def losses(content: Content) -> tuple[str, ...]:
