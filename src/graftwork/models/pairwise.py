@@ -276,8 +276,8 @@ class PairwiseMRF:
         ----------
         score : {"norm", "apc"}
             What they are ordered by: the norm of the table less its row and column means, 0 without
-            an edge, or the norm after the average product correction. Contacts of proteins are read off the latter: it takes away
-            what a variable has in common with all its pairs.
+            an edge, or the norm after the average product correction. Contacts of proteins are read
+            off the latter: it takes away what a variable has in common with all its pairs.
 
         Returns
         -------
