@@ -104,7 +104,7 @@ def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | None:
-    """Return which columns are ordered: names alone, or with their states in order.
+    """Return which columns are ordered: names alone or with their states in order, and scales.
 
     Examples
     --------
@@ -112,15 +112,22 @@ def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | 
     {'age': None, 'income': None, 'mood': ['low', 'medium', 'high']}
     >>> parse_ordinal(['"height, cm"', "all"])
     {'height, cm': None, 'all': None}
+    >>> parse_ordinal(["never < often"])
+    {'never < often': None}
     >>> parse_ordinal(["all"]), parse_ordinal([])
     (True, None)
     """
+    from graftwork.estimators.ordering import EVERY, is_scale
+
     if not texts:
         return None
-    if list(texts) == ["all"]:
+    if list(texts) == [EVERY]:
         return True
     found: dict[str, list[str] | None] = {}
     for text in texts:
+        if is_scale(text) and ":" not in text:
+            found[text] = None
+            continue
         first, *others = split_names(text)
         name, mark, state = first.partition(":")
         if mark:
