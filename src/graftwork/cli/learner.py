@@ -28,6 +28,8 @@ MARK = "~"
 WEIGHTS = "penalty_weights"
 #: A start that needs no file.
 TREE = "chow-liu"
+#: No column is ordered.
+NONE = "no"
 #: Options whose values are arguments as they are.
 _SAME = (
     "loss",
@@ -114,15 +116,15 @@ def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | 
     {'height, cm': None, 'all': None}
     >>> parse_ordinal(["never < often"])
     {'never < often': None}
-    >>> parse_ordinal(["all"]), parse_ordinal([])
-    (True, None)
+    >>> parse_ordinal(["all"]), parse_ordinal(["no"]), parse_ordinal([])
+    (True, False, None)
     """
     from graftwork.estimators.ordering import EVERY, is_scale
 
     if not texts:
         return None
-    if list(texts) == [EVERY]:
-        return True
+    if list(texts) in ([EVERY], [NONE]):
+        return list(texts) == [EVERY]
     found: dict[str, list[str] | None] = {}
     for text in texts:
         if is_scale(text) and ":" not in text:

@@ -6,14 +6,18 @@ import math
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
+from graftwork.data.oddities import items
 from graftwork.data.placed import AnyTable
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataWarning, ParameterError
+
+if TYPE_CHECKING:
+    from graftwork.estimators.spec import FitSpec
 
 #: What stands for every column, and what stands between the words of a scale.
 EVERY, BELOW = "all", "<"
@@ -42,9 +46,36 @@ class Asked:
     scales: list[list[str]]
     every: bool
 
+    @property
+    def said(self) -> bool:
+        """Whether anything is said."""
+        return self.every or bool(self.columns or self.scales)
+
+
+def in_order(spec: FitSpec, table: AnyTable) -> AnyTable:
+    """Return the table with the columns ordered that a fit takes as ordered.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.estimators.spec import FitSpec
+    >>> table = Table(("a", "b"), ((1, 2, 3), (0, 1)), [[0, 1, 2], [0, 1, 1]])
+    >>> in_order(FitSpec.of({}), table).ordered.taken
+    ('a',)
+    >>> in_order(FitSpec.of({"lam": 0.1}), table).ordered.scores
+    {}
+    """
+    ordinal = spec.ordinal if spec.ordered else False
+    return ordered_table(table, ordinal, spec.degree, spec.states or (), take=spec.chooses)
+
 
 def ordered_table(
-    table: AnyTable, ordinal: Any, degree: int, declared: Collection[Hashable] = ()
+    table: AnyTable,
+    ordinal: Any,
+    degree: int,
+    declared: Collection[Hashable] = (),
+    *,
+    take: bool = False,
 ) -> AnyTable:
     """Return the table with the columns ordered that ``ordinal`` names.
 
@@ -55,6 +86,8 @@ def ordered_table(
     degree : int
     declared : collection of names
         Columns whose states were listed in an order that is meant.
+    take : bool
+        Whether to take integer items as ordered (see `items`) where nothing is said.
 
     Examples
     --------
@@ -67,23 +100,18 @@ def ordered_table(
     >>> ordered_table(table, ["a"], 1).ordered.scores
     {'a': {1: 1.0, 2: 2.0, 4: 4.0}}
     """
-    known = {} if table.ordered is None else dict(table.ordered.scores)
-    if ordinal is None:
-        scores = known
-    elif ordinal is False:
-        scores = {}
-    else:
-        asked = check_ordinal(ordinal, table.names)
-        scores = {**known, **_scaled(table, asked)}  # what has an order by its type keeps it
-        names = table.names if asked.every else ()
-        own = {name: None for name in names if name not in scores} | asked.columns
-        scores |= {
-            name: _own(table, name, known, declared)
-            if value is None
-            else _given(table, name, value)
-            for name, value in own.items()
-        }
-    return table.with_order(Ordered(scores, degree) if scores else None)
+    before = table.ordered or Ordered({})
+    known, taken = dict(before.scores), before.taken
+    asked = check_ordinal(ordinal, table.names)
+    if ordinal is False:
+        return table.with_order(Ordered({}, degree, ()))
+    if asked.said:
+        own = {name: scores for name, scores in known.items() if name not in (taken or ())}
+        return table.with_order(Ordered(_asked(table, asked, own, declared), degree, ()))
+    if ordinal is None and taken is None and take:
+        taken = items(table) or None
+        known |= {name: _own(table, name, {}, ()) for name in taken or ()}
+    return table.with_order(Ordered(known, degree, taken))
 
 
 def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> Asked:
@@ -144,6 +172,22 @@ def _entries(ordinal: Any) -> Mapping[Hashable, Any]:
     return {plain(name): None for name in ([ordinal] if alone else ordinal)}
 
 
+def _asked(
+    table: AnyTable,
+    asked: Asked,
+    known: Mapping[Hashable, Mapping[Hashable, float]],
+    declared: Collection[Hashable],
+) -> dict[Hashable, Mapping[Hashable, float]]:
+    """Return the scores of the columns asked for; what has an order by its type keeps it."""
+    scores = {**known, **_scaled(table, asked)}
+    names = table.names if asked.every else ()
+    own = {name: None for name in names if name not in scores} | asked.columns
+    return scores | {
+        name: _own(table, name, known, declared) if value is None else _given(table, name, value)
+        for name, value in own.items()
+    }
+
+
 def _scaled(table: AnyTable, asked: Asked) -> dict[Hashable, Mapping[Hashable, float]]:
     """Return the scores of the columns that have no other answers than those of a scale.
 
@@ -163,14 +207,15 @@ def _scaled(table: AnyTable, asked: Asked) -> dict[Hashable, Mapping[Hashable, f
                 others[name] = more
         some = {n: more for n, more in others.items() if n not in found and n not in asked.columns}
         about = "; ".join(f"{name!r} has {listing(more, 3)} as well" for name, more in some.items())
-        scale = f"the answers {f' {BELOW} '.join(words)}"
+        scale = f"ordinal={f' {BELOW} '.join(words)!r}"
         if not matched:
             raise ParameterError(
-                f"ordinal: no column has {scale} and no others{f' ({about})' if about else ''}."
+                f"{scale} orders nothing: no column has these answers and no others"
+                f"{f' ({about})' if about else ''}."
             )
         if about:
             warnings.warn(
-                f"ordinal: {scale} do not order all columns that have some of them: {about}, and "
+                f"{scale} does not order all columns that have these answers: {about}, and "
                 f"{'is' if len(some) == 1 else 'are'} not taken as ordered.",
                 DataWarning,
                 stacklevel=level_of_caller(),
