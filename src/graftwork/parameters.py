@@ -315,8 +315,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "goal", "structure", Choice(get_args(Goal)), '{"structure", "prediction"}',
         """What lam="auto" is after: the edges that are real ("structure"), tested one by one, or
-        good predictions of new rows, with many more edges ("prediction"). Where a sparse network
-        is the truth, "structure" may predict as well.""",
+        good predictions of new rows ("prediction"): with many more edges, or those of "structure"
+        where these predict held-out rows as well.""",
         help="With --lam auto: find the edges that are real, or predict new rows best.",
     ),
     Parameter(
