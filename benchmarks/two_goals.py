@@ -4,7 +4,8 @@ Run: python benchmarks/two_goals.py [--seeds N] [--what NAME ...] [--rows N ...]
 
 Random networks, drawn by a Gibbs sampler of this file: "sparse2" (25 of 190 pairs of binary
 variables), "sparse4" (18 of 105, four states), "hubs2" (two hubs with nine neighbours each),
-"weak2" (30 of 190, weak), "dense2" (76 of 153, weak). "path" is the best lambda alone, as goal="prediction"
+"weak2" (30 of 190, weak), "dense2" (76 of 153, weak). "path" is the best lambda alone, as
+goal="prediction"
 would be without the network of tested edges. "adhd": whole losses on a fifth of the rows.
 """
 
