@@ -129,7 +129,7 @@ def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> Asked:
         elif value is None and name == EVERY:
             asked = replace(asked, every=True)
         elif value is None and is_scale(name):
-            asked.scales.append(_words(name))
+            asked.scales.append(_words(str(name)))
         else:
             raise ParameterError(
                 f"ordinal names {name!r}, which is not a column{suggestion(name, names) or '.'} "

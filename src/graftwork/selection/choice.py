@@ -244,9 +244,9 @@ class _Search:
         fits, lam = self._fits, self._best()[0]
         path, tested = tuple(sorted(self._path, key=lambda point: -point.lam)), self._tested
         if tested is not None:
-            outcome = replace(tested.outcome, trace=tuple(fits.trace))
+            certified = replace(tested.outcome, trace=tuple(fits.trace))
             choice = replace(tested.choice, path=self._searched())
-            return Chosen(outcome, tested.refitted, path, choice, tested)
+            return Chosen(certified, tested.refitted, path, choice, tested)
         outcome = self._outcome
         if outcome is None:
             # Only evaluated here: the weights are solved below, unless somebody is waiting.
