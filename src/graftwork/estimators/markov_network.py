@@ -426,13 +426,47 @@ class MarkovNetwork(Estimator):
         return graph
 
     def _edge_records(self) -> list[dict[str, Any]]:
-        return edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained)
+        boot = getattr(self, "bootstrap_", None)
+        frequency = None if boot is None else boot.frequency
+        return edge_records(
+            self.model_, self.names_, self.evidence_, self.fit_.explained, frequency
+        )
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
-        """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
+        """The edges, the surest first: a DataFrame where pandas is installed, else a list.
+
+        After `bootstrap` with the ``frequency`` of each in the resamples.
+        """
         check_is_fitted(self)
-        return as_frame(self._edge_records(), EDGE_COLUMNS, EDGE_COLUMNS[2:])
+        more = ("frequency",) if hasattr(self, "bootstrap_") else ()
+        columns = (*EDGE_COLUMNS, *more)
+        return as_frame(self._edge_records(), columns, columns[2:])
+
+    def couplings(
+        self, score: Literal["strength", "apc"] = "strength"
+    ) -> pd.DataFrame | list[dict[str, Any]]:
+        """Return the size of every pair's coupling, the largest first.
+
+        Parameters
+        ----------
+        score : {"strength", "apc"}
+            What they are ordered by (see `PairwiseMRF.couplings`).
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas
+            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+
+        Examples
+        --------
+        >>> rows = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 9
+        >>> net = MarkovNetwork(penalty="l2", lam=0.1).fit(rows)
+        >>> list(net.couplings("apc").iloc[0][["first", "second"]])
+        ['x0', 'x1']
+        """
+        check_is_fitted(self)
+        return self.model_.couplings(score)
 
     @property
     def near_edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
