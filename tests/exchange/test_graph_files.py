@@ -23,7 +23,7 @@ def net():
     b = np.where(rng.random(400) < 0.85, 1 - a, a)
     c = np.where(rng.random(400) < 0.8, a, 2)
     rows = {"a": a, "b & <b>": [f"é{k}" for k in b], "c": c, "alone": rng.integers(2, size=400)}
-    return gw.MarkovNetwork(random_state=0).fit(rows)
+    return gw.MarkovNetwork(ordinal=False, random_state=0).fit(rows)
 
 
 def of_cytoscape(path):
