@@ -1,3 +1,4 @@
+import csv
 import json
 import signal
 
@@ -9,7 +10,7 @@ from graftwork.cli.progress import Bar, Lines
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {
-    "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
+    "edges.csv", "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
     "bootstrap_communities.csv", "comembership.csv",
     "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 }  # fmt: skip
@@ -33,6 +34,25 @@ def test_bootstrap_writes_everything(graftwork, chain_csv, tmp_path):
     assert (stored["resamples"], stored["subsets"]) == (5, 5)
     pairs = {(edge["first"], edge["second"]): edge["frequency"] for edge in stored["edges"]}
     assert pairs["a", "b"] == pairs["b", "c"] == 1.0
+    with open(out / "edges.csv", newline="", encoding="utf-8") as lines:
+        edges = list(csv.DictReader(lines))
+    assert len(edges) == 3
+    for edge in edges:
+        assert float(edge["frequency"]) == pairs[edge["first"], edge["second"]]
+
+
+def test_differences_are_written_when_asked_for(graftwork, chain_csv, tmp_path):
+    words = ["bootstrap", chain_csv, "--n", 5, "--out", tmp_path, "--no-drop", "--differences"]
+    result = graftwork(*words, *FAST)
+    assert result.code == 0, result.err
+    with open(tmp_path / "differences.csv", newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == ["of", "first", "second", "difference", "low", "high", "differs"]
+    assert [row["of"] for row in rows].count("edges") == 3  # of three edges
+    assert {row["first"] for row in rows if row["of"] == "edges"} <= {"a - b", "b - c", "c - d"}
+    for name in ("differences_edges.png", "differences_strength.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+        assert name in result.out + result.err
 
 
 def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):

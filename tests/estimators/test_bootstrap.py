@@ -14,20 +14,23 @@ from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from graftwork.estimators import MarkovNetwork, pool
+from graftwork.estimators.assemble import to_model
 from graftwork.estimators.bootstrap import (
     Bootstrap,
     correlations_with,
     stability_coefficient,
 )
 from graftwork.estimators.fit import Fit, fit
+from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
-from graftwork.grafting.networks import strengths
 from graftwork.grafting.starts import with_pairs
 from graftwork.grafting.trace import Silence
+from graftwork.models.gaps import Gaps
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
+from graftwork.report.bootstrap import bootstrap_text
 from graftwork.selection import refit
 from graftwork.testing.resampled import moved
 
@@ -226,6 +229,62 @@ def test_names_keep_their_types():
         boot.frequency(0, 0)
 
 
+@pytest.fixture(scope="module")
+def symptoms():
+    """A fitted network that has a bootstrap, and its edges before that."""
+    table = gw.datasets.load_adhd()
+    net = gw.MarkovNetwork(random_state=0).fit(table)
+    before = net.edges_
+    net.bootstrap(table, 12, case_dropping=False)
+    return net, before
+
+
+def test_edges_of_the_network_have_their_share_of_resamples_after_a_bootstrap(symptoms):
+    net, before = symptoms
+    assert "frequency" not in before
+    boot = net.bootstrap_
+    edges = net.edges_.set_index(["first", "second"])
+    drawn = {pair: k for k, pair in enumerate(map(tuple, boot.pairs.tolist()))}
+    names = list(boot.names)
+    for (first, second), edge in edges.iterrows():
+        k = drawn[tuple(sorted((names.index(first), names.index(second))))]
+        assert edge["frequency"] == np.mean(~np.isnan(boot.draws[:, k]))
+    listed = {(r["first"], r["second"]): r for r in boot.edges()}
+    for pair, edge in edges.iterrows():
+        assert listed[pair]["p_value"] == edge["p_value"]
+        assert listed[pair]["q_value"] == edge["q_value"]
+    absent = [r for pair, r in listed.items() if pair not in edges.index]
+    assert absent
+    assert all(np.isnan(r["p_value"]) for r in absent)
+
+
+def test_near_ends_of_bootstrap_intervals_allow_for_the_selection_of_edges(symptoms):
+    boot = symptoms[0].bootstrap_
+    plain = replace(boot, limits=None)
+    wider = 0
+    for own, other in zip(boot.edges(), plain.edges(), strict=True):
+        assert own["weight_high"] == pytest.approx(other["weight_high"], nan_ok=True)
+        assert not own["weight_low"] > other["weight_low"] + 1e-9
+        wider += own["weight_low"] < other["weight_low"] - 0.1
+    assert wider > 5
+    surest = max(boot.edges(), key=lambda r: r["weight"] * (r["p_value"] < 1e-10))
+    assert surest["weight_low"] > 1
+
+
+def test_the_text_names_edges_with_tiny_p_values_that_rarely_come_back():
+    boot = network().bootstrap(random_table(0, n=4, rows=200), 6, case_dropping=False)
+    rare = replace(
+        boot, draws=np.where(np.arange(len(boot.draws))[:, None] < 1, boot.draws, np.nan),
+        p_values=np.full(len(boot.pairs), 2.4e-5), q_values=np.full(len(boot.pairs), 1e-3),
+    )  # fmt: skip
+    assert "p = 2.4e-05" in bootstrap_text(rare)
+    assert "stand in for" in bootstrap_text(rare)
+    assert "stand in for" not in bootstrap_text(replace(rare, p_values=None))
+    assert "stand in for" not in bootstrap_text(
+        replace(rare, p_values=np.full(len(boot.pairs), 0.01))
+    )
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_keeps_what_is_done(jobs):
     table = random_table(5, n=4, rows=60)
@@ -334,7 +393,7 @@ def test_dropped_rows_are_told_once_each_time():
 
 def test_lambda_can_be_kept():
     table = random_table(7, n=4, rows=150)
-    net = network(lam="auto").fit(table)
+    net = network(lam="auto", ordinal=False).fit(table)
     model = net.model_
     boot = net.bootstrap(table, 3, refit_lam=False, case_dropping=False, random_state=0)
     fixed = network(lam=net.lam_).bootstrap(table, 3, case_dropping=False, random_state=0)
@@ -472,7 +531,8 @@ def test_own_edges_are_fitted_in_every_resample():
         sample = prepare(rows)
         start = with_pairs(independent_potentials(sample), boot.pairs[own])
         problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
-        fitted = np.sqrt(strengths(refit(problem, start, 1e-7).point.potentials))
+        found = refit(problem, start, 1e-7).point.potentials
+        fitted = to_model(rows, sample, found, Gaps(frequencies=frequencies_of(sample))).strengths
         assert boot.refits[k, own] == pytest.approx(fitted, rel=2e-2)
 
 
@@ -481,6 +541,7 @@ def test_columns_in_another_order_change_no_share():
     order = np.random.default_rng(0).permutation(10)
     names = tuple(table.names[k] for k in order)
     other = Table(names, tuple(table.states[k] for k in order), table.codes[order])
+    other = other.with_order(table.ordered)
     net = MarkovNetwork(random_state=0).fit(table)
     boots = [net.bootstrap(t, 5, case_dropping=False, random_state=1) for t in (table, other)]
     for record in boots[0].edges():

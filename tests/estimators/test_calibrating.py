@@ -63,7 +63,9 @@ def test_weighted_rows_and_states_that_no_row_has():
     x = rng.integers(0, 3, 400)
     table = {"x": x.tolist(), "y": ((x + (rng.random(400) < 0.2)) % 3).tolist()}
     weights = rng.uniform(0.2, 3.0, 400)
-    net = gw.MarkovNetwork(n_jobs=1, states={"x": [0, 1, 2, 3, 4]}).fit(table, sample_weight=weights)
+    net = gw.MarkovNetwork(n_jobs=1, states={"x": [0, 1, 2, 3, 4]}).fit(
+        table, sample_weight=weights
+    )
     share = np.bincount(x, weights, 5) / weights.sum()
     np.testing.assert_allclose(net.model_.frequencies()["x"], share)
     found = net.model_.marginals()["x"]
@@ -88,7 +90,9 @@ def test_missing_cells(policy):
         np.testing.assert_allclose(seen["x2"], np.bincount(column) / len(column))
 
 
-@pytest.mark.parametrize("options", [{"lam": 0.02}, {"loss": "likelihood", "lam": 0.02}, {"tie": 4}])
+@pytest.mark.parametrize(
+    "options", [{"lam": 0.02}, {"loss": "likelihood", "lam": 0.02}, {"tie": 4}]
+)
 def test_other_weights_are_not_touched(symptoms, options):
     spec = FitSpec.of({"n_jobs": 1} | options)
     one, other = (fit(spec, symptoms, calibrated=each) for each in (True, False))
@@ -124,4 +128,6 @@ def test_an_interrupt_leaves_the_refit(symptoms, monkeypatch):
     net = gw.MarkovNetwork(n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
         net.fit(symptoms)
-    assert net.fit_.interrupted and net.model_.n_edges == 34 and net.model_.observed is None
+    assert net.fit_.interrupted
+    assert net.model_.n_edges == 34
+    assert net.model_.observed is None

@@ -106,7 +106,7 @@ def test_graphs_carry_the_tests_there_were(frame):
     for edge in net.edges_.to_dict("records"):
         data = net.graph_.edges[edge["first"], edge["second"]]
         tests = ("p_value", "q_value", "statistic", "df")
-        assert data == {name: edge[name] for name in ("strength", "explained", *tests)}
+        assert data == {name: edge[name] for name in ("strength", *tests)}
         assert {type(value) for value in data.values()} == {float}
 
 
@@ -585,7 +585,10 @@ def test_new_parameters_survive_clone_and_get_params():
         ({"method_options": {"tests": 2}}, "best-choice"),
         ({"method_options": {"structure": False}}, "best-choice"),
         ({"loss": "likelihood"}, "best-choice"),
-        ({"penalty": "l2"}, "best-choice"),
+        ({"penalty": "l2"}, "full"),
+        ({"penalty": "l2", "max_edges": 2}, "best-choice"),
+        ({"penalty": "l2", "method_options": {"max_tests": 9}}, "best-choice"),
+        ({"penalty": "l2", "loss": "likelihood", "max_seconds": 60}, "full"),
         ({"arrivals": [["a", "b"], ["c", "d"]]}, "best-choice"),
         ({"method": "best-choice"}, "best-choice"),
         ({"method": "edge-grafting"}, "edge-grafting"),

@@ -23,7 +23,9 @@ def observed_in(sample: EncodedRows, layout: Layout) -> Observed:
     Of cells that are missing only observed ones count, and of pairs rows that have both.
     """
     margins = np.zeros(layout.n_unary)
-    own = np.split(np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards)[:-1])
+    own = np.split(
+        np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards)[:-1]
+    )
     for i, kept in enumerate(sample.kept):
         layout.unary(margins, i)[kept] = own[i]
     pairs = pairs_to_keep(layout)
@@ -92,4 +94,6 @@ def with_rows(
     if is_quick(layout):
         margins = JunctionTree().infer(model.potentials).values[: layout.n_unary]
         distance = float(np.abs(margins - wanted).max())
-    return model.with_weights(model.potentials, replace(observed, fitted=fitted, margin_error=distance))
+    return model.with_weights(
+        model.potentials, replace(observed, fitted=fitted, margin_error=distance)
+    )

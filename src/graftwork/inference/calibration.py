@@ -231,7 +231,9 @@ class Covariances:
         # A state by itself would need the difference of the log odds: this is its slope.
         apart = logit(wanted) - logit(margins)
         near = np.abs(apart) < 1e-6
-        own = np.where(near, margins * (1.0 - margins), (wanted - margins) / np.where(near, 1, apart))
+        own = np.where(
+            near, margins * (1.0 - margins), (wanted - margins) / np.where(near, 1, apart)
+        )
         rest = np.maximum(0.0, own - self._variances) + (RIDGE + self._n / self._count) * own
 
         def times(vector: Floats) -> Floats:

@@ -198,4 +198,3 @@ class Population:
         mean = shares @ by_island
         spread = (shares**2) @ (by_island - mean) ** 2
         return mean, np.sqrt(spread * ISLANDS / (ISLANDS - 1))
-

@@ -111,7 +111,9 @@ class Observed:
         cells = int((layout.cards[pairs[:, 0]] * layout.cards[pairs[:, 1]]).sum())
         if margins.shape != (layout.n_unary,) or tables.shape != (cells,):
             raise ValueError("the counts of its rows do not fit its variables")
-        if not all(bool((each >= 0).all() and np.isfinite(each).all()) for each in (margins, tables)):
+        if not all(
+            bool((each >= 0).all() and np.isfinite(each).all()) for each in (margins, tables)
+        ):
             raise ValueError("the counts of its rows are no counts")
         error, noise, fitted = found["margin_error"], float(found["noise"]), found["fitted"]
         error = None if error is None else float(error)

@@ -22,6 +22,8 @@ from graftwork.text import count, probability, two_digits, verb
 _NAMED = 5
 # P-values of the listed pairs are below this.
 _STRIKING = 0.05
+# Weights that are together this much too large are told of.
+_TOO_LARGE = 0.1
 # It is told if more than this share of the edges, by their number, come or go with few rows.
 _MUCH = 0.05
 
@@ -61,7 +63,8 @@ def choice_text(choice: LambdaChoice) -> str:
     'Lambda 0.1 was given.'
     """
     if choice.tests is not None:
-        return _selection_text(choice.tests, choice.lam)
+        judged = "" if choice.path is None else f"{_rival_text(choice.path)} "
+        return judged + _selection_text(choice.tests, choice.lam)
     if choice.path is not None:
         return _path_text(choice.path, choice)
     if choice.stop is not None:
@@ -96,12 +99,30 @@ def _cut_short(choice: LambdaChoice) -> str:
     return f"The search was cut short ({why}) before any lambda was judged."
 
 
+def _rival_text(path: PathSearch) -> str:
+    """Return that the network of tested edges was judged better than those of all lambdas."""
+    assert path.tested is not None
+    lams = f"{count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}"
+    if path.tested > path.criterion:
+        return (
+            f"Of {lams}, the best {_merit(path.basis, path.criterion)}, and the network of the "
+            "edges that tests keep does worse by less than a standard error "
+            f"({path.tested:.5g}): that was taken, as it gains more from learning with all rows."
+        )
+    return (
+        f"The network of the edges that tests keep {_merit(path.basis, path.tested)}; the best of "
+        f"{lams} predicts worse ({path.criterion:.5g})."
+    )
+
+
 def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
     """Return which lambda of a path is best, and where the path ended."""
     text = (
         f"Of {count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}, "
         f"{choice.lam:.4g} {_merit(path.basis, path.criterion)}."
     )
+    if path.tested is not None:
+        text += f" The network of the edges that tests keep predicts worse ({path.tested:.5g})."
     further = ""
     if path.planned is not None:
         further = f" It went on below its planned end of {path.planned:.4g} to make sure."
@@ -217,7 +238,11 @@ def _rivals_text(pairs: Sequence[tuple[Any, Any]]) -> str:
 
 
 def evidence_sections(
-    evidence: Evidence, names: Sequence[Any], rows: float, max_edges: int | None = None
+    evidence: Evidence,
+    names: Sequence[Any],
+    rows: float,
+    excess: float,
+    max_edges: int | None = None,
 ) -> list[tuple[str, str]]:
     """Return titles and texts about the tests of a network's edges; nothing if there are none.
 
@@ -227,12 +252,16 @@ def evidence_sections(
         The variables.
     rows : float
         Total weight of the rows.
+    excess : float
+        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
     max_edges : int, optional
         The limit on edges, if it was reached.
     """
     if not evidence.n_tests:
         return []
     meaning = meaning_text(np.exp(evidence.edge_log_q), evidence.level)
+    if excess >= _TOO_LARGE:
+        meaning += f" {_excess_text(excess)}"
     if max_edges is not None:
         return [
             ("What the numbers mean", meaning),
@@ -250,13 +279,12 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     sure = q_values[q_values <= fdr * (1.0 + 1e-9)]
     kept = len(sure)
     text = (
-        "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities; it grows with the number of states. What it explains "
-        "is a share of the entropies of its two variables, whatever the number of states. The "
-        "weight of an edge between two binary or ordered "
+        "The strength of an edge, between 0 and 1, says how closely its two variables would depend "
+        "on each other if nothing else tied them, and can be compared between variables of any "
+        "numbers of states. The weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of one variable rise with "
-        "one step of the other. Its p-value is the probability of evidence at least "
-        "this strong if there were no such edge, given all other edges. "
+        "one step of the other; in brackets is its 95 % interval. Its p-value is the probability "
+        "of evidence at least this strong if there were no such edge, given all other edges. "
     )
     if not kept:
         return text + f"No pair is convincing at a false discovery rate of {fdr:g}."
@@ -273,6 +301,17 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     elif required:
         text += f" {required:,} more are there because they are required; their tests do not pass."
     return text
+
+
+def _excess_text(excess: float) -> str:
+    """Return that weights are too large since only large ones are shown."""
+    much = f"about {excess:.0%} too large" if excess < 1.0 else "twice as large as the true ones"
+    return (
+        "Only edges that look strong enough are kept, and chance makes some of them look so: "
+        f"together their weights are {much}, those with the largest p-values most. Their intervals "
+        "allow for it; one that reaches 0 means that the edge just passed its test, and that these "
+        "rows do not tell how large its weight is."
+    )
 
 
 def _left_out(evidence: Evidence, names: Sequence[Any], max_edges: int) -> str:
@@ -327,7 +366,8 @@ def _outlook(evidence: Evidence, rows: float) -> str:
         return text + (
             f"So there are about {seen - chance:,.0f} weaker dependences that {rows:,.6g} rows "
             "cannot tell from chance one by one; more rows would bring some of them out, and so "
-            "would a higher fdr. For predictions they count together: use goal='prediction'."
+            "would a higher fdr. The network is likely denser than it looks. For predictions they "
+            "count together: use goal='prediction'."
         )
     return text + "That is not clearly more than chance would give."
 

@@ -185,15 +185,60 @@ class EdgeTests:
         """
         if not len(self.edges):
             return Findings.none(0)
-        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
-        degrees = np.array([float(len(matrix)) for matrix in precisions])
-        scales = np.full(len(self.rises), MOST_SCALE)
-        pairs = self.rows.potentials.layout.edges[self.edges]
         unclear = np.arange(len(self.rises))
         if cut is not None:
+            pairs, degrees = self.rows.potentials.layout.edges[self.edges], self._degrees
             unclear = cut.unclear(pairs, self.rises, degrees)
-        chosen = self.edges[unclear]
-        found = variations(self.rows, self.parameters, self.profiles, chosen, most_rows)
+        return self._judged(unclear, self._variations(unclear, most_rows))
+
+    def measured(self, most_rows: int) -> tuple[Findings, Floats]:
+        """Return what the tests of all edges say, and the standard errors of their linear parts.
+
+        That is the theta of theta x y that is closest to a table of ordered or binary variables
+        where the rows are, scores x and y having norm 1. The error is that of the sandwich,
+        P^-1 V P^-1 of precision P and variation V over the rows, and not smaller than that of P^-1:
+        where the prior decides, estimates vary less than they are off.
+        """
+        if not len(self.edges):
+            return Findings.none(0), np.zeros(0)
+        every = np.arange(len(self.rises))
+        found, squares = self._variations(every, most_rows), []
+        for e, variation in zip(self.edges.tolist(), found, strict=True):
+            along = self._linear_part(e)
+            spread = np.linalg.solve(self.profiles[e].precision, along)
+            squares.append(max(float(spread @ variation @ spread), float(along @ spread)))
+        return self._judged(every, found), np.sqrt(squares)
+
+    def _linear_part(self, edge: int) -> Floats:
+        """Return what reads the linear part of an edge off the coordinates of its table.
+
+        Scores are the first columns of bases. The theta closest to a table is its sum over states
+        that are weighed by their frequencies and by how far their scores are from the mean.
+        """
+        contrasts, sample = self.rows.contrasts, self.rows.sample
+        pair = self.rows.potentials.layout.edges[edge]
+        starts, parts = np.cumsum(sample.cards) - sample.cards, []
+        for i, side in zip(pair.tolist(), contrasts.sides(pair[None])[0].tolist(), strict=True):
+            p = sample.frequencies[starts[i] : starts[i] + sample.cards[i]]
+            basis = contrasts.bases[i][:, :side]
+            own = p * (basis[:, 0] - p @ basis[:, 0])
+            parts.append(own @ basis / (own @ basis[:, 0]))
+        return np.kron(parts[0], parts[1])
+
+    @property
+    def _degrees(self) -> Floats:
+        """The number of parameters of each edge."""
+        return np.array([float(len(self.profiles[e].precision)) for e in self.edges.tolist()])
+
+    def _variations(self, places: Ints, most_rows: int) -> list[Floats]:
+        """Return how the slopes of the edges in some places vary over the rows."""
+        return variations(self.rows, self.parameters, self.profiles, self.edges[places], most_rows)
+
+    def _judged(self, unclear: Ints, found: list[Floats]) -> Findings:
+        """Return what the tests say; edges that are not unclear have the largest scale."""
+        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
+        degrees, scales = self._degrees, np.full(len(self.rises), MOST_SCALE)
+        pairs = self.rows.potentials.layout.edges[self.edges]
         for places in alike([len(variation) for variation in found]):
             left = np.stack([precisions[unclear[place]] for place in places])
             right = np.stack([found[place] for place in places])

@@ -40,6 +40,9 @@ class Evidence:
         Of pairs of ordered variables: whether their tables have more than a linear part.
     striking : float
         Absent pairs with larger p-values are not listed.
+    errors : (edges,) float64 or None
+        The standard error of the first number of each edge's table (see `EdgeTests.measured`);
+        None of resamples.
     """
 
     edges: Findings
@@ -51,6 +54,7 @@ class Evidence:
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
     rests: Findings | None = None
     striking: float = 0.05
+    errors: Floats | None = None
 
     @cached_property
     def _log_q(self) -> Floats:
