@@ -104,8 +104,56 @@ def test_other_weights_are_not_touched(symptoms, options):
 
 def test_prediction_is_calibrated_too(symptoms):
     net = gw.MarkovNetwork(n_jobs=1, goal="prediction", criterion="ebic").fit(symptoms)
-    assert net.refitted_
     assert worst(net.model_, symptoms) < 0.001
+    assert "before its unaries were calibrated" in net.summary().replace("\n  ", " ")
+
+
+def test_a_refit_has_the_tables_of_the_rows(symptoms, learned):
+    other = learned.refit()
+    rows = np.stack([symptoms[name] for name in symptoms.names])
+    places = {name: k for k, name in enumerate(symptoms.names)}
+    for a, b in other.model_.edges:
+        table = np.zeros((2, 2))
+        np.add.at(table, (rows[places[a]], rows[places[b]]), 1 / symptoms.n_rows)
+        np.testing.assert_allclose(other.model_.pair_marginal(a, b), table, atol=0.01)
+        exact = learned.model_.refit(0.0).pair_marginal(a, b) if (a, b) == ("fidget", "motor") else table
+        np.testing.assert_allclose(exact, table, atol=1e-4)
+    assert other.model_.observed.fitted == "likelihood"
+    assert learned.model_.observed.fitted == "calibrated"
+    assert "All weights are fitted by the likelihood" in other.summary()
+
+
+def test_a_refit_is_the_penalised_optimum(symptoms, learned):
+    edges = learned.model_.edges
+    ridge = 0.01
+    same = gw.MarkovNetwork(
+        loss="likelihood", penalty="l2", penalty_options=None, lam=ridge, n_jobs=1,
+        knowledge={"required": edges, "candidates": edges},
+    ).fit(symptoms)  # fmt: skip
+    mine = learned.model_.refit(ridge)
+    for name, own in same.model_.marginals().items():
+        np.testing.assert_allclose(mine.marginals()[name], own, atol=1e-4)
+    for a, b in edges:
+        np.testing.assert_allclose(mine.weight(a, b), same.model_.weight(a, b), atol=0.01)
+
+
+def test_linear_tables_stay_linear_in_a_refit():
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=500)
+    answers = np.digitize(z[:, None] + rng.normal(size=(500, 4)), [-1.0, 0.0, 1.0])
+    net = gw.MarkovNetwork(ordinal="all", n_jobs=1).fit(answers)
+    model = net.model_.refit()
+    straight = np.abs(net.model_.linear_shares - 1.0) < 1e-9
+    assert straight.any()
+    np.testing.assert_allclose(model.linear_shares[straight], 1.0, atol=1e-9)
+    assert np.abs(model.weights / net.model_.weights - 1.0).max() < 0.3
+
+
+def test_refits_that_cannot_be_are_refused(learned):
+    with pytest.raises(gw.errors.DataError, match="counts of rows"):
+        gw.PairwiseMRF({"a": [0, 1]}).refit()
+    with pytest.raises(gw.errors.ParameterError, match="l2 must be"):
+        learned.refit(-1.0)
 
 
 def test_files_keep_it(learned, tmp_path):

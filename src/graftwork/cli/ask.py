@@ -204,9 +204,12 @@ def query(
     if pr is not None:
         write_partition(pr, network.log_partition(evidence, how))
     if chosen or not (map_ or pair or log_partition):
-        every = network.marginals(evidence, how)
+        answer = network.answer(evidence, how)
+        every, seen = answer.marginals, network.frequencies(evidence)
         rest = [name for name in network.names if name not in evidence]
         found["marginals"] = {name: every[name] for name in (chosen or rest)}
+        found["data"] = {name: seen[name] for name in (chosen or rest) if name in seen}
+        found["answer"] = answer
     if pair is not None:
         a, b = read_pair(network, pair)
         found["pair"] = (a, b, network.pair_marginal(a, b, evidence, how))

@@ -11,10 +11,10 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.grafting.trace import Observer
 from graftwork.inference.calibration import calibrate, is_quick
 from graftwork.inference.junction import JunctionTree
-from graftwork.inference.layout import Floats, Layout
+from graftwork.inference.layout import Layout
 from graftwork.inference.ragged import offsets
 from graftwork.models import PairwiseMRF
-from graftwork.models.observed import Fitted, Observed, pairs_to_keep
+from graftwork.models.observed import Fitted, Observed, pairs_to_keep, wanted_margins
 
 
 def observed_in(sample: EncodedRows, layout: Layout) -> Observed:
@@ -38,27 +38,6 @@ def observed_in(sample: EncodedRows, layout: Layout) -> Observed:
         cells = np.ix_(sample.kept[i], sample.kept[j])
         table[cells] = small.reshape(sample.cards[i], sample.cards[j])
     return Observed(margins, pairs, tables)
-
-
-def wanted_margins(layout: Layout, margins: Floats) -> Floats:
-    """Return the probabilities that states should have, given the counts of rows.
-
-    The states of a variable that no row has get half an observation together, so that they are
-    unlikely, and not impossible.
-
-    Examples
-    --------
-    >>> wanted_margins(Layout.of([3]), np.array([30.0, 0.0, 69.5])).round(3)
-    array([0.3  , 0.005, 0.695])
-    """
-    wanted = np.array(margins, dtype=np.float64)
-    for i in range(layout.n_variables):
-        own = layout.unary(wanted, i)
-        never = own == 0.0
-        if never.any():
-            own[never] = 0.5 / never.sum()
-        own /= own.sum()
-    return wanted
 
 
 def with_rows(

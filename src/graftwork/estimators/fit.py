@@ -298,14 +298,14 @@ def _with_rows(
 ) -> tuple[PairwiseMRF, bool]:
     """Return the network with the counts of its rows, and whether this was interrupted.
 
-    Only where weights were refitted are unaries calibrated: those of a penalised optimum are what
-    its certificate is about, and tied ones share their values.
+    Where lambda was given the unaries are not calibrated, since the certificate is about them, nor
+    where weights are tied, since they share their values.
     """
     end = math.inf if seconds is None else time.monotonic() + seconds
     fitted: Fitted = "pseudolikelihood"
     if spec.loss != "pseudolikelihood":
         fitted = "likelihood"
-    elif learned.refitted and spec.tied is None:
+    elif (learned.refitted or spec.chooses) and spec.tied is None:
         fitted = "calibrated"
     try:
         counts = observed_in(sample, model.potentials.layout)

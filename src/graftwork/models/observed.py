@@ -1,4 +1,4 @@
-"""What a network's rows were like: how often states, and pairs of states, occurred in them."""
+"""Answers of a network, and what its rows were like: how often states and pairs occurred."""
 
 from __future__ import annotations
 
@@ -15,6 +15,36 @@ MOST_CELLS = 2**16
 #: How the weights came about: the tables by the pseudo-likelihood and the unaries calibrated to the
 #: rows' margins, all by the likelihood, or all by the pseudo-likelihood.
 Fitted = Literal["calibrated", "likelihood", "pseudolikelihood"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """Probabilities of all variables, and how they were found.
+
+    Attributes
+    ----------
+    marginals : dict {name: probabilities of the states}
+    exact : bool
+        Whether the arithmetic is exact, given the network.
+    converged : bool
+        Whether messages settled.
+    noise : float
+        The largest standard error of a probability; 0 where nothing was drawn.
+    """
+
+    marginals: dict[Any, Floats]
+    exact: bool
+    converged: bool
+    noise: float
+
+    @property
+    def how(self) -> str:
+        """In a word or a few: exact, sampled, or approximate."""
+        if self.exact:
+            return "exact"
+        if self.noise:
+            return "sampled"
+        return "approximate" if self.converged else "approximate, not converged"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +168,27 @@ def pairs_to_keep(layout: Layout) -> Ints:
     if int(layout.edge_sizes.sum()) <= MOST_CELLS:
         return layout.edges
     return np.zeros((0, 2), dtype=np.int64)
+
+
+def wanted_margins(layout: Layout, margins: Floats) -> Floats:
+    """Return the probabilities that states should have, given the counts of rows.
+
+    The states of a variable that no row has get half an observation together, so that they are
+    unlikely, and not impossible.
+
+    Examples
+    --------
+    >>> wanted_margins(Layout.of([3]), np.array([30.0, 0.0, 69.5])).round(3)
+    array([0.3  , 0.005, 0.695])
+    """
+    wanted = np.array(margins, dtype=np.float64)
+    for i in range(layout.n_variables):
+        own = layout.unary(wanted, i)
+        never = own == 0.0
+        if never.any():
+            own[never] = 0.5 / never.sum()
+        own /= own.sum()
+    return wanted
 
 
 def _shares(counts: Floats) -> Floats | None:

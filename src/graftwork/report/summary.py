@@ -396,6 +396,8 @@ def network_certified(info: Mapping[str, Any]) -> str:
         return "Of the penalised network whose edges are the short list: "
     if info.get("refitted"):
         return "Of the penalised network at the chosen lambda, from which the refit started: "
+    if info.get("weights") == "calibrated":
+        return "Of the network before its unaries were calibrated: "
     tied = (info.get("tying") or {}).get("rounds", 0) > 0
     return "Of the network before its weights were tied: " if tied else ""
 
