@@ -7,7 +7,6 @@ from graftwork.data import Table
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import HeldOut, held_out, summary
-from graftwork.report.shapes import shape_text
 from graftwork.report.summary import network_text
 
 STATES = (("no", "yes"), ("n", "y"), ("k", "l"))
@@ -102,24 +101,3 @@ def test_networks_in_words(model):
     text = network_text(star)
     assert "and 8 more" in text
     assert "Best connected: v0 (19 edges)" in text
-
-
-def test_whole_tables_that_tests_no_longer_ask_for_are_named():
-    scores = np.arange(4) - 1.5
-    bent = np.outer(scores**2 - 1.25, scores)
-    tables = {("a", "b"): bent, ("b", "c"): bent, ("c", "d"): np.outer(scores, scores)}
-    plain = PairwiseMRF({name: [1, 2, 3, 4] for name in "abcd"}, None, tables)
-    order = {name: [1, 2, 3, 4] for name in "abcd"}
-    states = [*plain.states.values()]
-    model = PairwiseMRF.from_flat(plain.names, states, plain.potentials, scores=order)
-    told = shape_text(model, {"shapes_tested": 6, "curved": [[0, 1]]})
-    assert told == (
-        "Of 6 pairs with an ordered variable, 2 are not linear and have whole tables: a - b, "
-        "b - c. "
-        "All other edges of ordered variables lie along their scores. With all edges in place, "
-        "tests no longer show it for b - c."
-    )
-    assert "no longer" not in shape_text(model, {"shapes_tested": 6, "curved": [[0, 1], [1, 2]]})
-    for odd in ("?", [[9, 9]], [[0]], None):
-        assert "no longer" not in shape_text(model, {"shapes_tested": 6, "curved": odd})
-    assert shape_text(model).startswith("Of 3 edges of ordered variables, 2 are not linear")

@@ -23,7 +23,6 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import (
     NEAR_COLUMNS,
     as_frame,
-    curved_pairs,
     edge_records,
     near_records,
     sized_by,
@@ -787,7 +786,6 @@ class MarkovNetwork(Estimator):
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "explained": list(self.fit_.explained),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
-            "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,
