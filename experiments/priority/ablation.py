@@ -172,10 +172,8 @@ def ablation_claims(found: Mapping[str, Found]) -> list[Claim]:
     for lines in steps.values():
         where = f"Ablation, {lines[0]['variables']} variables"
         by = {name: [one for one in lines if one["variant"] == name] for name in VARIANTS}
-        for order, (on, off) in PAIRS.items():
-            out.append(
-                judge(FASTER, {"where": where, "order": order, **_compared(by[on], by[off])})
-            )
+        for order in PAIRS:
+            out.append(judge(FASTER, {"where": where, "order": order, **_compared(lines, order)}))
         about = {"where": where, **_shares(by["top, on"])}
         out += [judge(MISTAKEN, about), judge(SAME_NETWORK, {"where": where, **_same(by)})]
     return out
@@ -198,17 +196,27 @@ def ablation_lines(found: Mapping[str, Found]) -> list[Found]:
     return out
 
 
-def _compared(on: Sequence[Found], off: Sequence[Found]) -> dict[str, Any]:
-    acting = [(a, b) for a, b in zip(on, off, strict=True) if a["moved"]]
+def ratios_of(lines: Sequence[Found], order: str) -> list[float]:
+    """Return tests with the heuristic over tests without, of each network on which it acts."""
+    return [a["tests"] / b["tests"] for a, b in _acting(lines, order)]
+
+
+def _acting(lines: Sequence[Found], order: str) -> list[tuple[Found, Found]]:
+    """Return what was found with and without the heuristic, of each network on which it acts."""
+    on, off = ([one for one in lines if one["variant"] == name] for name in PAIRS[order])
+    return [(a, b) for a, b in zip(on, off, strict=True) if a["moved"]]
+
+
+def _compared(lines: Sequence[Found], order: str) -> dict[str, Any]:
+    acting, ratios = _acting(lines, order), ratios_of(lines, order)
     if not acting:
         return {}
-    ratios = [a["tests"] / b["tests"] for a, b in acting]
-    mean, error = fmean(ratios), _error(ratios)
+    mean, error = fmean(ratios), standard_error(ratios)
     joined = fmean(a["joined"] for a, _ in acting)
     return {
         "mean": mean,
         "error": error,
-        "networks": len(on),
+        "networks": len({one["network"] for one in lines}),
         "acting": len(acting),
         "fewer": sum(ratio < 1 for ratio in ratios),
         "moved": fmean(a["moved"] for a, _ in acting),
@@ -228,8 +236,8 @@ def _shares(lines: Sequence[Found]) -> dict[str, Any]:
         "moved_share": fmean(one["share_moved"] for one in known),
         "other_share": fmean(one["share_others"] for one in known),
         "gap": fmean(gaps),
-        "gap_error": _error(gaps),
-        "difference_and_two_standard_errors": fmean(gaps) + 2 * _error(gaps),
+        "gap_error": standard_error(gaps),
+        "difference_and_two_standard_errors": fmean(gaps) + 2 * standard_error(gaps),
         "networks_only": len(known) if len(known) < ENOUGH else None,
     }
 
@@ -244,6 +252,6 @@ def _same(by: Mapping[str, Sequence[Found]]) -> dict[str, Any]:
     }
 
 
-def _error(values: Sequence[float]) -> float:
+def standard_error(values: Sequence[float]) -> float:
     """Return the standard error of a mean; of a single value it is not known."""
     return stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")

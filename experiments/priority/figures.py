@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from experiments.engine import Figure, Found
+from experiments.priority.ablation import PAIRS, ratios_of, standard_error
 from graftwork.report.curves import draw_curve, dress, head
 from graftwork.report.figures import colour_of
 from graftwork.report.plot import plot_network
@@ -17,7 +19,7 @@ from graftwork.report.plot import plot_network
 def figures(found: Mapping[str, Found], printed: Mapping[float, Any]) -> list[Figure]:
     """Return the pictures for which there are results."""
     return [*_networks(found, printed), *_searches(found, printed), *_accuracy(found, printed),
-            *_settings(found)]  # fmt: skip
+            *_settings(found), *_ablation(found)]  # fmt: skip
 
 
 def _networks(found: Mapping[str, Found], printed: Mapping[float, Any]) -> Iterator[Figure]:
@@ -143,3 +145,36 @@ def _draw_settings(lines: Sequence[Found], baselines: Found, canvas: Any) -> Non
         ax.set_title(kind, fontsize=10)
         dress(ax)
     head(canvas, list(handles.values()), list(handles), "The paper's settings and ours")
+
+
+def _ablation(found: Mapping[str, Found]) -> Iterator[Figure]:
+    sizes = [one["lines"] for key, one in found.items() if key.startswith("ablation-")]
+    if sizes:
+        yield Figure(
+            "ablation",
+            "Tests with the heuristic over tests without, one circle for each network on which it "
+            "acts, and the mean with two standard errors. Below 1 the heuristic saves tests.",
+            partial(_draw_ablation, sizes),
+            (10.0, 4.0),
+        )
+
+
+def _draw_ablation(sizes: Sequence[Sequence[Found]], canvas: Any) -> None:
+    panels = canvas.subplots(1, len(sizes), squeeze=False, sharey=True)[0]
+    canvas.subplots_adjust(left=0.07, right=0.98, bottom=0.12, top=0.85, wspace=0.06)
+    canvas.suptitle("Tests with the heuristic over tests without", fontsize=11)
+    for ax, lines in zip(panels, sizes, strict=True):
+        ax.axhline(1.0, color="black", linestyle=":", linewidth=1.2)
+        for place, order in enumerate(PAIRS):
+            ratios = ratios_of(lines, order)
+            if ratios:
+                own = np.linspace(place - 0.25, place + 0.05, len(ratios))
+                ax.scatter(own, ratios, s=18, facecolor="none", edgecolor=colour_of(place))
+                error = 2 * standard_error(ratios) if len(ratios) > 1 else 0.0
+                ax.errorbar(
+                    place + 0.25, fmean(ratios), error, marker="o", capsize=4,
+                    color=colour_of(place),
+                )  # fmt: skip
+        ax.set_xticks(range(len(PAIRS)), list(PAIRS))
+        ax.set_title(f"{lines[0]['variables']} variables", fontsize=10)
+        dress(ax)

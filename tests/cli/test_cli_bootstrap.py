@@ -1,3 +1,4 @@
+import csv
 import json
 import signal
 
@@ -9,7 +10,7 @@ from graftwork.cli.progress import Bar, Lines
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {
-    "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
+    "edges.csv", "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",
     "bootstrap_communities.csv", "comembership.csv",
     "bootstrap.txt", "bootstrap.json", "reference.gw", "bootstrap.png",
 }  # fmt: skip
@@ -33,6 +34,11 @@ def test_bootstrap_writes_everything(graftwork, chain_csv, tmp_path):
     assert (stored["resamples"], stored["subsets"]) == (5, 5)
     pairs = {(edge["first"], edge["second"]): edge["frequency"] for edge in stored["edges"]}
     assert pairs["a", "b"] == pairs["b", "c"] == 1.0
+    with open(out / "edges.csv", newline="", encoding="utf-8") as lines:
+        edges = list(csv.DictReader(lines))
+    assert len(edges) == 3
+    for edge in edges:
+        assert float(edge["frequency"]) == pairs[edge["first"], edge["second"]]
 
 
 def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):

@@ -463,7 +463,7 @@ def test_wrong_starts_are_refused(graftwork, chain_csv, tmp_path, monkeypatch, s
 
 def test_a_given_number_of_edges(graftwork, chain_csv, tmp_path):
     words = ["learn", chain_csv, "--out", tmp_path, "--jobs", "1", "--method"]
-    own = "forced-pruning:exchange=2:delete=greedy"
+    own = "forced-pruning:exchange=2:delete=descent"
     result = graftwork(*words, own, "--edges", 3, "--tie", 4)
     assert result.code == 0, result.err
     said = " ".join(result.out.split())
@@ -473,7 +473,7 @@ def test_a_given_number_of_edges(graftwork, chain_csv, tmp_path):
     assert model.n_edges == 3
     assert {("a", "b"), ("b", "c")} <= set(model.edges)
     info = read_info(tmp_path / "model.gw")
-    assert info["method_options"] == {"exchange": 2, "delete": "greedy"}
+    assert info["method_options"] == {"exchange": 2, "delete": "descent"}
     assert info["exchange"]["rounds"] >= 1
     rounds = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
     assert len(rounds) == len({record["index"] for record in rounds})

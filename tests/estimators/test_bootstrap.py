@@ -28,6 +28,7 @@ from graftwork.grafting.trace import Silence
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
+from graftwork.report.bootstrap import bootstrap_text
 from graftwork.selection import refit
 from graftwork.testing.resampled import moved
 
@@ -224,6 +225,62 @@ def test_names_keep_their_types():
         boot.frequency("0", 1)
     with pytest.raises(DataError, match="two different"):
         boot.frequency(0, 0)
+
+
+@pytest.fixture(scope="module")
+def symptoms():
+    """A fitted network that has a bootstrap, and its edges before that."""
+    table = gw.datasets.load_adhd()
+    net = gw.MarkovNetwork(random_state=0).fit(table)
+    before = net.edges_
+    net.bootstrap(table, 12, case_dropping=False)
+    return net, before
+
+
+def test_edges_of_the_network_have_their_share_of_resamples_after_a_bootstrap(symptoms):
+    net, before = symptoms
+    assert "frequency" not in before
+    boot = net.bootstrap_
+    edges = net.edges_.set_index(["first", "second"])
+    drawn = {pair: k for k, pair in enumerate(map(tuple, boot.pairs.tolist()))}
+    names = list(boot.names)
+    for (first, second), edge in edges.iterrows():
+        k = drawn[tuple(sorted((names.index(first), names.index(second))))]
+        assert edge["frequency"] == np.mean(~np.isnan(boot.draws[:, k]))
+    listed = {(r["first"], r["second"]): r for r in boot.edges()}
+    for pair, edge in edges.iterrows():
+        assert listed[pair]["p_value"] == edge["p_value"]
+        assert listed[pair]["q_value"] == edge["q_value"]
+    absent = [r for pair, r in listed.items() if pair not in edges.index]
+    assert absent
+    assert all(np.isnan(r["p_value"]) for r in absent)
+
+
+def test_near_ends_of_bootstrap_intervals_allow_for_the_selection_of_edges(symptoms):
+    boot = symptoms[0].bootstrap_
+    plain = replace(boot, limits=None)
+    wider = 0
+    for own, other in zip(boot.edges(), plain.edges(), strict=True):
+        assert own["weight_high"] == pytest.approx(other["weight_high"], nan_ok=True)
+        assert not own["weight_low"] > other["weight_low"] + 1e-9
+        wider += own["weight_low"] < other["weight_low"] - 0.1
+    assert wider > 5
+    surest = max(boot.edges(), key=lambda r: r["weight"] * (r["p_value"] < 1e-10))
+    assert surest["weight_low"] > 1
+
+
+def test_the_text_names_edges_with_tiny_p_values_that_rarely_come_back():
+    boot = network().bootstrap(random_table(0, n=4, rows=200), 6, case_dropping=False)
+    rare = replace(
+        boot, draws=np.where(np.arange(len(boot.draws))[:, None] < 1, boot.draws, np.nan),
+        p_values=np.full(len(boot.pairs), 2.4e-5), q_values=np.full(len(boot.pairs), 1e-3),
+    )  # fmt: skip
+    assert "p = 2.4e-05" in bootstrap_text(rare)
+    assert "stand in for" in bootstrap_text(rare)
+    assert "stand in for" not in bootstrap_text(replace(rare, p_values=None))
+    assert "stand in for" not in bootstrap_text(
+        replace(rare, p_values=np.full(len(boot.pairs), 0.01))
+    )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -184,6 +184,22 @@ def test_a_trend_is_judged_over_all_its_points():
     assert claim.verdict == "reproduced"
 
 
+def test_costs_are_judged_at_every_size():
+    """Small networks do not make up for what large ones cost."""
+    found = made_up(1)
+    for n, ratio in ((8, 1.5), (16, 2.0), (32, 4.0)):
+        for k in NETWORKS:
+            step = json.loads(json.dumps(found[f"clocks-8-{k}"]))
+            for line in step["lines"]:
+                line |= {"n": n, "cpu_seconds": ratio if line["what"] == "structure" else 1.0}
+            found[f"clocks-{n}-{k}"] = step
+    for claim in (c for c in claims(found) if c.what.startswith("CPU time")):
+        assert claim.verdict == "differs"
+        assert "1.5, 2, 4 for 8, 16, 32 variables, up to 4 with two s.e." in claim.ours
+        assert "it grows with the number of variables" in claim.because
+        assert claim.threshold == "largest ratio of a size at two standard errors < 3"
+
+
 def test_costs_of_runs_without_an_optimum_are_not_compared():
     found = made_up(1)
     for k in NETWORKS:

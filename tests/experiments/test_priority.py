@@ -198,7 +198,7 @@ def test_without_results_nothing_was_run_and_nothing_is_drawn():
 def test_every_figure_can_be_drawn():
     figures = report(results()).figures
     assert [figure.name for figure in figures] == [
-        "networks-0.7", "networks-0.6", "tests", "accuracy", "side-by-side",
+        "networks-0.7", "networks-0.6", "tests", "accuracy", "side-by-side", "ablation",
     ]  # fmt: skip
     for figure in figures:
         canvas = new_figure(*figure.size)

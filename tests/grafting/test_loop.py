@@ -312,3 +312,15 @@ def test_features_that_come_and_go_do_not_come_back_for_ever(method):
     assert net.certificate_.trusted
     assert net.certificate_.stationarity <= 1e-5
     assert "does not lower the loss" in gw.describe(net.certificate_)
+
+
+@pytest.mark.parametrize("options", [{}, {"tests": 5}])
+def test_a_search_of_few_pairs_a_round_looks_at_all_pairs_seldom(options):
+    """Most rounds end with a violator long before a look at all pairs would."""
+    made = gw.datasets.make_scale_free(40, 3, n_rows=2_000, random_state=0)
+    method = "best-choice" if options else "first-hit"
+    net = gw.MarkovNetwork(method, method_options=options, lam=0.02, random_state=0)
+    net.fit(made.data)
+    assert net.certificate_.converged
+    assert len(net.trace_) > 40
+    assert net.trace_[-1].blocks_scored < 10 * 40 * 39 / 2

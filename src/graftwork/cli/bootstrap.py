@@ -21,7 +21,7 @@ from graftwork.cli.progress import Progress, progress_for
 from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
-    from graftwork.estimators.bootstrap import Bootstrap
+    from graftwork.estimators import MarkovNetwork
 
 TOO_EARLY = "interrupted before a resample was done."
 
@@ -101,8 +101,10 @@ def bootstrap(
 ) -> None:
     """Learn again from resamples of a table: which edges and centralities are stable.
 
-    Limits apply to each resample. Files: bootstrap.csv (one line per edge: mean, low and high are
-    of its strength in all resamples, those with _if_edge of the resamples that have the edge),
+    Limits apply to each resample. Files: edges.csv (the edges of the network of all rows, as learn
+    writes them, with the share of resamples that have each), bootstrap.csv (one line per pair:
+    mean, low and high are of its strength in all resamples, those with _if_edge of the resamples
+    that have the edge),
     bootstrap_centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt,
     bootstrap.json, reference.gw (the network of all rows), bootstrap.png.
     """
@@ -128,9 +130,9 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             known = with_files(settings, table.names)
             given = (plan, settings)
             kept.enter_context(resumable("bootstrap", plan.out, given, interrupts, progress.note))
-            found = resample(plan, table, known, progress, interrupts)
-        interrupts.finishing = True
-        written = write_files(found, plan.out, plot=plan.plot)
+            net = resample(plan, table, known, progress, interrupts)
+        interrupts.finishing, found = True, net.bootstrap_
+        written = write_files(net, plan.out, plot=plan.plot)
     if not plan.quiet:
         say_files(found.summary(), plan.out, written, time.monotonic() - began)
     if found.interrupted:
@@ -140,8 +142,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
 
 def resample(
     plan: Plan, table: Any, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
-) -> Bootstrap:
-    """Return the bootstrap; after an interrupt, of the resamples done until then."""
+) -> MarkovNetwork:
+    """Return the network with its bootstrap; after an interrupt, of the resamples until then."""
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.replicas import check_shares
     from graftwork.report.bootstrap import too_few
@@ -164,8 +166,7 @@ def resample(
     except KeyboardInterrupt:
         if not hasattr(net, "bootstrap_"):
             raise
-    found: Bootstrap = net.bootstrap_
-    return found
+    return net
 
 
 #: The first resamples take longer than others; after these many, or seconds, they are foretold.
@@ -210,9 +211,15 @@ def time_left(seconds: float) -> str:
     return f"about {seconds / 3600:.1f} h left"
 
 
-def write_files(found: Bootstrap, out: Path, *, plot: bool) -> list[str]:
+def write_files(net: MarkovNetwork, out: Path, *, plot: bool) -> list[str]:
     """Write everything under the directory asked for, and return the names of the files."""
+    from graftwork.report import write_edges
+    from graftwork.report.edges import edges_of
+
+    found = net.bootstrap_
     written = found.save(out, plot=False)
+    write_edges(out / "edges.csv", edges_of(net))
+    written.append("edges.csv")
     if plot:
         try:
             found.plot(out / "bootstrap.png")

@@ -30,7 +30,7 @@ def default_options(name: str) -> dict[str, Any]:
     Examples
     --------
     >>> default_options("forced-pruning-paper")
-    {'method': 'forced-pruning', 'tie': 10, 'penalize_unary': False}
+    {'method': 'forced-pruning', 'penalize_unary': False}
     """
     found = settings_of(name)
     found.pop("method_options", None)

@@ -22,6 +22,7 @@ from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.notebooks import repr_html
 from graftwork.parameters import number
+from graftwork.testing.selected import interval_of_shown
 
 Record = dict[str, Any]
 
@@ -29,7 +30,7 @@ Record = dict[str, Any]
 SHARES = (0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75)
 #: What there is to know of each pair.
 COLUMNS = (
-    "first", "second", "frequency", "strength",
+    "first", "second", "frequency", "p_value", "q_value", "strength",
     "mean", "low", "high", "mean_if_edge", "low_if_edge", "high_if_edge",
     "weight", "weight_mean", "weight_low", "weight_high",
 )  # fmt: skip
@@ -90,6 +91,10 @@ class Bootstrap:
         linear parts, see `PairwiseMRF.slope`); NaN for others, and where there is no edge.
     weight_draws, weight_refits : (resamples, pairs) float64
         The same in the resamples, as ``draws`` and ``refits`` have strengths.
+    p_values, q_values : (pairs,) float64
+        Of the tests of the reference network's edges; NaN where there are none.
+    limits : (pairs,) float64
+        The size its weight needed for its test to pass; 0 where there was no test.
     model : PairwiseMRF, optional
         The reference network.
 
@@ -123,6 +128,9 @@ class Bootstrap:
     weights: Floats | None = None
     weight_draws: Floats | None = None
     weight_refits: Floats | None = None
+    p_values: Floats | None = None
+    q_values: Floats | None = None
+    limits: Floats | None = None
     model: PairwiseMRF | None = None
 
     _repr_html_ = repr_html
@@ -178,7 +186,8 @@ class Bootstrap:
         Returns
         -------
         list of dict
-            ``first``, ``second``; ``frequency`` of an edge; ``strength`` in the reference network;
+            ``first``, ``second``; ``frequency`` of an edge; ``p_value`` and ``q_value`` of its test
+            in the reference network, NaN without; ``strength`` in the reference network;
             ``mean`` of the resamples and the interval from ``low`` to ``high`` (see
             `interval_around`), an absent edge counting as 0 unless tests chose the edges: then
             strengths are those of the reference network fitted to each resample; of pairs that the
@@ -187,26 +196,35 @@ class Bootstrap:
             quantiles of the resamples whose own networks have the edge (``mean_if_edge``, ...; NaN
             where none has). Of binary and ordered variables also the signed ``weight`` with
             ``weight_mean`` and the interval from ``weight_low`` to ``weight_high``, by the same
-            resamples; NaN for other pairs.
+            resamples; NaN for other pairs. Where tests chose the edges, the end next to 0 allows
+            for that (see `interval_of_shown`).
         """
         ends = _tails(level)
         signed = self._signed(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
         fitted = np.where(np.isnan(self.refits), np.nan_to_num(self.draws), self.refits)
         absent = np.isnan(self.strengths)
+        p, q = (self._or_nan(values) for values in (self.p_values, self.q_values))
         order = np.lexsort((np.arange(len(self.pairs)), -strengths, -frequencies))
         return [
             {
-                "first": self.names[self.pairs[p, 0]],
-                "second": self.names[self.pairs[p, 1]],
-                "frequency": float(frequencies[p]),
-                "strength": float(strengths[p]),
-                **_interval(float(strengths[p]), fitted[:, p], level, absent=bool(absent[p])),
-                **_spread(self.draws[~np.isnan(self.draws[:, p]), p], ends, "_if_edge"),
-                **signed[p],
+                "first": self.names[self.pairs[k, 0]],
+                "second": self.names[self.pairs[k, 1]],
+                "frequency": float(frequencies[k]),
+                "p_value": p[k],
+                "q_value": q[k],
+                "strength": float(strengths[k]),
+                **_interval(float(strengths[k]), fitted[:, k], level, absent=bool(absent[k])),
+                **_spread(self.draws[~np.isnan(self.draws[:, k]), k], ends, "_if_edge"),
+                **signed[k],
             }
-            for p in order.tolist()
+            for k in order.tolist()
         ]
+
+    def _or_nan(self, values: Floats | None) -> list[float]:
+        """Return a number of each pair; one and the same NaN where it is not known."""
+        known = [np.nan] * len(self.pairs) if values is None else values.tolist()
+        return [np.nan if np.isnan(x) else x for x in known]
 
     def _signed(self, level: float) -> list[Record]:
         """Return the signed weight of each pair, with mean and interval; NaN where it has none."""
@@ -225,6 +243,8 @@ class Bootstrap:
                 continue
             absent = bool(np.isnan(self.strengths[p]))
             around = _interval(own, fitted[:, p], level, least=-np.inf, absent=absent)
+            if self.limits is not None and self.limits[p] > 0.0:
+                around |= _shown(own, fitted[:, p], self.limits[p], level)
             out.append({"weight": own, **{f"weight_{key}": x for key, x in around.items()}})
         return out
 
@@ -573,6 +593,14 @@ def _interval(
         if absent
         else interval_around(value, draws, level, least=least)
     )
+
+
+def _shown(value: float, draws: Floats, limit: float, level: float) -> Record:
+    """Return the interval of a weight that is shown because it is larger than a limit."""
+    _tails(level)
+    spread = np.sqrt(np.mean((draws - value) ** 2, keepdims=True))
+    low, high = interval_of_shown(np.array([value]), spread, np.array([limit]), level)
+    return {"low": float(low[0]), "high": float(high[0])}
 
 
 def _tails(level: float) -> tuple[float, float]:

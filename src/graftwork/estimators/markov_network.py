@@ -425,13 +425,22 @@ class MarkovNetwork(Estimator):
         return graph
 
     def _edge_records(self) -> list[dict[str, Any]]:
-        return edge_records(self.model_, self.names_, self.evidence_, self.fit_.explained)
+        boot = getattr(self, "bootstrap_", None)
+        frequency = None if boot is None else boot.frequency
+        return edge_records(
+            self.model_, self.names_, self.evidence_, self.fit_.explained, frequency
+        )
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
-        """The edges, the surest first: a DataFrame where pandas is installed, else a list."""
+        """The edges, the surest first: a DataFrame where pandas is installed, else a list.
+
+        After `bootstrap` with the ``frequency`` of each in the resamples.
+        """
         check_is_fitted(self)
-        return as_frame(self._edge_records(), EDGE_COLUMNS, EDGE_COLUMNS[2:])
+        more = ("frequency",) if hasattr(self, "bootstrap_") else ()
+        columns = (*EDGE_COLUMNS, *more)
+        return as_frame(self._edge_records(), columns, columns[2:])
 
     @property
     def near_edges_(self) -> pd.DataFrame | list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from graftwork.data import Table
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.bootstrap import SHARES, Bootstrap
+from graftwork.estimators.edges import shown_weights
 from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
@@ -127,7 +128,28 @@ def bootstrap_fit(
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
-    return replace(found, tested=drawn_from is not None, model=model), interrupted
+    if drawn_from is not None:
+        found = replace(found, tested=True, **_tested(found, fitted))
+    return replace(found, model=model), interrupted
+
+
+def _tested(found: Bootstrap, fitted: Fit) -> dict[str, Floats]:
+    """Return what tests say of the network's edges, in the order of a bootstrap's pairs."""
+    evidence, names = fitted.evidence, fitted.data.names
+    assert evidence is not None
+    place = {name: i for i, name in enumerate(found.names)}
+    at = {pair: k for k, pair in enumerate(map(tuple, found.pairs.tolist()))}
+    listed = [sorted((place[names[i]], place[names[j]])) for i, j in evidence.edges.pairs.tolist()]
+    places = [at[i, j] for i, j in listed]
+    columns = {
+        "p_values": (np.nan, np.exp(evidence.edges.log_p)),
+        "q_values": (np.nan, np.exp(evidence.edge_log_q)),
+        "limits": (0.0, np.nan_to_num(shown_weights(fitted.model, names, evidence).limits)),
+    }
+    out = {name: np.full(len(found.pairs), empty) for name, (empty, _) in columns.items()}
+    for name, (_, values) in columns.items():
+        out[name][places] = values
+    return out
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:

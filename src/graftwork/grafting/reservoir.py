@@ -24,6 +24,9 @@ HUB_RULES = ("once", "always")
 # With nothing found, batches double up to this size: the point stays the same, so scoring ahead
 # changes nothing but the number of calls.
 LARGEST_BATCH = 16384
+# Where a round's number of tests is given, all pairs are looked at together once this part of them
+# was tested in vain.
+PATIENCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ class _PairSearch:
         self._unfilled = settings.fill
         self._batch = min(LARGEST_BATCH, space.batch)
         self._most, self._fill_limit = min(n, self._batch), 10 * n
+        self._patience = 0 if settings.tests is None else space.size // PATIENCE
         self._worst = 0.0
 
     def choose(self, view: View) -> Choice:
@@ -147,13 +151,13 @@ class _PairSearch:
             self._fill(view)
         else:
             self._draw(view)
-        if not len(self._kept.keys) and view.screen is not None:
-            # a round's pairs told nothing: bounds, or one pass, say whether anything violates
-            seen = survey(self.space, view)
-            if seen.complete and not len(seen.keys):
-                return Choice(seen.keys, seen.worst, seen.tested, complete=True)
-        batch = self._tests
+        batch, bounded = self._tests, view.screen is not None
         while not len(self._kept.keys) and not view.halted():
+            if bounded and self._stream.n_tested >= self._patience:
+                bounded = False  # bounds, or one pass, say whether anything violates
+                seen = survey(self.space, view)
+                if seen.complete and not len(seen.keys):
+                    return Choice(seen.keys, seen.worst, seen.tested, complete=True)
             batch = min(2 * batch, self._batch)
             if not self._test_until_found(view, batch):
                 break  # nothing left to draw: every inactive pair was seen at this point

@@ -44,6 +44,19 @@ def slope(table: Floats, first: Floats | None, second: Floats | None) -> float:
     return float(x @ table @ y) / float((x @ x) * (y @ y))
 
 
+def score_norm(table: Floats, first: Floats | None, second: Floats | None) -> float:
+    """Return the norm of the table x * y, both scores centred: of a slope of 1; NaN without them.
+
+    Examples
+    --------
+    >>> score_norm(np.eye(2), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    0.5...
+    """
+    if first is None or second is None:
+        return float("nan")
+    return float(np.linalg.norm(_centred(first)) * np.linalg.norm(_centred(second)))
+
+
 def weight(table: Floats, first: Floats | None, second: Floats | None) -> float:
     """Return the slope where it tells what the edge is: NaN where the table is something else.
 

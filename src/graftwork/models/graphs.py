@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 EdgeRecord = dict[str, Any]
 #: What is known of an edge's test, and all its numbers, in this order.
 TESTS = ("p_value", "q_value", "statistic", "df")
-EDGE_NUMBERS = ("strength", "weight", "explained", "linear_share", *TESTS)
+#: Standard error and 95 % interval of its weight; files keep them with the test.
+INTERVAL = ("weight_se", "weight_low", "weight_high")
+KEPT = (*TESTS, *INTERVAL)
+EDGE_NUMBERS = ("strength", "weight", "explained", "linear_share", *KEPT)
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "expected_influence", "degree", "closeness", "betweenness")
@@ -67,14 +70,14 @@ def edge_numbers(
     (1.0, 2.0, 0.002, nan)
     """
     given = info or {}
-    tests = saved_numbers(given.get("edge_tests"), model.n_edges, len(TESTS)).tolist()
+    tests = saved_numbers(given.get("edge_tests"), model.n_edges, len(KEPT)).tolist()
     columns = sizes_of(model, edge_shares(given, model.n_edges))
     return tuple(
         {
             "first": a,
             "second": b,
             **{name: column[place] for name, column in columns.items()},
-            **dict(zip(TESTS, tests[place], strict=True)),
+            **dict(zip(KEPT, tests[place], strict=True)),
         }
         for place, (a, b) in enumerate(model.edges)
     )

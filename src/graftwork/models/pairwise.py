@@ -255,6 +255,11 @@ class PairwiseMRF:
         return self._along_scores(edge_sizes.slope)
 
     @property
+    def score_norms(self) -> Floats:
+        """The strength that a slope of 1 has, of each edge, in the order of ``edges``; or NaN."""
+        return self._along_scores(edge_sizes.score_norm)
+
+    @property
     def linear_shares(self) -> Floats:
         """The `linear_share` of each edge, in the order of ``edges``."""
         return self._along_scores(edge_sizes.linear_share)

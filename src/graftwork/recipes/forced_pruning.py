@@ -1,7 +1,4 @@
-"""Forced pruning: the best network with a given number of edges, by exchanging edges.
-
-Abdelatty, Sahoo and Roy, Structure learning using forced pruning.
-"""
+"""Forced pruning (Abdelatty, Sahoo and Roy): exchanges edges, whose number is given."""
 
 from __future__ import annotations
 
@@ -30,18 +27,14 @@ def forced_pruning(
     exchange : int, optional
         Edges exchanged at once; default a quarter of them.
     delete : {"descent", "greedy", "rejection", "mcmc"}
-        "descent" deletes the cheapest edges and undoes what does not improve the network. As
-        published every exchange stands: "greedy" deletes the cheapest edges, "rejection" draws
-        them. "mcmc" walks over networks by Metropolis-Hastings.
+        The cheapest edges, undoing what does not help; as published (every exchange stands) the
+        cheapest, or drawn; or a walk by Metropolis-Hastings.
     rounds, restarts : int
         Most exchanges from one start, and how often to start again.
     tied : int, optional
-        Tie the weights to this many values after each exchange, as published; ``tie`` does it once,
-        after the search.
-    proposals : int
-        Draws for one exchange before "rejection" gives up.
-    temperature : float
-        Of "mcmc".
+        Tie the weights to this many values after each exchange, as published.
+    proposals, temperature
+        Most draws for one exchange of "rejection"; the temperature of "mcmc".
 
     Examples
     --------
@@ -54,7 +47,7 @@ def forced_pruning(
         "rejection": lambda: Rejection(exchange, proposals),
         "mcmc": lambda: Metropolis(exchange, temperature),
     }
-    if not isinstance(delete, str) or delete not in rules:
+    if delete not in tuple(rules):
         raise ValueError(f"delete must be one of {', '.join(rules)}; got {delete!r}")
     return Recipe(
         "forced-pruning",

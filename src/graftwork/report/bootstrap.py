@@ -31,6 +31,7 @@ from graftwork.text import (
     count,
     decimals,
     percent,
+    probability,
     section,
     shown_of,
     verb,
@@ -49,6 +50,8 @@ UNSTABLE = 0.5
 LEAST_CS, GOOD_CS = 0.25, 0.5
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
+#: A p-value is tiny, for an edge that resamples rarely have, up to this.
+_TINY = 1e-3
 _NAMED = 8
 #: Files of another run that would not fit, if this one does not write them.
 _STALE = (
@@ -69,6 +72,7 @@ _TESTED = (
 EDGES: tuple[Column, ...] = (
     ("pair", "edge", str),
     ("frequency", "found in", percent),
+    ("p_value", "p", lambda p: "" if np.isnan(p) else probability(p)),
     ("strength", "strength", decimals(2)),
     ("low", "from", decimals(2)),
     ("high", "to", decimals(2)),
@@ -214,7 +218,26 @@ def _own_edges(boot: Bootstrap, own: Bools, often: Floats) -> list[str]:
             f"{unstable.sum():,} {verb(unstable.sum())} unstable (found in less than half): "
             f"{_named(boot, unstable)}. Do not rely on these."
         )
-    return out
+    return out + _sure_but_rare(boot, unstable)
+
+
+def _sure_but_rare(boot: Bootstrap, unstable: Bools) -> list[str]:
+    """Return which unstable edges have tiny p-values, and why that is no contradiction."""
+    if boot.p_values is None:
+        return []
+    sure = unstable & (np.nan_to_num(boot.p_values, nan=1.0) <= _TINY)
+    if not sure.any():
+        return []
+    number = int(sure.sum())
+    least = np.flatnonzero(sure)[np.argmin(boot.p_values[sure])]
+    first, second = (boot.names[i] for i in boot.pairs[least].tolist())
+    return [
+        f"{count(number, 'unstable edge')} {verb(number, 'has a', 'have')} tiny "
+        f"p-value{'s'[: number != 1]}: {first}{_TIED}{second} has p = "
+        f"{probability(boot.p_values[least])} and is in {percent(boot.frequencies[least])} of the "
+        "resamples. A p-value takes the other edges as given; where other pairs can stand in for "
+        "an edge, small changes of the rows decide which of them are kept."
+    ]
 
 
 def _none_of_its_own(boot: Bootstrap) -> str:

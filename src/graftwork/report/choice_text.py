@@ -22,6 +22,8 @@ from graftwork.text import count, probability, two_digits, verb
 _NAMED = 5
 # P-values of the listed pairs are below this.
 _STRIKING = 0.05
+# Weights that are together this much too large are told of.
+_TOO_LARGE = 0.1
 # It is told if more than this share of the edges, by their number, come or go with few rows.
 _MUCH = 0.05
 
@@ -217,7 +219,11 @@ def _rivals_text(pairs: Sequence[tuple[Any, Any]]) -> str:
 
 
 def evidence_sections(
-    evidence: Evidence, names: Sequence[Any], rows: float, max_edges: int | None = None
+    evidence: Evidence,
+    names: Sequence[Any],
+    rows: float,
+    excess: float,
+    max_edges: int | None = None,
 ) -> list[tuple[str, str]]:
     """Return titles and texts about the tests of a network's edges; nothing if there are none.
 
@@ -227,12 +233,16 @@ def evidence_sections(
         The variables.
     rows : float
         Total weight of the rows.
+    excess : float
+        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
     max_edges : int, optional
         The limit on edges, if it was reached.
     """
     if not evidence.n_tests:
         return []
     meaning = meaning_text(np.exp(evidence.edge_log_q), evidence.level)
+    if excess >= _TOO_LARGE:
+        meaning += f" {_excess_text(excess)}"
     if max_edges is not None:
         return [
             ("What the numbers mean", meaning),
@@ -255,8 +265,8 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
         "is a share of the entropies of its two variables, whatever the number of states. The "
         "weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of one variable rise with "
-        "one step of the other. Its p-value is the probability of evidence at least "
-        "this strong if there were no such edge, given all other edges. "
+        "one step of the other; in brackets is its 95 % interval. Its p-value is the probability "
+        "of evidence at least this strong if there were no such edge, given all other edges. "
     )
     if not kept:
         return text + f"No pair is convincing at a false discovery rate of {fdr:g}."
@@ -273,6 +283,17 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     elif required:
         text += f" {required:,} more are there because they are required; their tests do not pass."
     return text
+
+
+def _excess_text(excess: float) -> str:
+    """Return that weights are too large since only large ones are shown."""
+    much = f"about {excess:.0%} too large" if excess < 1.0 else "twice as large as the true ones"
+    return (
+        "Only edges that look strong enough are kept, and chance makes some of them look so: "
+        f"together their weights are {much}, those with the largest p-values most. Their intervals "
+        "allow for it; one that reaches 0 means that the edge just passed its test, and that these "
+        "rows do not tell how large its weight is."
+    )
 
 
 def _left_out(evidence: Evidence, names: Sequence[Any], max_edges: int) -> str:
@@ -327,7 +348,8 @@ def _outlook(evidence: Evidence, rows: float) -> str:
         return text + (
             f"So there are about {seen - chance:,.0f} weaker dependences that {rows:,.6g} rows "
             "cannot tell from chance one by one; more rows would bring some of them out, and so "
-            "would a higher fdr. For predictions they count together: use goal='prediction'."
+            "would a higher fdr. The network is likely denser than it looks. For predictions they "
+            "count together: use goal='prediction'."
         )
     return text + "That is not clearly more than chance would give."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from graftwork.estimators.edges import edge_records, sized_by
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
-from graftwork.models.graphs import TESTS, edge_shares, saved_numbers
+from graftwork.models.graphs import KEPT, edge_shares, saved_numbers
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
@@ -39,7 +39,7 @@ COLUMNS = (
     "weight",
     "explained",
     "linear_share",
-    *TESTS,
+    *KEPT,
     "together_first",
     "together_second",
     "together_weight",
@@ -50,12 +50,15 @@ COLUMNS = (
 
 
 class EdgeTest(NamedTuple):
-    """The test of an edge; files of earlier versions have no statistics."""
+    """The test of an edge, and the interval of its weight; files of earlier versions have less."""
 
     p_value: float
     q_value: float
     statistic: float = float("nan")
     df: float = float("nan")
+    weight_se: float = float("nan")
+    weight_low: float = float("nan")
+    weight_high: float = float("nan")
 
 
 Tested = Mapping[tuple[Any, Any], EdgeTest]
@@ -92,6 +95,10 @@ class EdgeRecord:
         Of its test: a chi-square and its degrees of freedom.
     linear_share : float
         How much of it lies along the scores of ordered variables; NaN without any.
+    weight_se, weight_low, weight_high : float
+        Standard error and 95 % interval of the weight; NaN where it has none, or was not tested.
+    frequency : float
+        The share of resamples that have it; NaN without a bootstrap.
     """
 
     first: Any
@@ -106,21 +113,29 @@ class EdgeRecord:
     statistic: float = float("nan")
     df: float = float("nan")
     linear_share: float = float("nan")
+    weight_se: float = float("nan")
+    weight_low: float = float("nan")
+    weight_high: float = float("nan")
+    frequency: float = float("nan")
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
     """Return the tests of a fitted network's edges, by their ends; {} if it has none."""
     evidence = net.evidence_
     records = [] if evidence is None else edge_records(net.model_, net.names_, evidence)
-    return {(r["first"], r["second"]): EdgeTest(*(r[name] for name in TESTS)) for r in records}
+    return {(r["first"], r["second"]): EdgeTest(*(r[name] for name in KEPT)) for r in records}
 
 
 def edges_of(net: MarkovNetwork, top: int | None = None) -> list[EdgeRecord]:
     """Return a record for each edge of a fitted network, or the ``top`` largest, in order."""
     tests, explained = tests_of(net), net.fit_.explained
-    return edge_table(
+    records = edge_table(
         net.model_, unseen=net.data_.unseen(), tests=tests, explained=explained, top=top
     )
+    boot = getattr(net, "bootstrap_", None)
+    if boot is None:
+        return records
+    return [replace(each, frequency=boot.frequency(each.first, each.second)) for each in records]
 
 
 def saved_edges(
@@ -155,9 +170,10 @@ def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     --------
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
     >>> saved_tests(model, {"edge_tests": [[0.001, 0.002, 10.8, 1.0]]})
-    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0)}
+    {('a', 'b'): EdgeTest(p_value=0.001, q_value=0.002, statistic=10.8, df=1.0, weight_se=nan,
+    weight_low=nan, weight_high=nan)}
     """
-    found = saved_numbers(info.get("edge_tests"), model.n_edges, len(TESTS))
+    found = saved_numbers(info.get("edge_tests"), model.n_edges, len(KEPT))
     tests = zip(model.edges, found.tolist(), strict=True)
     return {} if np.isnan(found[:, :2]).any() else {edge: EdgeTest(*test) for edge, test in tests}
 
@@ -221,6 +237,7 @@ def edge_table(
         a, b = edges[k]
         centred, allowed = double_centred(layout.table(numbers, k)), np.outer(seen[a], seen[b])
         strength, weight, linear_share = (float(each[k]) for each in measured)
+        test = found.get((a, b), untested)
         record = EdgeRecord(
             a,
             b,
@@ -230,7 +247,7 @@ def edge_table(
             weight=weight,
             explained=float(shares[k]),
             linear_share=linear_share,
-            **found.get((a, b), untested)._asdict(),
+            **test._asdict(),
         )
         listed.append(record)
     return listed
@@ -291,23 +308,26 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,2.0,,,,,,,1,1,0.5,1,0,-0.5
+    a,b,1.0,2.0,,,,,,,,,,1,1,0.5,1,0,-0.5
     """
     records = (
         edge_table(network, unseen=unseen, tests=tests)
         if isinstance(network, PairwiseMRF)
         else network
     )
-    write_rows(path, COLUMNS, (_cells(record) for record in records))
+    known = [record.frequency for record in records if not np.isnan(record.frequency)]
+    columns = (*COLUMNS, "frequency") if known else COLUMNS
+    write_rows(path, columns, (_cells(record)[: len(columns)] for record in records))
 
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    numbers = [getattr(record, name) for name in ("weight", "explained", "linear_share", *TESTS)]
+    shown = ("weight", "explained", "linear_share", *KEPT)
+    numbers = [getattr(record, name) for name in shown]
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]
-    return cells
+    return [*cells, record.frequency]
 
 
 @dataclass(frozen=True, slots=True)

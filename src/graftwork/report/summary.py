@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.edges import sized_by
+from graftwork.estimators.edges import shown_weights, sized_by
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
@@ -120,7 +120,8 @@ def summary_sections(
     if evidence is not None:
         tests = net.choice_.tests
         most = None if tests is None else tests.max_edges
-        sections += evidence_sections(evidence, net.names_, data.total_weight, most)
+        excess = shown_weights(model, net.names_, evidence).excess
+        sections += evidence_sections(evidence, net.names_, data.total_weight, excess, most)
     sections += [
         ("Tying", "" if net.spec().tied is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -236,6 +237,8 @@ def describe_edge(
     head = f"{record.first} - {record.second}  {share}strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
+        if not np.isnan(record.weight_low):
+            head += f" ({record.weight_low:.2f} to {record.weight_high:.2f})"
     if is_curved(record.linear_share):
         head += ", not linear"
     if not np.isnan(record.p_value):

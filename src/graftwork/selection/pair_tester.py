@@ -106,13 +106,14 @@ class PairTester:
         return EdgeTests.of(self.rows(fitted), before=before, roughly=roughly)
 
     def measured(self, tests: Evidence, prepared: EdgeTests) -> Evidence:
-        """Return the tests with those of all edges exact.
+        """Return the tests with those of all edges exact, and standard errors.
 
         Of a resample only the edges themselves are kept, so its tests stay as they are.
         """
         if self.drawn_from is not None:
             return tests
-        return replace(tests, edges=prepared.findings(FINAL_ROWS))
+        edges, errors = prepared.measured(FINAL_ROWS)
+        return replace(tests, edges=edges, errors=errors)
 
     def middle_test(self, here: Solution, there: Solution, pair: Ints) -> Findings:
         """Return the middle one of three tests of a pair that is an edge of one of two refits."""

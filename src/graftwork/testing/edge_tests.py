@@ -184,15 +184,44 @@ class EdgeTests:
         """
         if not len(self.edges):
             return Findings.none(0)
-        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
-        degrees = np.array([float(len(matrix)) for matrix in precisions])
-        scales = np.full(len(self.rises), MOST_SCALE)
-        pairs = self.rows.potentials.layout.edges[self.edges]
         unclear = np.arange(len(self.rises))
         if cut is not None:
+            pairs, degrees = self.rows.potentials.layout.edges[self.edges], self._degrees
             unclear = cut.unclear(pairs, self.rises, degrees)
-        chosen = self.edges[unclear]
-        found = variations(self.rows, self.parameters, self.profiles, chosen, most_rows)
+        return self._judged(unclear, self._variations(unclear, most_rows))
+
+    def measured(self, most_rows: int) -> tuple[Findings, Floats]:
+        """Return what the tests of all edges say, and the standard errors of their first numbers.
+
+        Of ordered and binary variables the first number of a table is its linear part: theta of
+        theta x y, scores x and y having norm 1. The error is that of the sandwich, P^-1 V P^-1 of
+        precision P and variation V over the rows, and not smaller than that of P^-1: where the
+        prior decides, estimates vary less than they are off.
+        """
+        if not len(self.edges):
+            return Findings.none(0), np.zeros(0)
+        every = np.arange(len(self.rises))
+        found, squares = self._variations(every, most_rows), []
+        for e, variation in zip(self.edges.tolist(), found, strict=True):
+            inverse = np.linalg.inv(self.profiles[e].precision)
+            first = inverse[:1]
+            squares.append(max((first @ variation @ first.T).item(), first[0, 0]))
+        return self._judged(every, found), np.sqrt(squares)
+
+    @property
+    def _degrees(self) -> Floats:
+        """The number of parameters of each edge."""
+        return np.array([float(len(self.profiles[e].precision)) for e in self.edges.tolist()])
+
+    def _variations(self, places: Ints, most_rows: int) -> list[Floats]:
+        """Return how the slopes of the edges in some places vary over the rows."""
+        return variations(self.rows, self.parameters, self.profiles, self.edges[places], most_rows)
+
+    def _judged(self, unclear: Ints, found: list[Floats]) -> Findings:
+        """Return what the tests say; edges that are not unclear have the largest scale."""
+        precisions = [self.profiles[e].precision for e in self.edges.tolist()]
+        degrees, scales = self._degrees, np.full(len(self.rises), MOST_SCALE)
+        pairs = self.rows.potentials.layout.edges[self.edges]
         for places in alike([len(variation) for variation in found]):
             left = np.stack([precisions[unclear[place]] for place in places])
             right = np.stack([found[place] for place in places])

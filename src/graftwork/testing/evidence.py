@@ -42,6 +42,9 @@ class Evidence:
         The edges of ordered variables whose tables have: those whose rests are there at the level.
     striking : float
         Absent pairs with larger p-values are not listed.
+    errors : (edges,) float64 or None
+        The standard error of the first number of each edge's table (see `EdgeTests.measured`);
+        None of resamples.
     """
 
     edges: Findings
@@ -54,6 +57,7 @@ class Evidence:
     rests: Findings | None = None
     curved: frozenset[tuple[int, int]] = frozenset()
     striking: float = 0.05
+    errors: Floats | None = None
 
     @cached_property
     def _log_q(self) -> Floats:
