@@ -204,7 +204,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         "grafting", "gain", "mutual-information", "grafting-light", "gauss-seidel", "full",
         "priority", "chow-liu" or "forced-pruning": see ``graftwork.recipes``. With exact inference
         (or the pseudo-likelihood) all but the last two end at the same network; they differ on the
-        way there, which matters for time and when a budget stops them. "auto" is "working-set" for
+        way there, which matters for time and when a budget stops them. "auto" is "full" with
+        penalty="l2" or "none", unless edges, rounds or tests are limited, and "working-set" for
         the pseudo-likelihood of up to 500 variables (2,500 with prior knowledge, or where
         missing cells are left out or drawn) without arrivals or limits other than on time;
         otherwise, or where one of its options is set, "best-choice"; ``method_`` tells which.

@@ -146,6 +146,18 @@ def test_show_says_what_is_there(graftwork, model_file, tmp_path):
     assert graftwork("show", model_file, "--plot", tmp_path / "n.docx").code == 2
 
 
+def test_show_writes_the_couplings_of_all_pairs(graftwork, model_file, tmp_path):
+    assert graftwork("show", model_file, "--couplings", tmp_path / "c.csv").code == 0
+    with open(tmp_path / "c.csv", newline="") as lines:
+        written = list(csv.DictReader(lines))
+    expected = gw.load(model_file).couplings("apc").to_dict("records")
+    assert [(r["first"], r["second"]) for r in written] == [
+        (r["first"], r["second"]) for r in expected
+    ]
+    assert [float(r["apc"]) for r in written] == [r["apc"] for r in expected]
+    assert len(written) == 3
+
+
 def test_show_tells_of_tests_what_the_summary_tells(graftwork, chain_csv, tmp_path):
     run = tmp_path / "run"
     learned = graftwork("learn", chain_csv, "--out", run, "--holdout", 0, "--no-plot", "--quiet")

@@ -52,12 +52,13 @@ graftwork sample out/model.gw 1000 --given class=p --seed 1 --out poisonous.csv"
 SHOW_EXAMPLES = """Examples:
 graftwork show out/model.gw
 graftwork show out/model.gw --top 30 --plot network.pdf --edges edges.csv
+graftwork show out/model.gw --couplings couplings.csv
 graftwork show out/model.gw --centrality --groups groups.csv
 graftwork show out/model.gw --communities --plot network.png
 graftwork show chunker/model.gw --top 5
 
-The model is a network (of learn) or a chain (of crf); --plot and --edges are for networks, and so
-are --centrality, --groups and --communities."""
+The model is a network (of learn) or a chain (of crf); --plot, --edges and --couplings are for
+networks, and so are --centrality, --groups and --communities."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 AskInference = Annotated[
@@ -297,6 +298,14 @@ def show(
     edges: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a network's edges as CSV.")
     ] = None,
+    couplings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the couplings of all pairs as CSV: their strength, and what is left after "
+            "the average product correction (APC), largest first.",
+        ),
+    ] = None,
     centrality: Annotated[
         bool, typer.Option("--centrality", help="How central each variable is.")
     ] = False,
@@ -318,7 +327,7 @@ def show(
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
-    from graftwork.report.edges import saved_edges, saved_explained, saved_tests
+    from graftwork.report.edges import saved_edges, saved_explained, saved_tests, write_couplings
     from graftwork.report.layout import with_explained
     from graftwork.text import section
 
@@ -326,10 +335,10 @@ def show(
     network = load(model)
     info = read_info(model)
     if not isinstance(network, PairwiseMRF):
-        if any((plot, edges, centrality, groups, communities)):
+        if any((plot, edges, couplings, centrality, groups, communities)):
             raise ModelFileError(
                 f"{str(model)!r} is a chain, and only networks have edges to draw or write; leave "
-                "out --plot, --edges, --centrality, --groups and --communities."
+                "out --plot, --edges, --couplings, --centrality, --groups and --communities."
             )
         tell(chain_text(network, info, top))
         return
@@ -358,6 +367,8 @@ def show(
         tell(f"\n{section('Communities', community_text(network, found))}")
     if edges is not None:
         write_edges(edges, saved_edges(network, info, unseen))
+    if couplings is not None:
+        write_couplings(couplings, network)
     if plot is not None:
         groups_shown = communities if given is None else given
         plot_network(with_explained(network, explained), plot, communities=groups_shown)

@@ -22,13 +22,14 @@ from graftwork.estimators.sizes import check_tables, table_bytes
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
 from graftwork.estimators.timing import Timing, free_in, time_loss
-from graftwork.grafting import NetworkFamily, Recipe
+from graftwork.grafting import Everything, NetworkFamily, Recipe
 from graftwork.grafting.recipe import Start
 from graftwork.grafting.starts import Given
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.kernels.threads import count_threads
 from graftwork.objectives import Likelihood, Objective
 from graftwork.selection import Refitted
+from graftwork.solvers.memory import pairs_kept
 from graftwork.testing.variances import TILE
 
 # What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
@@ -36,8 +37,12 @@ from graftwork.testing.variances import TILE
 EVALUATIONS = (30, 1000)
 PASSES = (2, 10)
 FITS = (10, 30)
+# The same of a fit that begins with all pairs and scores them once.
+EVALUATIONS_OF_ALL, ONE_PASS = (20, 200), (1, 1)
 # Vectors of all weights that a solver keeps, and arrays of all tables of a scoring batch.
 SOLVER_VECTORS = 30
+# Those of a solver of all pairs at once, beside the curvature it remembers, and of the counts.
+VECTORS_OF_ALL, MEMORY_OF_ALL = 20, 10
 BATCH_ARRAYS = 5
 # Cells of tables of counts that are kept.
 KEPT_CELLS = 2**25
@@ -82,8 +87,10 @@ class CostEstimate:
         Networks learned in turn: one, or three where missing cells are drawn from the first two.
     fits : (int, int)
         Fits at one lambda for each of them: one, or `FITS` with lam="auto".
+    evaluations, passes : (int, int)
+        Evaluations of the loss and passes over all pairs that a fit usually takes.
     seconds : (float, float)
-        Order of magnitude of the whole: each fit takes `EVALUATIONS` and `PASSES`.
+        Order of magnitude of the whole.
     threads : int
 
     Examples
@@ -113,6 +120,8 @@ class CostEstimate:
     timing: Timing
     networks: int
     fits: tuple[int, int]
+    evaluations: tuple[int, int]
+    passes: tuple[int, int]
     seconds: tuple[float, float]
     threads: int
 
@@ -163,8 +172,10 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
     start = None if spec.start is None else make_start(spec.start, table, sample)
     arriving_variables(spec.arrivals, table.names)
     most = _most_edges(recipe, start, len(family.variables), spec.budget.max_edges)
-    timing = time_loss(family, spec.objective_of, most)
+    everything = isinstance(recipe.selector, Everything) and most is None
+    timing = time_loss(family, spec.objective_of, most, everything)
     fits = FITS if spec.chooses else (1, 1)
+    usual = (EVALUATIONS_OF_ALL, ONE_PASS) if everything else (EVALUATIONS, PASSES)
     tests = _tests(sample) if spec.tests else {}
     cards, space = sample.cards, family.space(family.variables, False)
     return CostEstimate(
@@ -182,14 +193,16 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         pairs=space.size,
         parameters=int(cards.sum()) + _linear_entries(family),
         entries=int(cards.sum()) + family.count_entries(space),
-        memory=_memory(table, family, spec.objective_of(sample), timing)
+        memory=_memory(table, family, spec.objective_of(sample), timing, everything)
         | tests
         | {"tables of the widest variable": table_bytes(cards, spec.tests)},
         device_memory=device_memory(cards, table.n_rows) if on_device else {},
         timing=timing,
         networks=networks,
         fits=fits,
-        seconds=_seconds(timing, networks, fits, spec.budget.max_seconds),
+        evaluations=usual[0],
+        passes=usual[1],
+        seconds=_seconds(timing, networks, fits, usual, spec.budget.max_seconds),
         threads=count_threads(spec.n_jobs),
     )
 
@@ -216,7 +229,13 @@ def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
         memory={"parts of the rows": placed.memory}
         | {name: held for name, held in found.memory.items() if name not in OF_ROWS},
         timing=timing,
-        seconds=_seconds(timing, found.networks, found.fits, spec.budget.max_seconds),
+        seconds=_seconds(
+            timing,
+            found.networks,
+            found.fits,
+            (found.evaluations, found.passes),
+            spec.budget.max_seconds,
+        ),
     )
 
 
@@ -264,12 +283,16 @@ def _most_edges(
 
 
 def _seconds(
-    timing: Timing, networks: int, fits: tuple[int, int], limit: float | None
+    timing: Timing,
+    networks: int,
+    fits: tuple[int, int],
+    usual: tuple[tuple[int, int], tuple[int, int]],
+    limit: float | None,
 ) -> tuple[float, float]:
     """Return the least and most that learning usually takes."""
     low, high = (
         networks * count * (evaluations * timing.evaluation + passes * timing.scoring)
-        for count, evaluations, passes in zip(fits, EVALUATIONS, PASSES, strict=True)
+        for count, evaluations, passes in zip(fits, *usual, strict=True)
     )
     return (low, high) if limit is None else (min(low, float(limit)), min(high, float(limit)))
 
@@ -330,9 +353,17 @@ def _tests(sample: EncodedRows) -> dict[str, int]:
 
 
 def _memory(
-    table: Table, family: NetworkFamily, objective: Objective, timing: Timing
+    table: Table,
+    family: NetworkFamily,
+    objective: Objective,
+    timing: Timing,
+    everything: bool,
 ) -> dict[str, int]:
-    """Return the bytes of what is held at once, from the sizes of arrays."""
+    """Return the bytes of what is held at once, from the sizes of arrays.
+
+    A network of all pairs needs no scores and no conditionals of its rows: there the solver's
+    vectors are what counts.
+    """
     sample, space = family.sample, family.space(family.variables, False)
     counts, free = sample.counts, sample.cards - 1
     own = {id(a): a.nbytes for a in (table.codes, counts.codes, sample.codes)}
@@ -345,7 +376,14 @@ def _memory(
         "tables of a scoring batch": BATCH_ARRAYS * 8 * (entries * batch // max(1, space.size)),
         "solver": SOLVER_VECTORS * 8 * timing.entries,
     }
+    if everything:
+        weights = int(sample.cards.sum()) + entries
+        remembered = pairs_kept(MEMORY_OF_ALL, 8 * weights)
+        held["solver"] = (VECTORS_OF_ALL + 2 * remembered) * 8 * weights
+        del held["tables of a scoring batch"]
     if isinstance(objective, Likelihood):
         return held | {"inference": timing.inference.bytes if timing.exact else 0}
+    if everything:
+        return held | {"neighbours": 2 * sample.n_rows * len(family.variables)}
     conditionals = 8 * sample.n_rows * int(free.sum())
     return held | {"conditionals": min(conditionals, getattr(objective, "memory", conditionals))}

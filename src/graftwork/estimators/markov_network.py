@@ -442,6 +442,31 @@ class MarkovNetwork(Estimator):
         columns = (*EDGE_COLUMNS, *more)
         return as_frame(self._edge_records(), columns, columns[2:])
 
+    def couplings(
+        self, score: Literal["strength", "apc"] = "strength"
+    ) -> pd.DataFrame | list[dict[str, Any]]:
+        """Return the size of every pair's coupling, the largest first.
+
+        Parameters
+        ----------
+        score : {"strength", "apc"}
+            What they are ordered by (see `PairwiseMRF.couplings`).
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas
+            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+
+        Examples
+        --------
+        >>> rows = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 9
+        >>> net = MarkovNetwork(penalty="l2", lam=0.1).fit(rows)
+        >>> list(net.couplings("apc").iloc[0][["first", "second"]])
+        ['x0', 'x1']
+        """
+        check_is_fitted(self)
+        return self.model_.couplings(score)
+
     @property
     def near_edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
         """The pairs that came closest to being edges, a table like ``edges_``."""

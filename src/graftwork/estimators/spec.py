@@ -34,6 +34,7 @@ from graftwork.parameters import (
 )
 from graftwork.penalties import PENALTIES, Penalty
 from graftwork.recipes.best_choice import best_choice
+from graftwork.recipes.full import full
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.criteria import CRITERIA, Criterion
 
@@ -43,6 +44,8 @@ from graftwork.selection.criteria import CRITERIA, Criterion
 MOST_VARIABLES, MOST_LISTED = 500, 2500
 # The same where a device multiplies all pairs at once; the scores of more are not kept.
 MOST_ON_DEVICE = 11_585
+# Penalties at whose optimum every pair is an edge.
+DENSE = ("l2", "none")
 # What parameters are where nobody gives them, as they are used.
 DEFAULT_VALUES = {
     name: value
@@ -207,18 +210,23 @@ class FitSpec:
     def recipe_for(self, n_variables: int, on_device: bool = False) -> Recipe:
         """Return the method for this many variables: what method="auto" stands for.
 
-        Where every way ends at the same network (a convex loss, no limit but one on time), the
-        quickest: working set of up to 500 variables (11,585 where a device scores all pairs at
-        once), best-choice of more. Otherwise
-        best-choice, whose network is a good one at any time and which needs no pass over all pairs.
+        Under a penalty that leaves no pair out, full: all pairs at once. Where every way ends at
+        the same network (a convex loss, no limit but one on time), the quickest: working set of up
+        to 500 variables (11,585 where a device scores all pairs at once), best-choice of more.
+        Otherwise, and wherever edges, rounds or tests are limited, best-choice, whose network is a
+        good one at any time and which needs no pass over all pairs.
         """
-        unlimited = replace(self.budget, max_seconds=None) == Budget()
+        if not self.automatic or self.recipe.selector != best_choice().selector:
+            return self.recipe
+        budget = self.budget
+        limited = (budget.max_edges, budget.max_rounds, budget.max_tests) != (None, None, None)
+        if self.penalty in DENSE and not limited:
+            return replace(full(), start=self.recipe.start)
+        unlimited = replace(budget, max_seconds=None) == Budget()
         free = unlimited and self.arrivals is None and self.loss == "pseudolikelihood"
         listed = not self.knowledge.empty or self.missing in ("available-case", "impute")
         most = MOST_LISTED if listed else MOST_ON_DEVICE if on_device else MOST_VARIABLES
-        small = n_variables <= most and self.penalty not in ("l2", "none")
-        plain = self.recipe.selector == best_choice().selector
-        if not (self.automatic and free and small and plain):
+        if not free or n_variables > most or self.penalty in DENSE:
             return self.recipe
         return replace(working_set(), start=self.recipe.start)
 
@@ -318,7 +326,7 @@ class FitSpec:
 
     def _check_annealing(self) -> None:
         """Refuse lambdas to go through that lead nowhere."""
-        if self.penalty in ("l2", "none"):
+        if self.penalty in DENSE:
             raise ParameterError(
                 f"anneal goes through lambdas of a sparse penalty; penalty={self.penalty!r} has "
                 "none."
@@ -363,7 +371,7 @@ def _lambda(value: Any, penalty: Any) -> float | None:
         if value != "auto":
             raise ParameterError(f'lam must be "auto" or a number, such as 0.01; got {value!r}.')
         return None
-    return number("lam", value, 0.0, above=penalty not in ("none", "l2"))
+    return number("lam", value, 0.0, above=penalty not in DENSE)
 
 
 def _annealing(value: Any) -> int | tuple[float, ...] | None:

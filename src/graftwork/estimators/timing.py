@@ -71,11 +71,13 @@ def time_loss(
     family: NetworkFamily,
     objective_of: Callable[[EncodedRows], Objective],
     max_edges: int | None = None,
+    everything: bool = False,
 ) -> Timing:
     """Return how long the loss of a sample takes.
 
     It is evaluated at the Chow-Liu tree with the pairs that score best there, three edges for each
-    variable; at half or a quarter of them, and so on, where inference refuses more.
+    variable, or at a network of all pairs; at half or a quarter of them, and so on, where inference
+    refuses more.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ def time_loss(
         The loss of a sample.
     max_edges : int, optional
         Most edges of a network.
+    everything : bool
+        Whether all pairs are edges from the start.
 
     Examples
     --------
@@ -107,17 +111,19 @@ def time_loss(
         most = min(most, round(max_edges / grown))
     with one_blas_thread():  # as in a fit
         counting = _quickest(lambda: sample.counts.compute(pairs)) / max(1, len(pairs))
-        edges, _ = chow_liu_edges(sample, prior=part.prior)
+        edges = pairs[:0] if everything else chow_liu_edges(sample, prior=part.prior)[0]
         tree = _affordable(objective, tree_potentials(sample, edges[:most]))
         absent = pairs[find_edges(tree.potentials.layout, pairs) < 0]
         scored, scoring = _time_scoring(tree, absent)
-        network = _with_best(tree, scored, most)
+        network = _of_all(tree, pairs) if everything else _with_best(tree, scored, most)
         point = _affordable(objective, network)
         layout = point.potentials.layout
         evaluation = _quickest(lambda: objective.at(point.potentials).gradient)
     more_rows = family.sample.n_rows / sample.n_rows
     more_work = 1.0 if isinstance(objective, Likelihood) else more_rows
     all_pairs = family.space(family.variables, False).size
+    if everything:  # a variable of more has more neighbours, too
+        grown *= grown
     return Timing(
         variables=len(sample.cards),
         rows=sample.n_rows,
@@ -208,6 +214,15 @@ def _affordable(objective: Objective, potentials: Potentials) -> Point:
         except TooLargeError:
             layout = Layout.of(layout.cards, layout.edges[: layout.n_edges // 2])
     return objective.at(Potentials(layout, potentials.weights[: layout.size]))
+
+
+def _of_all(point: Point, pairs: Ints) -> Potentials:
+    """Return a network without edges as one in which all pairs have tables of zeros."""
+    start = point.potentials
+    layout = Layout.of(start.layout.cards, pairs)
+    weights = layout.zeros()
+    weights[: layout.n_unary] = start.weights
+    return Potentials(layout, weights)
 
 
 def _with_best(point: Point, pairs: Ints, most: int) -> Potentials:

@@ -369,7 +369,7 @@ class _EverythingSearch(Memoryless):
             raise TooLargeError(
                 f"full optimisation holds all {entries:,} weights at once, which is too many; use "
                 'method="best-choice" (networks) or "grafting-light" (chains), which start with '
-                "none."
+                "none, and a penalty that leaves most of them out, or max_edges."
             )
         keys = np.setdiff1d(np.arange(self._space.size), view.active, assume_unique=True)
         return Choice(keys, view.lam, 0, complete=not len(keys))

@@ -49,3 +49,42 @@ def subtract_mean_slopes(gradient, cards, edges, offsets, unary_offsets, frequen
                     frequencies[unary_offsets[j] + b] * gradient[unary_offsets[i] + a]
                     + frequencies[unary_offsets[i] + a] * gradient[unary_offsets[j] + b]
                 )
+
+
+@njit(cache=True, nogil=True)
+def symmetric_products(first, second, cards, pairs, unary_offsets):
+    """Return f_i(a) g_j(b) + g_i(a) f_j(b) for all entries (a, b) of the pairs' tables."""
+    size = 0
+    for e in range(len(pairs)):
+        size += cards[pairs[e, 0]] * cards[pairs[e, 1]]
+    out, place = np.empty(size), 0
+    for e in range(len(pairs)):
+        i, j = pairs[e]
+        for a in range(unary_offsets[i], unary_offsets[i + 1]):
+            for b in range(unary_offsets[j], unary_offsets[j + 1]):
+                out[place] = first[a] * second[b] + second[a] * first[b]
+                place += 1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def tables_apart(tables, cards, edges, unary_offsets, frequencies):
+    """Return tables less their mean columns, and less their mean rows, over the data."""
+    out, start = np.empty((2, len(tables))), 0
+    for e in range(len(edges)):
+        i, j = edges[e]
+        own, other = unary_offsets[i], unary_offsets[j]
+        for a in range(cards[i]):
+            mean = 0.0
+            for b in range(cards[j]):
+                mean += tables[start + a * cards[j] + b] * frequencies[other + b]
+            for b in range(cards[j]):
+                out[0, start + a * cards[j] + b] = tables[start + a * cards[j] + b] - mean
+        for b in range(cards[j]):
+            mean = 0.0
+            for a in range(cards[i]):
+                mean += tables[start + a * cards[j] + b] * frequencies[own + a]
+            for a in range(cards[i]):
+                out[1, start + a * cards[j] + b] = tables[start + a * cards[j] + b] - mean
+        start += cards[i] * cards[j]
+    return out

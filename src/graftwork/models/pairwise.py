@@ -22,6 +22,7 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.limits import DRAWN
 from graftwork.models import answers, edge_sizes
+from graftwork.models.couplings import COLUMNS, SCORES, coupling_records
 from graftwork.models.engines import Evidence, Inference, draw_rows, infer, most_probable
 from graftwork.models.gaps import (
     Gaps,
@@ -42,10 +43,12 @@ from graftwork.models.inputs import (
 from graftwork.models.row_marginals import marginals_of_rows
 from graftwork.models.scoring_parts import score_parts
 from graftwork.notebooks import repr_html
+from graftwork.records import as_frame
 from graftwork.text import size
 
 if TYPE_CHECKING:
     import networkx as nx
+    import pandas as pd
 
     from graftwork.exchange import Exported
 
@@ -263,6 +266,33 @@ class PairwiseMRF:
     def linear_shares(self) -> Floats:
         """The `linear_share` of each edge, in the order of ``edges``."""
         return self._along_scores(edge_sizes.linear_share)
+
+    def couplings(
+        self, score: Literal["strength", "apc"] = "strength"
+    ) -> pd.DataFrame | list[dict[str, Any]]:
+        """Return the size of every pair's coupling, the largest first: edges, and pairs without.
+
+        Parameters
+        ----------
+        score : {"strength", "apc"}
+            What they are ordered by: the `strength`, 0 without an edge, or the strength after the
+            average product correction. Contacts of proteins are read off the latter: it takes away
+            what a variable has in common with all its pairs.
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas
+            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+
+        Examples
+        --------
+        >>> tables = {("a", "b"): [[3, 0], [0, 3]], ("b", "c"): [[1, 0], [0, 1]]}
+        >>> model = PairwiseMRF({name: [0, 1] for name in "abc"}, None, tables)
+        >>> model.couplings("apc")["apc"].tolist()
+        [0.75, 0.25, -0.5625]
+        """
+        edges = self._potentials.layout.edges
+        return as_frame(coupling_records(self.names, edges, self.strengths, score), COLUMNS, SCORES)
 
     def _along_scores(self, measure: Callable[..., float]) -> Floats:
         """Return a measure of each edge's table and its variables' scores."""

@@ -12,7 +12,7 @@ no more of them. Variables with too many are looked at in the parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
@@ -29,7 +29,6 @@ from graftwork.objectives.configurations import (
     count_configurations,
     masses_of_rows,
 )
-from graftwork.objectives.protocol import states_of_entries
 from graftwork.objectives.rare_codes import RareCodes
 from graftwork.objectives.some_rows import some_rows
 
@@ -146,6 +145,7 @@ class NeighbourhoodCache:
     def _clear(self) -> None:
         # new ones: neighbourhoods written before keep the old
         self.codes, self.masses = Arena(np.uint16), Arena(np.float64)
+        self._written: dict[tuple[int, ...], int] = {}  # groups of rows that were not merged
         self.masses.add(self._weights)  # of rows that were not merged
 
     def get(self, wanted: Mapping[int, Ints]) -> dict[int, Neighbourhood]:
@@ -167,8 +167,10 @@ class NeighbourhoodCache:
 
     def tidy(self, wanted: Ints) -> None:
         """Forget neighbourhoods of other variables, and codes that none needs any more."""
-        used = sum(len(one.groups) * one.count for one in self._kept.values())
-        if self.codes.size < 2 * used + 2**20:
+        if self.codes.size < 2**20:
+            return
+        starts = {int(g[3]): one.count for one in self._kept.values() for g in one.groups}
+        if self.codes.size < 2 * sum(starts.values()) + 2**20:
             return
         old, masses = self._kept, self.masses.values
         self._clear()
@@ -216,9 +218,14 @@ class NeighbourhoodCache:
             start = self.masses.add(weights)
         elif len(weights):
             start = 0
-        columns = (sample.codes[j] for j in others)
-        groups = self._write_groups(node, others, columns, sample.n_rows)
-        return Neighbourhood(others, sample.n_rows, groups, start)
+        groups = []
+        for low, high, n_codes in self._cut(node, others):
+            members = tuple(others[low:high].tolist())
+            if members not in self._written:
+                columns = [sample.codes[j] for j in members]
+                self._written[members] = self._write_codes(members, columns, sample.n_rows)
+            groups.append((low, high, n_codes, self._written[members]))
+        return Neighbourhood(others, sample.n_rows, np.array(groups, dtype=np.int64), start)
 
     def _write_counted(
         self, node: int, others: Ints, counted: tuple[Codes, Floats] | None
@@ -246,20 +253,25 @@ class NeighbourhoodCache:
         ids: Ids | None = None,
         lacking: NDArray[np.bool_] | None = None,
     ) -> Neighbourhood:
-        groups = self._write_groups(node, others, table, len(masses))
+        groups = self._write_groups(node, others, list(table), len(masses))
         start = self.masses.add(masses)
         return Neighbourhood(others, len(masses), groups, start, ids, table, lacking)
 
-    def _write_groups(self, node: int, others: Ints, columns: Iterable[Codes], count: int) -> Ints:
+    def _write_groups(self, node: int, others: Ints, columns: Sequence[Codes], count: int) -> Ints:
         """Return the groups of a variable's neighbours, with their codes in the arena."""
-        groups, own = [], iter(columns)
-        for low, high, n_codes in self._cut(node, others):
-            codes = np.zeros(count, dtype=np.uint16)
-            for other in others[low:high]:
-                codes *= np.uint16(self.sample.extended[other])
-                codes += next(own)
-            groups.append((low, high, n_codes, self.codes.add(codes)))
+        groups = [
+            (low, high, n_codes, self._write_codes(others[low:high], columns[low:high], count))
+            for low, high, n_codes in self._cut(node, others)
+        ]
         return np.array(groups, dtype=np.int64)
+
+    def _write_codes(self, others: Iterable[int], columns: Sequence[Codes], count: int) -> int:
+        """Return where the codes of some neighbours together start in the arena."""
+        codes = np.zeros(count, dtype=np.uint16)
+        for other, own in zip(others, columns, strict=True):
+            codes *= np.uint16(self.sample.extended[other])
+            codes += own
+        return self.codes.add(codes)
 
     def _cut(self, node: int, others: Ints) -> list[tuple[int, int, int]]:
         """Return consecutive groups of neighbours, and how many codes each has."""
@@ -290,8 +302,6 @@ class Neighbourhoods:
     degrees : (n,) int64
     connected : (k,) int64
         The variables that have neighbours.
-    states : two of (table entries,) int64
-        Which states each table entry is about, as positions among all unary entries.
     costs : (n,) float64
         About what each variable costs a pass.
     known : dict of Neighbourhood
@@ -308,7 +318,6 @@ class Neighbourhoods:
     spans: Ints
     degrees: Ints
     connected: Ints
-    states: tuple[Ints, Ints]
     costs: Floats
     known: dict[int, Neighbourhood]
     apart: NDArray[np.bool_]
@@ -348,7 +357,7 @@ class Neighbourhoods:
         return Neighbourhoods(
             cache, edges, _halves(layout, cache.sample, edges, side, others),
             np.concatenate(groups), spans, degrees, connected,
-            states_of_entries(layout, layout.edges), costs, known, apart, cache.codes, cache.masses,
+            costs, known, apart, cache.codes, cache.masses,
         )  # fmt: skip
 
     @property

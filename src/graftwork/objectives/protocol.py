@@ -9,6 +9,7 @@ import numpy as np
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
+from graftwork.kernels.tables import tables_apart
 
 #: Products of indicators that are summed for a Hessian, and the weights that it may have.
 MOST_PRODUCTS, MOST_WEIGHTS = 2**20, 400
@@ -175,26 +176,22 @@ def states_of_entries(layout: Layout, pairs: Ints) -> tuple[Ints, Ints]:
     return first, np.repeat(starts[:, 1], sizes) + within % width
 
 
-def averages_apart(layout: Layout, tables: Floats, frequencies: Floats) -> tuple[Floats, Floats]:
+def averages_apart(layout: Layout, tables: Floats, frequencies: Floats) -> Floats:
     """Return edge tables without what they add to the first, and to the second variable's unary.
 
-    That is sum_b f_j(b) W(a, b) for the first, sum_a f_i(a) W(a, b) for the second.
+    That is sum_b f_j(b) W(a, b) for the first, sum_a f_i(a) W(a, b) for the second: one line each.
 
     Examples
     --------
     >>> layout = Layout.of([2, 2], [(0, 1)])
     >>> averages_apart(layout, np.array([4.0, 0, 0, 0]), np.array([0.25, 0.75, 0.5, 0.5]))
-    (array([ 2., -2.,  0.,  0.]), array([ 3.,  0., -1.,  0.]))
+    array([[ 2., -2.,  0.,  0.],
+           [ 3.,  0., -1.,  0.]])
     """
-    first, second = states_of_entries(layout, layout.edges)
-    if not len(tables):
-        return tables, tables
-    edge = np.repeat(np.arange(layout.n_edges), layout.edge_sizes) * layout.n_unary
-    means = []
-    for own, other in ((first, second), (second, first)):
-        _, group = np.unique(edge + own, return_inverse=True)
-        means.append(np.bincount(group, weights=tables * frequencies[other])[group])
-    return tables - means[0], tables - means[1]
+    apart: Floats = tables_apart(
+        tables, layout.cards, layout.edges, layout.unary_offsets, frequencies
+    )
+    return apart
 
 
 def quadratic_gains(
@@ -219,7 +216,8 @@ def independent_potentials(sample: EncodedRows) -> Potentials:
 
     Kept states that never occur (only when all states are kept) get half a count.
     """
-    margins = np.maximum(np.asarray(sample.counts.margins, dtype=np.float64), 0.5)
+    margins = np.asarray(sample.counts.margins, dtype=np.float64)
+    margins = np.where(margins > 0, margins, 0.5)
     layout = Layout.of(sample.cards)
     starts = layout.unary_offsets[:-1]
     totals = np.add.reduceat(margins, starts)

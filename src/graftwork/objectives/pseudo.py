@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import neighbourhoods as kernel
 from graftwork.kernels.joint import conditional_hessian
+from graftwork.kernels.tables import symmetric_products
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals, KnownConditionals
 from graftwork.objectives.configurations import Ids
@@ -43,7 +45,6 @@ from graftwork.objectives.protocol import (
     Point,
     averages_apart,
     quadratic_gains,
-    states_of_entries,
 )
 from graftwork.objectives.reshaped import evaluated
 
@@ -212,12 +213,19 @@ class PseudoPoint:
         linear = unary @ objective.margins + tables @ pair_counts
         self.value = float((sums.logs.sum() - linear) / total)
         self.mean_log_normalisers = sums.logs / objective.observed_weight
-        pair_sums = sums.pairs[0] + sums.pairs[1]
-        self.gradient = np.concatenate([sums.states - objective.margins, pair_sums - pair_counts])
+        self.gradient = np.empty(self.potentials.layout.size)
+        of_unary, of_tables = _parts(replace(self.potentials, weights=self.gradient))
+        np.subtract(sums.states, objective.margins, out=of_unary)
+        np.add(sums.pairs[0], sums.pairs[1], out=of_tables)
+        of_tables -= pair_counts
         self.gradient /= total
         self._spread = (sums.states - sums.squares) / total
-        tables = self._table_curvature(*conditionals.neighbourhoods.states)
-        self.curvature = np.concatenate([self._spread, tables])
+
+    @property
+    def curvature(self) -> Floats:
+        """An estimate of the curvature along each entry, made when it is asked for."""
+        tables = self._table_curvature(self.potentials.layout.edges)
+        return np.concatenate([self._spread, tables])
 
     def carry_over(self, potentials: Potentials, fresh: Sums) -> Bools:
         """Copy what still holds into the sums of other potentials; return who moved.
@@ -349,7 +357,7 @@ class PseudoPoint:
 
     def pair_curvatures(self, pairs: Ints) -> Floats:
         """Return the measured curvature of each entry that would be added for these pairs."""
-        return self._table_curvature(*states_of_entries(self.potentials.layout, pairs))
+        return self._table_curvature(np.ascontiguousarray(pairs, dtype=np.int64))
 
     def edge_spreads(self) -> Floats:
         """Return w' H w of each edge, H being its own block of the loss's Hessian.
@@ -364,9 +372,10 @@ class PseudoPoint:
         """Return by how much the loss would rise if each edge left alone, exactly."""
         layout, sample = self.potentials.layout, self.objective.sample
         tables = _parts(self.potentials)[1]
-        apart = np.stack(averages_apart(layout, tables, sample.frequencies))
+        apart = averages_apart(layout, tables, sample.frequencies)
         sums = self._sum_over_edges(apart, removed=True)
-        terms = (apart * self._counts).sum(axis=0)
+        terms = apart[0] * self._counts[0]
+        terms += apart[1] * self._counts[1]
         edge = np.repeat(np.arange(layout.n_edges), layout.edge_sizes)
         linear = np.bincount(edge, terms, minlength=layout.n_edges)
         return np.asarray((sums + linear) / sample.total_weight)
@@ -377,14 +386,16 @@ class PseudoPoint:
         curvatures = self.pair_curvatures(pairs)
         return quadratic_gains(gradients, offsets, self.potentials.layout.cards, pairs, curvatures)
 
-    def _table_curvature(self, first: Ints, second: Ints) -> Floats:
-        """Return the measured curvature of table entries, given by their states' positions.
+    def _table_curvature(self, pairs: Ints) -> Floats:
+        """Return the measured curvature of the entries of pairs' tables.
 
         With c_i(a) the mean of p(1 - p) and v_i(a) the variance of "x_i = a" in the data, the entry
         (a, b) of an edge has about c_i(a) v_j(b) + v_i(a) c_j(b), once the unaries follow.
         """
-        spread, variances = self._spread, self.objective.variances
-        curvature: Floats = spread[first] * variances[second] + variances[first] * spread[second]
+        layout, variances = self.potentials.layout, self.objective.variances
+        curvature: Floats = symmetric_products(
+            self._spread, variances, layout.cards, pairs, layout.unary_offsets
+        )
         return curvature
 
     def _sum_over_edges(self, changes: Floats, removed: bool) -> Floats:

@@ -29,8 +29,13 @@ class Reshaped:
         self.value, self.trusted = base.value, base.trusted
         self._pairs_exact = True
         self.gradient = _assemble(base, base.gradient, potentials.layout, self._ask_gradients)
-        self.curvature = _assemble(base, base.curvature, potentials.layout, base.pair_curvatures)
         self.exact = base.exact and self._pairs_exact
+
+    @property
+    def curvature(self) -> Floats:
+        """An estimate of the curvature along each entry, made when it is asked for."""
+        base = self.base
+        return _assemble(base, base.curvature, self.potentials.layout, base.pair_curvatures)
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of any pairs, where each starts, and if they are exact."""

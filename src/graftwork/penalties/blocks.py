@@ -220,9 +220,13 @@ class Blocks:
         out[rests] = np.maximum(out[rests], per_group[len(self.sizes) :])
         return out
 
+    def sums(self, vector: Floats) -> Floats:
+        """Return the sum of each block's entries."""
+        return np.add.reduceat(vector, self.offsets[:-1])
+
     def norms(self, vector: Floats) -> Floats:
         """Return the Euclidean norm of each group."""
-        norms: Floats = np.sqrt(np.add.reduceat(vector * vector, self.offsets[:-1]))
+        norms: Floats = np.sqrt(self.sums(vector * vector))
         if self.parts is None:
             return norms
         both = self.parts.norms(vector)

@@ -35,12 +35,14 @@ class L1:
 
     def value(self, blocks: Blocks, weights: Floats) -> float:
         """Return the penalty."""
-        lam, l2 = self._strengths(blocks)
-        return float(lam @ np.abs(weights) + l2 @ (weights * weights))
+        lam, l2 = self.shrinkage(blocks)
+        value = lam @ blocks.sums(np.abs(weights)) if lam.any() else 0.0
+        return float(value + l2 @ blocks.sums(weights * weights)) if l2.any() else float(value)
 
     def prox(self, blocks: Blocks, weights: Floats, curvature: Floats) -> Floats:
         """Return argmin_w sum_g curvature_g/2 ||w_g - weights_g||^2 + penalty(w)."""
-        curvature, (lam, l2) = blocks.spread(curvature), self._strengths(blocks)
+        curvature = blocks.spread(curvature)
+        lam, l2 = map(blocks.spread, self.shrinkage(blocks))
         shrunk: Floats = np.sign(weights) * np.maximum(0.0, np.abs(weights) - lam / curvature)
         shrunk /= 1.0 + 2.0 * l2 / curvature
         return shrunk
@@ -52,15 +54,24 @@ class L1:
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam sign(w) + 2 l2 w, and where it is smooth."""
-        lam, l2 = self._strengths(blocks)
-        return lam * np.sign(weights) + 2.0 * l2 * weights, (lam == 0) | (weights != 0)
+        lam, l2 = self.shrinkage(blocks)
+        slope = blocks.spread(2.0 * l2)
+        slope *= weights
+        if not lam.any():
+            return slope, np.ones(len(slope), dtype=bool)
+        each = blocks.spread(lam)
+        slope += each * np.sign(weights)
+        return slope, (each == 0) | (weights != 0)
 
     def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return each entry's distance to optimality."""
         slope, smooth = self.slope(blocks, weights)
-        lam, _ = self._strengths(blocks)
-        idle = np.maximum(0.0, np.abs(gradient) - lam)
-        return np.where(smooth, np.abs(gradient + slope), idle)
+        slope += gradient
+        found: Floats = np.abs(slope, out=slope)
+        if smooth.all():
+            return found
+        lam = blocks.spread(blocks.strengths(self.unary_lam, self.lam))
+        return np.where(smooth, found, np.maximum(0.0, np.abs(gradient) - lam))
 
     def scores(self, gradients: Floats, offsets: Ints, scale: Floats) -> Floats:
         """Return the largest absolute gradient of each inactive block."""
@@ -68,13 +79,6 @@ class L1:
             return np.zeros(0)
         result: Floats = np.maximum.reduceat(np.abs(gradients), offsets[:-1])
         return result
-
-    def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
-        """Return lam and l2 of each entry."""
-        return (
-            blocks.spread(blocks.strengths(self.unary_lam, self.lam)),
-            blocks.spread(blocks.weigh(self.unary_l2, self.l2)),
-        )
 
 
 @register("l2")

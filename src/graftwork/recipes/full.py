@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graftwork.grafting import AtTheEnd, Everything, Recipe
 from graftwork.registry import register
-from graftwork.solvers import OrthantWise
+from graftwork.solvers import OrthantWise, ToConvergence
 
 
 @register("full", chains=True)
@@ -16,4 +16,4 @@ def full() -> Recipe:
     >>> full().name
     'full'
     """
-    return Recipe("full", Everything(), OrthantWise(), pruner=AtTheEnd())
+    return Recipe("full", Everything(), OrthantWise(), ToConvergence(), AtTheEnd())

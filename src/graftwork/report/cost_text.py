@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graftwork.estimators.estimate import EVALUATIONS, PASSES, CostEstimate
+from graftwork.estimators.estimate import CostEstimate
 from graftwork.inference import JunctionTree
 from graftwork.text import count, section, size
 
@@ -68,8 +68,8 @@ def _time(cost: CostEstimate) -> str:
             f"{count(timing.variables, 'variable')} and scaled up."
         )
     text += (
-        f" A fit at one lambda usually takes {_range(EVALUATIONS)} evaluations and "
-        f"{_range(PASSES)} passes, more with more edges."
+        f" A fit at one lambda usually takes {_range(cost.evaluations)} evaluations and "
+        f"{_passes(cost)}."
     )
     if cost.fits[1] > 1:
         text += f" Choosing lambda or the edges usually takes {_range(cost.fits)} such fits."
@@ -109,6 +109,12 @@ def _inference(cost: CostEstimate) -> str:
         f"Learning needs none. {needs}: answers to questions would be "
         f"{'exact' if fits else 'approximate'}."
     )
+
+
+def _passes(cost: CostEstimate) -> str:
+    if cost.passes[1] == 1:
+        return "one pass: all pairs are edges from the start"
+    return f"{_range(cost.passes)} passes, more with more edges"
 
 
 def _range(ends: tuple[int, int]) -> str:

@@ -18,6 +18,8 @@ from graftwork.estimators.edges import edge_records, sized_by
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
+from graftwork.models.couplings import COLUMNS as COUPLING_COLUMNS
+from graftwork.models.couplings import coupling_records
 from graftwork.models.graphs import KEPT, edge_shares, saved_numbers
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
@@ -281,6 +283,23 @@ def _largest(
     near = signed >= best * (1 - _TIE) if np.isfinite(best) else signed == best
     row, column = (int(k) for k in np.argwhere(near)[-1])
     return Association(first[row], second[column], float(centred[row, column]))
+
+
+def write_couplings(path: str | PathLike[str], network: PairwiseMRF) -> None:
+    """Write the couplings of all pairs as CSV, the largest after the correction first.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "couplings.csv")
+    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
+    >>> write_couplings(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
+    >>> path.read_text()
+    'first,second,strength,apc\\na,b,1.0,0.0\\n'
+    """
+    edges = network.potentials.layout.edges
+    records = coupling_records(network.names, edges, network.strengths, "apc")
+    write_rows(path, COUPLING_COLUMNS, (list(record.values()) for record in records))
 
 
 def write_edges(

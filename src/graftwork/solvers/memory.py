@@ -10,8 +10,21 @@ import numpy as np
 
 from graftwork.inference.layout import Floats
 
+# Pairs of very many weights take at most these bytes, but there are a few of them.
+MOST_BYTES, FEWEST = 100_000_000, 3
 # A pair whose curvature is smaller than this, relative to the step, tells nothing reliable.
 SMALLEST_CURVATURE = 1e-10
+
+
+def pairs_kept(most: int, size: int) -> int:
+    """Return how many pairs are kept: fewer than ``most`` where a vector takes very many bytes.
+
+    Examples
+    --------
+    >>> pairs_kept(10, 1000), pairs_kept(10, 2**23), pairs_kept(10, 2**30)
+    (10, 5, 3)
+    """
+    return min(most, max(FEWEST, MOST_BYTES // (2 * size)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,10 +34,13 @@ class Memory:
     pairs: tuple[tuple[Floats, Floats], ...] = ()
 
     def remember(self, step: Floats, change: Floats, most: int) -> Memory:
-        """Return the memory with one more pair, if it has positive curvature."""
+        """Return the memory with one more pair, if it has positive curvature.
+
+        It has at most ``most`` pairs, fewer of very many weights.
+        """
         if step @ change <= SMALLEST_CURVATURE * (step @ step):
             return self
-        return Memory((*self.pairs, (step, change))[-most:])
+        return Memory((*self.pairs, (step, change))[-pairs_kept(most, step.nbytes) :])
 
     def move(self, sources: Sequence[int] | np.ndarray, size: int, targets: np.ndarray) -> Memory:
         """Return the memory for another layout: entry ``sources[k]`` becomes ``targets[k]``.
@@ -53,19 +69,21 @@ class Memory:
         ----------
         Nocedal (1980), Updating quasi-Newton matrices with limited storage: the two-loop recursion.
         """
-        pairs = [(step, change + extra * step) for step, change in self.pairs]
         result, shares = slope.copy(), []
-        for step, change in reversed(pairs):
-            share = (step @ result) / (step @ change)
-            result -= share * change
+        for step, change in reversed(self.pairs):
+            bent = change + extra * step
+            share = (step @ result) / (step @ bent)
+            result -= share * bent
             shares.append(share)
         diagonal = metric + extra
-        if pairs:
-            step, change = pairs[-1]
-            diagonal = diagonal * float((change @ (change / diagonal)) / (step @ change))
+        if self.pairs:
+            step, change = self.pairs[-1]
+            bent = change + extra * step
+            diagonal = diagonal * float((bent @ (bent / diagonal)) / (step @ bent))
         result /= diagonal
-        for (step, change), share in zip(pairs, reversed(shares), strict=True):
-            result += (share - (change @ result) / (step @ change)) * step
+        for (step, change), share in zip(self.pairs, reversed(shares), strict=True):
+            bent = change + extra * step
+            result += (share - (bent @ result) / (step @ bent)) * step
         return -result
 
     def hessian(self, metric: Floats) -> Hessian:
