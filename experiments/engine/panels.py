@@ -54,6 +54,8 @@ def draw_criteria(
         values = [float(r[key]) for records in lines.values() for r in records]
         if values and min(values) > 0 and is_wide(values):
             ax.set_yscale("log")
+        else:
+            ax.ticklabel_format(axis="y", useOffset=False)
         if ticks is not None:
             ax.set_xticks(list(ticks), list(ticks.values()))
         elif places and is_wide(places):

@@ -100,7 +100,7 @@ def image_rows(found: Mapping[str, Found], lam: float) -> list[tuple[str, list[A
         for method in (LIGHT, GRAFTING, FULL)
         for words, part in (("by BP", "beliefs"), ("samples", "samples"))
     ]
-    kinds.append(("our default\nsamples", "default", "samples"))
+    kinds.append(("default\nsamples", "default", "samples"))
     for name, key, part in kinds:
         runs = [found.get(f"letters-{letter}-{key}") for letter in letters]
         rows.append((name, [run[part] if run else None for run in runs]))

@@ -129,27 +129,22 @@ def bootstrap_fit(
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
     if drawn_from is not None:
-        found = replace(found, tested=True, **_tested(found, fitted))
+        found = _with_tests(found, fitted)
     return replace(found, model=model), interrupted
 
 
-def _tested(found: Bootstrap, fitted: Fit) -> dict[str, Floats]:
-    """Return what tests say of the network's edges, in the order of a bootstrap's pairs."""
+def _with_tests(found: Bootstrap, fitted: Fit) -> Bootstrap:
+    """Return a bootstrap with what tests say of the network's edges."""
     evidence, names = fitted.evidence, fitted.data.names
     assert evidence is not None
     place = {name: i for i, name in enumerate(found.names)}
     at = {pair: k for k, pair in enumerate(map(tuple, found.pairs.tolist()))}
     listed = [sorted((place[names[i]], place[names[j]])) for i, j in evidence.edges.pairs.tolist()]
     places = [at[i, j] for i, j in listed]
-    columns = {
-        "p_values": (np.nan, np.exp(evidence.edges.log_p)),
-        "q_values": (np.nan, np.exp(evidence.edge_log_q)),
-        "limits": (0.0, np.nan_to_num(shown_weights(fitted.model, names, evidence).limits)),
-    }
-    out = {name: np.full(len(found.pairs), empty) for name, (empty, _) in columns.items()}
-    for name, (_, values) in columns.items():
-        out[name][places] = values
-    return out
+    p, q, limits = np.full(len(at), np.nan), np.full(len(at), np.nan), np.zeros(len(at))
+    p[places], q[places] = np.exp(evidence.edges.log_p), np.exp(evidence.edge_log_q)
+    limits[places] = np.nan_to_num(shown_weights(fitted.model, names, evidence).limits)
+    return replace(found, tested=True, p_values=p, q_values=q, limits=limits)
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
