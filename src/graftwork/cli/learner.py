@@ -41,6 +41,7 @@ _SAME = (
     "tol",
     "tie",
     "degree",
+    "shape",
     "missing",
 )
 

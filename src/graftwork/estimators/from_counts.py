@@ -42,7 +42,7 @@ def read_counts(
     """
     _refuse_rows(spec, weights)
     ordinal = spec.ordinal if spec.ordered else False
-    table = ordered_table(counts.outline(), ordinal, spec.degree)
+    table = ordered_table(counts.outline(), ordinal, spec.degree, straight=spec.straight)
     ordered = counts.with_order(table.ordered)
     sample = prepare_counts(ordered, keep_all_states=bool(spec.unary), n_jobs=spec.n_jobs)
     remarks = ["Learned from counts of pairs of states: no rows were looked at."]

@@ -59,6 +59,7 @@ from graftwork.parameters import (
     MethodName,
     MissingPolicy,
     PenaltyName,
+    Shape,
     check_jobs,
     reference,
 )
@@ -185,6 +186,7 @@ class MarkovNetwork(Estimator):
         bins: int | Mapping[Any, int] | None = None,
         ordinal: bool | Sequence[Any] | Mapping[Any, Any] | None = None,
         degree: int = 1,
+        shape: Shape = "auto",
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -212,6 +214,7 @@ class MarkovNetwork(Estimator):
         self.bins = bins
         self.ordinal = ordinal
         self.degree = degree
+        self.shape = shape
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs

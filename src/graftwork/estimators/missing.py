@@ -205,7 +205,7 @@ def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCe
                 check_ordinal(spec.ordinal, whole.names)
             raise
     ordinal = spec.ordinal if spec.ordered else False
-    table = ordered_table(table, ordinal, spec.degree, spec.states or ())
+    table = ordered_table(table, ordinal, spec.degree, spec.states or (), straight=spec.straight)
     if spec.missing == "state":
         _warn_of_lost_order(table)
     return table, _found(spec.missing, table)

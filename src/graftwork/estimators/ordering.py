@@ -19,7 +19,12 @@ _HOW = (
 
 
 def ordered_table(
-    table: AnyTable, ordinal: Any, degree: int, declared: Collection[Hashable] = ()
+    table: AnyTable,
+    ordinal: Any,
+    degree: int,
+    declared: Collection[Hashable] = (),
+    *,
+    straight: bool = False,
 ) -> AnyTable:
     """Return the table with the columns ordered that ``ordinal`` names.
 
@@ -30,6 +35,8 @@ def ordered_table(
     degree : int
     declared : collection of names
         Columns whose states were listed in an order that is meant.
+    straight : bool
+        Whether tables have their linear parts alone.
 
     Examples
     --------
@@ -61,7 +68,7 @@ def ordered_table(
         scores = {name: _own(table, name, known, declared) for name in names}
     if ordinal is not False:  # what has an order by its type keeps it
         scores = {**known, **scores}
-    return table.with_order(Ordered(scores, degree) if scores else None)
+    return table.with_order(Ordered(scores, degree, straight) if scores else None)
 
 
 def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> None:

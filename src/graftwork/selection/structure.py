@@ -184,7 +184,8 @@ class _Search:
             return
         settled = settle(network, lambda: self._note("final tests", 0))
         rests = None
-        if self._tester.contrasts.curved is not None and self._tester.drawn_from is None:
+        scores, resample = self._tester.problem.objective.sample.scores, self._tester.drawn_from
+        if scores is not None and not scores.straight and resample is None:
             network, settled, rests = self._with_curves(network, settled)
         tests = network.limit(settled.tests, walk.budget.max_edges)
         tests = replace(tests, rests=rests, curved=self._bent_edges(tests))
