@@ -391,7 +391,7 @@ def test_dropped_rows_are_told_once_each_time():
 
 def test_lambda_can_be_kept():
     table = random_table(7, n=4, rows=150)
-    net = network(lam="auto").fit(table)
+    net = network(lam="auto", ordinal=False).fit(table)
     model = net.model_
     boot = net.bootstrap(table, 3, refit_lam=False, case_dropping=False, random_state=0)
     fixed = network(lam=net.lam_).bootstrap(table, 3, case_dropping=False, random_state=0)
@@ -538,6 +538,7 @@ def test_columns_in_another_order_change_no_share():
     order = np.random.default_rng(0).permutation(10)
     names = tuple(table.names[k] for k in order)
     other = Table(names, tuple(table.states[k] for k in order), table.codes[order])
+    other = other.with_order(table.ordered)
     net = MarkovNetwork(random_state=0).fit(table)
     boots = [net.bootstrap(t, 5, case_dropping=False, random_state=1) for t in (table, other)]
     for record in boots[0].edges():

@@ -183,3 +183,27 @@ def test_straight_pairs_of_forty_samples(theta, rows, within, margins):
     found = [net.model_.weight("x0", "x1") for net in nets]
     assert np.median(found) == pytest.approx(theta, rel=within)
     assert sum((0, 1) in net.evidence_.curved for net in nets) <= 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"lam": 0.03}, {"criterion": "ebic"}, {"loss": "likelihood"}],
+    ids=["tests", "lambda", "criterion", "likelihood"],
+)
+def test_straight_lines_alone(options):
+    rows = drawn({(0, 1): 0.3 * BENT, (2, 3): 0.3 * STRAIGHT, (3, 4): 0.3 * STRAIGHT}, 400)
+    net = gw.MarkovNetwork(ordinal=True, shape="linear", **options).fit(rows)
+    assert {(2, 3), (3, 4)} <= edges(net)
+    assert not bent_tables(net)
+    assert net.certificate_.converged
+    if not options:
+        assert edges(net) == {(2, 3), (3, 4)}
+        assert net.evidence_.rests is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "chow-liu"}, {"penalty": "l1"}, {"shape": "line"}], ids=str
+)
+def test_straight_lines_that_mean_nothing_are_refused(options):
+    with pytest.raises(gw.errors.ParameterError, match="shape="):
+        gw.MarkovNetwork(**{"shape": "linear"} | options).fit([[1, 2], [2, 1], [3, 3]])

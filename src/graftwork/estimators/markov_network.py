@@ -103,6 +103,7 @@ class MarkovNetwork(Estimator):
     path_ : list of PathPoint
         Every lambda tried; empty for a given one. The chosen one has the edges, loss and objective
         of the penalised network of all rows; others were solved less exactly, perhaps on parts.
+        With goal="prediction" none is chosen where the network of tested edges predicts best.
     edges_ : table
         One row an edge, the surest first: its ends, strength and, with goal="structure", p-value,
         q-value, test statistic and degrees of freedom. A DataFrame where pandas is installed.

@@ -113,6 +113,8 @@ def bootstrap_fit(
     """
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
+    if fitted.evidence is not None:  # the network of tested edges predicts best
+        spec = replace(spec, criterion=None)
     model = fitted.model
     if spec.lam is None and not refit_lam and fitted.choice.lam > 0:
         spec = replace(spec, lam=fitted.choice.lam)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from graftwork.data import Table
 from graftwork.data.columns import Unseen
 from graftwork.data.placing import comes_in_parts
+from graftwork.data.scores import Ordered
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -487,7 +488,20 @@ class PairwiseMRF:
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
         codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs, device)
-        return Table(self.names, tuple(self._states.values()), codes)
+        return Table(self.names, tuple(self._states.values()), codes, ordered=self.order)
+
+    @property
+    def order(self) -> Ordered:
+        """Which variables are ordered, as tables keep it: those with `scores`, and no others."""
+        known = {
+            name: {
+                state: score
+                for state, score in zip(self._states[name], own, strict=True)
+                if not np.isnan(score)
+            }
+            for name, own in self._scores.items()
+        }
+        return Ordered(known, taken=())
 
     def sample_parts(
         self,

@@ -63,7 +63,8 @@ def choice_text(choice: LambdaChoice) -> str:
     'Lambda 0.1 was given.'
     """
     if choice.tests is not None:
-        return _selection_text(choice.tests, choice.lam)
+        judged = "" if choice.path is None else f"{_rival_text(choice.path)} "
+        return judged + _selection_text(choice.tests, choice.lam)
     if choice.path is not None:
         return _path_text(choice.path, choice)
     if choice.stop is not None:
@@ -98,12 +99,30 @@ def _cut_short(choice: LambdaChoice) -> str:
     return f"The search was cut short ({why}) before any lambda was judged."
 
 
+def _rival_text(path: PathSearch) -> str:
+    """Return that the network of tested edges was judged better than those of all lambdas."""
+    assert path.tested is not None
+    lams = f"{count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}"
+    if path.tested > path.criterion:
+        return (
+            f"Of {lams}, the best {_merit(path.basis, path.criterion)}, and the network of the "
+            "edges that tests keep does worse by less than a standard error "
+            f"({path.tested:.5g}): that was taken, as it gains more from learning with all rows."
+        )
+    return (
+        f"The network of the edges that tests keep {_merit(path.basis, path.tested)}; the best of "
+        f"{lams} predicts worse ({path.criterion:.5g})."
+    )
+
+
 def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
     """Return which lambda of a path is best, and where the path ended."""
     text = (
         f"Of {count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}, "
         f"{choice.lam:.4g} {_merit(path.basis, path.criterion)}."
     )
+    if path.tested is not None:
+        text += f" The network of the edges that tests keep predicts worse ({path.tested:.5g})."
     further = ""
     if path.planned is not None:
         further = f" It went on below its planned end of {path.planned:.4g} to make sure."

@@ -279,7 +279,8 @@ def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
 def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     """Return size, density and loose ends of a network in a sentence or three.
 
-    Without having ``looked`` for edges, having none does not mean independence.
+    Without having ``looked`` for edges, having none does not mean independence; nor does it where
+    only three variables or more together depend on each other.
 
     Examples
     --------
@@ -288,14 +289,16 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     """
     n, m = model.n_variables, model.n_edges
     if m == 0:
-        meaning = ": the variables look independent of each other" if looked and n > 1 else ""
-        return f"0 edges among {count(n, 'variable')}{meaning}."
+        text = f"0 edges among {count(n, 'variable')}"
+        if not looked or n < 2:
+            return f"{text}."
+        return f"{text}: the variables look independent of each other.{_in_pairs(n)}"
     possible = n * (n - 1) // 2
     text = f"{count(m, 'edge')} among {count(n, 'variable')}, {m / possible:.1%} of all pairs."
     joined = {name for edge in model.edges for name in edge}
     loose = [name for name in model.names if name not in joined]
     if loose:
-        text += f" Not connected to any other: {names(loose)}."
+        text += f" Not connected to any other: {names(loose)}.{_in_pairs(n)}"
     else:
         text += " Every variable is connected to another."
     degrees = dict.fromkeys(model.names, 0)
@@ -310,6 +313,16 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     if most > max(1, min(degrees.values())):
         text += f" Best connected: {names(best)} ({most} edges{' each' if best[1:] else ''})."
     return text
+
+
+def _in_pairs(n: int) -> str:
+    """Return what it does not mean that variables have no edges."""
+    if n < 3:
+        return ""
+    return (
+        " That holds if variables depend in pairs: what only three or more show together, as in "
+        "an exclusive or, is not looked for."
+    )
 
 
 def _separate(model: PairwiseMRF) -> int:
