@@ -14,17 +14,19 @@ from graftwork.data.missing import complete_rows, missing_cells
 from graftwork.datasets import make_scale_free
 from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
 from graftwork.estimators import MarkovNetwork, pool
+from graftwork.estimators.assemble import to_model
 from graftwork.estimators.bootstrap import (
     Bootstrap,
     correlations_with,
     stability_coefficient,
 )
 from graftwork.estimators.fit import Fit, fit
+from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
-from graftwork.grafting.networks import strengths
 from graftwork.grafting.starts import with_pairs
 from graftwork.grafting.trace import Silence
+from graftwork.models.gaps import Gaps
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
@@ -529,7 +531,8 @@ def test_own_edges_are_fitted_in_every_resample():
         sample = prepare(rows)
         start = with_pairs(independent_potentials(sample), boot.pairs[own])
         problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
-        fitted = np.sqrt(strengths(refit(problem, start, 1e-7).point.potentials))
+        found = refit(problem, start, 1e-7).point.potentials
+        fitted = to_model(rows, sample, found, Gaps(frequencies=frequencies_of(sample))).strengths
         assert boot.refits[k, own] == pytest.approx(fitted, rel=2e-2)
 
 

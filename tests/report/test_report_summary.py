@@ -43,7 +43,7 @@ Prediction
   There were too few rows.
 
 The only edge
-  smokes - coughs  strength 0.99, weight +1.99: smokes = yes goes with coughs = often;
+  smokes - coughs  strength 0.46, weight +1.99: smokes = yes goes with coughs = often;
     smokes = yes avoids coughs = n
 
 Certificate

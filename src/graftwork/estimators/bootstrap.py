@@ -87,8 +87,8 @@ class Bootstrap:
         Those of the resamples, with the numbers of those of the reference network that they share
         most variables with.
     weights : (pairs,) float64
-        Signed weights of the reference network's edges between binary or ordered variables (their
-        linear parts, see `PairwiseMRF.slope`); NaN for others, and where there is no edge.
+        Signed weights of the reference network's edges between binary or ordered variables (see
+        `PairwiseMRF.weight`); NaN for others, and where there is no edge.
     weight_draws, weight_refits : (resamples, pairs) float64
         The same in the resamples, as ``draws`` and ``refits`` have strengths.
     p_values, q_values : (pairs,) float64

@@ -25,7 +25,6 @@ from graftwork.estimators.edges import (
     as_frame,
     edge_records,
     near_records,
-    sized_by,
     tests_in_order,
 )
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
@@ -418,22 +417,14 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with states and all numbers of ``edges_`` that are known.
-
-        Its attribute ``size`` says which of them pictures show: "strength", or "explained" where
-        tables have different sizes.
-        """
+        """The network's graph, with states and all numbers of ``edges_`` that are known."""
         check_is_fitted(self)
-        graph = graph_of(self.model_, self._edge_records())
-        graph.graph["size"] = sized_by(self.model_, self.fit_.explained)
-        return graph
+        return graph_of(self.model_, self._edge_records())
 
     def _edge_records(self) -> list[dict[str, Any]]:
         boot = getattr(self, "bootstrap_", None)
         frequency = None if boot is None else boot.frequency
-        return edge_records(
-            self.model_, self.names_, self.evidence_, self.fit_.explained, frequency
-        )
+        return edge_records(self.model_, self.names_, self.evidence_, frequency)
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
@@ -447,19 +438,19 @@ class MarkovNetwork(Estimator):
         return as_frame(self._edge_records(), columns, columns[2:])
 
     def couplings(
-        self, score: Literal["strength", "apc"] = "strength"
+        self, score: Literal["norm", "apc"] = "norm"
     ) -> pd.DataFrame | list[dict[str, Any]]:
         """Return the size of every pair's coupling, the largest first.
 
         Parameters
         ----------
-        score : {"strength", "apc"}
+        score : {"norm", "apc"}
             What they are ordered by (see `PairwiseMRF.couplings`).
 
         Returns
         -------
         DataFrame, or list of dict without pandas
-            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+            ``first``, ``second``, ``norm`` and ``apc`` of each pair.
 
         Examples
         --------
@@ -822,7 +813,6 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
-            "explained": list(self.fit_.explained),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),

@@ -29,7 +29,6 @@ from graftwork.estimators.imputing import copies_of_rows
 from graftwork.estimators.ordering import check_ordinal, in_order
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
-from graftwork.models.gaps import Gaps
 from graftwork.parameters import MissingPolicy
 
 
@@ -63,10 +62,6 @@ class MissingCells:
             f"MissingCells(policy={self.policy!r}, cells={self.cells}, rows={self.rows}, "
             f"of_rows={self.of_rows}, drawn={self.drawn})"
         )
-
-    def gaps(self) -> Gaps:
-        """Return what a network has to know of it to score rows that lack cells."""
-        return Gaps(self.policy, self.frequencies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for files."""

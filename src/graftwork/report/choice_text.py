@@ -279,10 +279,9 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     sure = q_values[q_values <= fdr * (1.0 + 1e-9)]
     kept = len(sure)
     text = (
-        "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities; it grows with the number of states. What it explains "
-        "is a share of the entropies of its two variables, whatever the number of states. The "
-        "weight of an edge between two binary or ordered "
+        "The strength of an edge, between 0 and 1, says how closely its two variables would depend "
+        "on each other if nothing else tied them, and can be compared between variables of any "
+        "numbers of states. The weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of one variable rise with "
         "one step of the other; in brackets is its 95 % interval. Its p-value is the probability "
         "of evidence at least this strong if there were no such edge, given all other edges. "
