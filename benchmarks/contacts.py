@@ -7,7 +7,7 @@ descend from one ancestor along a tree of splits and change by Gibbs steps of a 
 states with couplings at the contacts and along the chain, so they are related, as those of a family
 are. Sequences count one over the number of those that differ from them at fewer than a fifth of the
 positions. Printed are CPU seconds, evaluations and memory of the L2 fit, and which share of the
-best pairs (as many as positions, four or more apart) are contacts: by the strength of couplings,
+best pairs (as many as positions, four or more apart) are contacts: by the norm of couplings,
 after the average product correction, and with --tests by the p-values of the default network.
 """
 
@@ -115,7 +115,7 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     evaluations = sum(each.evaluations for each in net.trace_)
     print(f"L2: {took:.1f} CPU s, {evaluations} evaluations, process at most {peak:.0f} MiB")
-    for score in ("strength", "apc"):
+    for score in ("norm", "apc"):
         print(f"{score}: {share_right(ends(net.couplings(score)), truth, n):.2f}")
     if given.tests:
         begun = time.process_time()

@@ -16,6 +16,7 @@ import numpy as np
 from arguments import parser_of
 
 import graftwork as gw
+from graftwork.report.edges import double_centred
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class Equal:
             return gw.PairwiseMRF(dict.fromkeys(names, states), None, ring)
         drawn = gw.datasets.scale_free_network(self.n, self.states, centred=True, random_state=seed)
         norm = 1.0 if self.states < 5 else 1.6
-        tables = {(a, b): norm * drawn.table(a, b) / drawn.strength(a, b) for a, b in drawn.edges}
+        tables = {
+            (a, b): norm * drawn.table(a, b) / np.linalg.norm(double_centred(drawn.table(a, b)))
+            for a, b in drawn.edges
+        }
         unaries = {name: drawn.unary(name) for name in drawn.names}
         return gw.PairwiseMRF(dict.fromkeys(drawn.names, states), unaries, tables)
 

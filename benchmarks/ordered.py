@@ -3,7 +3,7 @@
 Run: python benchmarks/ordered.py [--seeds N] [--what NAME ...]
 
 Twenty five-point items on a ring with chords (30 edges), tables theta * a * b with a, b from -2 to
-2, nothing tuned. "ordered" is ordinal=True, "unordered" the default, "partial correlations" tests
+2, nothing tuned. "ordered" is ordinal=True, "unordered" ordinal=False, "partial correlations" tests
 every pair by Fisher's z at the same false discovery rate, .01. Other rows: items that are
 independent, even or skewed (any edge is false), and six pairs of items whose relation is not
 monotone.
@@ -83,7 +83,7 @@ def partial_correlations(rows: np.ndarray) -> Edges:
 
 def learned(rows: np.ndarray, ordinal: bool) -> Edges:
     """Return the edges that graftwork learns."""
-    net = gw.MarkovNetwork(ordinal=ordinal or None, n_jobs=1).fit(rows)
+    net = gw.MarkovNetwork(ordinal=ordinal, n_jobs=1).fit(rows)
     place = {name: i for i, name in enumerate(net.names_)}
     return {(place[a], place[b]) for a, b in net.model_.edges}
 

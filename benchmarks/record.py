@@ -127,7 +127,7 @@ def network_answer(make: Callable[[], Any], options: dict[str, Any]) -> Answer:
         "objective": net.objective_,
         "lam": net.lam_,
         "edges": [sorted(map(str, edge)) for edge in edges],
-        "strengths": [model.strength(*edge) for edge in edges],
+        "strengths": model.strengths.tolist(),
         "p_values": [_finite(tests[frozenset(edge)]["p_value"]) for edge in edges],
         "score": net.score(data),
         "marginals": {str(name): np.asarray(marginals[name]).tolist() for name in model.names},

@@ -15,8 +15,6 @@ export interface Model {
   /** Ends of pair e at 2e and 2e + 1. */
   pairs: Int32Array;
   columns: Column[];
-  /** The column that makes lines wide and orders pairs: "strength", or "explained". */
-  size: string;
   /** What answers questions, if anything does. */
   network: Network | null;
   /** The edge of the network that each pair is, -1 where it is none. */
@@ -144,7 +142,6 @@ export function decodeModel(json: Json, states: string[][]): Model {
   );
   return {
     label: json.label,
-    size: json.size ?? "strength",
     pairs,
     columns: json.columns.map(decodeColumn),
     network,

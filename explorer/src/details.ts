@@ -108,7 +108,7 @@ export class Details {
     const other = (e: number) => (pairs[2 * e] === node ? pairs[2 * e + 1] : pairs[2 * e]);
     const table = new DataTable({
       caption: `Neighbours of ${context.view.names[node]}`,
-      sort: model.groups.length ? "q_value" : model.size,
+      sort: model.groups.length ? "q_value" : "strength",
       select: (e) => context.selectPair(e),
       columns: [
         {
@@ -119,14 +119,11 @@ export class Details {
           cell: (e) => name(context.view.names[other(e)]),
         },
         ...edgeColumns(model, [
-          ...new Set([
-            ...(model.groups.length
-              ? ["differs", "weight_difference", "difference"]
-              : [model.size]),
-            ...(model.groups.length ? [] : ["strength", "weight", "edge"]),
-            "q_value",
-            "frequency",
-          ]),
+          ...(model.groups.length
+            ? ["differs", "weight_difference", "difference"]
+            : ["strength", "weight", "edge"]),
+          "q_value",
+          "frequency",
         ]),
       ],
     });
@@ -239,9 +236,9 @@ export class Details {
 /** Return a number of an edge in the words it is usually written in. */
 export function wordsOf(key: string, value: number): string {
   if (key === "p_value" || key === "q_value") return tiny(value);
-  if (key === "frequency" || key === "explained") return percent(value);
+  if (key === "frequency") return percent(value);
   if (key === "differs" || key === "edge") return value ? "yes" : "no";
-  if (key.startsWith("weight") || key === "difference") return signed(value);
+  if (/^(weight|correlation|difference)/.test(key)) return signed(value);
   return short(value);
 }
 

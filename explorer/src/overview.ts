@@ -133,7 +133,7 @@ function leastSure(context: Context): Child[] {
     );
     return made;
   };
-  const size = valuesOf(model.columns, model.size);
+  const size = valuesOf(model.columns, "strength");
   const largest = (values: Float64Array) =>
     own
       .filter((e) => !Number.isNaN(values[e]))

@@ -43,11 +43,11 @@ export function passes(model: Model, state: State): Uint8Array {
   return out;
 }
 
-/** Return the sign of each pair's weight, 0 where it has none. */
+/** Return the sign of each pair: of its correlation, between groups of its mean weight; 0 for none. */
 export function signs(model: Model): Int8Array {
-  const weight = valuesOf(model.columns, "weight");
+  const signed = valuesOf(model.columns, "correlation") ?? valuesOf(model.columns, "weight");
   return Int8Array.from({ length: model.pairs.length / 2 }, (_, e) =>
-    weight && Number.isFinite(weight[e]) ? Math.sign(weight[e]) : 0,
+    signed && Number.isFinite(signed[e]) ? Math.sign(signed[e]) : 0,
   );
 }
 
@@ -110,13 +110,9 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   const shown = ego
     ? within(n, model.pairs, passing, state.node, state.ego)
     : new Uint8Array(n).fill(1);
-  const size = finite(valuesOf(model.columns, model.size), passing.length);
+  const size = finite(valuesOf(model.columns, "strength"), passing.length);
   const widest = size.reduce((most, s) => Math.max(most, s), 1e-12);
   const share = size.map((s) => s / widest);
-  const top = finite(valuesOf(model.columns, "strength"), passing.length).reduce(
-    (most, s) => Math.max(most, s),
-    1e-12,
-  );
   const drawn: number[] = [];
   passing.forEach((pass, e) => {
     if (pass && shown[model.pairs[2 * e]] && shown[model.pairs[2 * e + 1]]) drawn.push(e);
@@ -124,7 +120,7 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   drawn.sort((a, b) => share[a] - share[b]);
   const grouping = view.groupings[state.grouping];
   const { bright, near } = foreground(n, model, state, passing, grouping?.of);
-  const sums = connections(n, model).strength.map((s) => (Number.isFinite(s) ? s : top));
+  const sums = connections(n, model).strength.map((s) => (Number.isFinite(s) ? s : widest));
   const most = sums.reduce((a, b) => Math.max(a, b), 1e-12);
   const differs = valuesOf(model.columns, "differs");
   const lines = drawn.reduce((sum, e) => sum + near[e], 0);

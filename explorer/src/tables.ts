@@ -99,7 +99,7 @@ export class EdgeTable {
     const keys = model.columns.map((column) => column.key);
     const first = model.groups.length
       ? [...FIRST_OF_GROUPS, ...keys.filter((key) => testedSizes(model).test(key))]
-      : [...new Set([model.size, ...FIRST])];
+      : FIRST;
     const listed = this.all ? [...first, ...keys.filter((key) => !first.includes(key))] : first;
     return [
       {
@@ -131,7 +131,7 @@ export class EdgeTable {
 
 /** The column that a table starts with: the surest differences first, or the largest edges. */
 export function firstSort(model: Model): string {
-  return model.groups.length ? "q_value" : model.size;
+  return model.groups.length ? "q_value" : "strength";
 }
 
 /** The numbers of each group that the tests are about: signed weights, strengths, or both. */

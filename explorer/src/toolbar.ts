@@ -173,11 +173,6 @@ export class Toolbar {
   }
 }
 
-const WIDER: Record<string, string> = {
-  strength: "wider: stronger",
-  explained: "wider: explains more",
-};
-
 /** What the colours and lines of the picture mean; a click on a group brings it to the foreground. */
 export class Legend {
   readonly element = h("div", { class: "legend", "aria-label": "Legend", role: "group" });
@@ -217,7 +212,7 @@ export class Legend {
       ...lines.map(([kind, text]) =>
         h("span", { class: "line-key" }, h("span", { class: `line ${kind}` }), text),
       ),
-      h("span", { class: "line-key" }, WIDER[model.size] ?? WIDER.strength),
+      h("span", { class: "line-key" }, "wider: stronger"),
     ]);
   }
 }

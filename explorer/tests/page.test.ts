@@ -7,7 +7,7 @@ import { amount, cut, percent, short, signed, tiny } from "../src/format";
 import { placeLabels, type Wanted } from "../src/labels";
 import { conditional, doubleCentred } from "../src/pairtable";
 import { fileName } from "../src/save";
-import { connections, fit, makeScene, ownEdges, passes, within } from "../src/scene";
+import { connections, fit, makeScene, signs, ownEdges, passes, within } from "../src/scene";
 import { findNames } from "../src/search";
 import { decodeState, encodeState, observedState, START, withEvidence } from "../src/state";
 import { toSvg } from "../src/svg";
@@ -243,18 +243,16 @@ test("files are named after the title", () => {
   assert.equal(fileName("../..", "svg"), "network.svg");
 });
 
-test("lines are as wide as the size that the network says", () => {
+test("lines are as wide as strengths say, and have the signs of correlations", () => {
   const columns = [
-    { key: "strength", label: "Strength", about: "", values: packed([1, 4]) },
-    { key: "explained", label: "Explained", about: "", values: packed([0.5, 0.1]) },
+    { key: "strength", label: "Strength", about: "", values: packed([0.125, 0.5]) },
+    { key: "correlation", label: "Correlation", about: "", values: packed([-0.1, NaN]) },
   ];
-  const shares = ["strength", "explained"].map((size) => {
-    const json = { label: "Network", pairs: packedInts([0, 1, 1, 2]), columns, size };
-    const models = [decodeModel(json, [["a"], ["b"], ["c"]])];
-    const names = ["x", "y", "z"];
-    const view = { kind: "network" as const, title: "", names, models, groupings: [] };
-    const places = { x: new Float64Array(3), y: new Float64Array(3), columns: [], words: [] };
-    return [...makeScene({ ...view, ...places }, START, LIGHT).share];
-  });
-  assert.deepEqual(shares, [[0.25, 1], [1, 0.2]]); // prettier-ignore
+  const json = { label: "Network", pairs: packedInts([0, 1, 1, 2]), columns };
+  const model = decodeModel(json, [["a"], ["b"], ["c"]]);
+  const names = ["x", "y", "z"];
+  const view = { kind: "network" as const, title: "", names, models: [model], groupings: [] };
+  const places = { x: new Float64Array(3), y: new Float64Array(3), columns: [], words: [] };
+  assert.deepEqual([...makeScene({ ...view, ...places }, START, LIGHT).share], [0.25, 1]);
+  assert.deepEqual([...signs(model)], [-1, 0]);
 });

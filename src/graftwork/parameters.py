@@ -316,8 +316,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "goal", "structure", Choice(get_args(Goal)), '{"structure", "prediction"}',
         """What lam="auto" is after: the edges that are real ("structure"), tested one by one, or
-        good predictions of new rows, with many more edges ("prediction"). Where a sparse network
-        is the truth, "structure" may predict as well.""",
+        good predictions of new rows ("prediction"): with many more edges, or those of "structure"
+        where these predict held-out rows as well.""",
         help="With --lam auto: find the edges that are real, or predict new rows best.",
     ),
     Parameter(
@@ -413,15 +413,19 @@ PARAMETERS: tuple[Parameter, ...] = (
         metavar="N|NAME:N", panel=READING,
     ),
     Parameter(
-        "ordinal", None, _FREE, "bool, list of names or dict, optional",
-        """Which columns are ordered: True for all, their names, or a dict of each one's states from
-        lowest to highest (or of their scores). None (default) is those of an ordered categorical
-        type. The table of two ordered variables has a linear part, one signed number, and a rest
-        that holds everything else; both are penalised and tested on their own, so that a relation
-        that is not monotone is found as well. See docs/ordered.md.""",
-        help="Ordered columns, separated by commas; all for every column. "
-        "mood:low,medium,high says the order of words. Repeat for more.",
-        metavar="NAMES|all", panel=READING,
+        "ordinal", None, _FREE, "bool, str, list of names or dict, optional",
+        """Which columns are ordered: True or "all"; their names; answers in order, such as
+        "never < rarely < often", for every column that has no others; or a dict of each one's
+        states from lowest to highest (or of their scores). None (default) is those of an ordered
+        categorical type and, with lam="auto", integer items: all columns of more than two states,
+        if these are three to seven whole numbers; False is none. The table of two ordered variables
+        has a linear part, one signed number, and a rest that holds everything else; both are
+        penalised and tested on their own, so that a relation that is not monotone is found as well.
+        See docs/ordered.md.""",
+        help="Ordered columns, separated by commas; all for every column, no for none. "
+        "'never < rarely < often' says the order of every column with these answers, "
+        "mood:low,medium,high that of one. Repeat for more.",
+        metavar="NAMES|all|no", panel=READING,
     ),
     Parameter(
         "degree", 1, Number(1, whole=True), "int",

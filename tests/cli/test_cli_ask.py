@@ -197,7 +197,7 @@ def test_show_tells_order_and_shape_and_edges_csv_has_the_tests(graftwork, tmp_p
     shape = out.out[out.out.index("Shape") : out.out.index("What the numbers")]
     assert "is not linear and has a whole table: work - rest" in " ".join(shape.split())
     assert shape in shown
-    assert re.search(r"work - rest  strength [\d.]+, not linear, p = ", shown)
+    assert re.search(r"work - rest  strength [\d.]+, weight [^:]+ not linear, p = ", shown)
     with (run / "edges.csv").open(encoding="utf-8") as file:
         edges = {(row["first"], row["second"]): row for row in csv.DictReader(file)}
     straight, bent = edges["mood", "sleep"], edges["work", "rest"]

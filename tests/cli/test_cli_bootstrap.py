@@ -41,6 +41,20 @@ def test_bootstrap_writes_everything(graftwork, chain_csv, tmp_path):
         assert float(edge["frequency"]) == pairs[edge["first"], edge["second"]]
 
 
+def test_differences_are_written_when_asked_for(graftwork, chain_csv, tmp_path):
+    words = ["bootstrap", chain_csv, "--n", 5, "--out", tmp_path, "--no-drop", "--differences"]
+    result = graftwork(*words, *FAST)
+    assert result.code == 0, result.err
+    with open(tmp_path / "differences.csv", newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == ["of", "first", "second", "difference", "low", "high", "differs"]
+    assert [row["of"] for row in rows].count("edges") == 3  # of three edges
+    assert {row["first"] for row in rows if row["of"] == "edges"} <= {"a - b", "b - c", "c - d"}
+    for name in ("differences_edges.png", "differences_strength.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+        assert name in result.out + result.err
+
+
 def test_options_reach_the_learner(graftwork, chain_csv, tmp_path):
     words = ["bootstrap", chain_csv, "--out", tmp_path, "-n", 3, "--no-plot", "-q", "--no-drop"]
     result = graftwork(*words, "--keep-lam", "--max-edges", 1, "--jobs", 2, "--seed", 3)

@@ -28,7 +28,7 @@ def test_a_folder_of_learn_with_tests_and_predictability(graftwork, chain_csv, t
     data = data_of(out / "explorer.html")
     assert data["names"] == ["a", "b", "c", "d"]
     assert data["title"] == "chain.csv"
-    assert keys(data) == ["strength", "weight", "p_value", "q_value", "explained"]
+    assert keys(data) == ["strength", "weight", "p_value", "q_value", "correlation"]
     assert [column["key"] for column in data["columns"]] == ["predictability"]
     assert data["words"][0] == "Learned from 300 rows of chain.csv."
     assert read_info(out / "model.gw")["edge_tests"]

@@ -506,7 +506,9 @@ def test_errors_of_order_and_bins_speak_the_command_line(graftwork, tmp_path):
     for options, words in (
         (["--ordinal", "all"], "write --ordinal mood:lowest,...,highest"),
         (["--ordinal", "moods"], "--ordinal names 'moods', which is not a column; did you mean"),
+        (["--ordinal", "all"], "or --ordinal 'lowest < ... < highest' for every column"),
         (["--ordinal", "mood:low,high"], "--ordinal: 'mood' has the states"),
+        (["--ordinal", "a < b"], "--ordinal 'a < b' orders nothing: no column has these answers"),
         (["--ordinal", "mood:low,low"], "--ordinal: 'mood' has the state 'low' in two places"),
         (["--ordinal", "age", "--penalty", "l1"], "--ordinal goes with --penalty group-l1"),
         (["--bins", "1"], "--bins must be a whole number greater than or equal to 2"),
@@ -524,6 +526,18 @@ def test_errors_of_order_and_bins_speak_the_command_line(graftwork, tmp_path):
         graftwork(*common, "--ordinal", "mood:low,mid,high", "--ordinal", "age:22,31,44").code == 0
     )
     assert load(tmp_path / "model.gw").scores == {"mood": (2.0, 0.0, 1.0), "age": (0.0, 1.0, 2.0)}
+
+
+def test_one_scale_on_the_command_line_orders_all_items_with_its_answers(graftwork, tmp_path):
+    data = tmp_path / "t.csv"
+    rows = ["never,often,x,1", "often,rarely,y,2", "rarely,never,z,3", "often,often,x,3"]
+    data.write_text("\n".join(["a,b,town,n", *rows * 10]))
+    common = ["learn", data, "--out", tmp_path, "--no-plot", "--holdout", "0", *FAST]
+    told = graftwork(*common, "--ordinal", "never < rarely < often", "--ordinal", "n")
+    assert told.code == 0, told.err
+    ranks = (0.0, 2.0, 1.0)  # never, often, rarely
+    known = {"a": ranks, "b": ranks, "n": (1.0, 2.0, 3.0)}
+    assert load(tmp_path / "model.gw").scores == known
 
 
 def test_texts_that_mean_missing_add_to_the_usual_ones(graftwork, tmp_path):

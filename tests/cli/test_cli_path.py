@@ -1,10 +1,12 @@
 import csv
+import math
 
 import pytest
 
 from graftwork.cli.options import NAMES
 from graftwork.estimators import spec
 from graftwork.models import load, read_info
+from graftwork.selection import choice
 
 FAST = ["--jobs", "1"]
 
@@ -14,7 +16,8 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_path):
+def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_path, monkeypatch):
+    monkeypatch.setattr(choice, "ALLOWED", -math.inf)  # that tested edges are no candidate
     out = tmp_path / "out"
     words = ("--goal", "prediction", "--criterion", "hold-out:share=0.3", "--out", out)
     result = graftwork("path", chain_csv, *words, *FAST)
@@ -35,6 +38,19 @@ def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_
     assert n_edges >= 2
     assert int(chosen["n_edges"]) == int(shown[0].split()[1]) == n_edges
     assert "model.gw has" not in result.out
+
+
+def test_path_says_that_tested_edges_are_taken(graftwork, chain_csv, tmp_path):
+    words = ("--goal", "prediction", "--out", tmp_path, "--no-plot")
+    result = graftwork("path", chain_csv, *words, *FAST)
+    assert result.code == 0, result.err
+    assert {row["chosen"] for row in read(tmp_path / "path.csv")} == {"False"}
+    text, edges = " ".join(result.out.split()), load(tmp_path / "model.gw").n_edges
+    assert "does worse by less than a standard error" in text
+    assert f"model.gw has the {edges} edges that tests keep, refitted." in text
+    info = read_info(tmp_path / "model.gw")
+    assert info["choice"]["path"]["tested"] > info["choice"]["path"]["criterion"]
+    assert info["choice"]["tests"]["n_kept"] == edges
 
 
 def test_path_of_the_structure(graftwork, chain_csv, tmp_path):

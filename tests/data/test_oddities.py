@@ -11,16 +11,19 @@ import pytest
 
 import graftwork as gw
 from graftwork.cli import main
+from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import (
     answer_columns,
     column_remarks,
+    items,
     lone_columns,
     missing_codes,
     number_columns,
     order_remarks,
     text_number_columns,
 )
+from graftwork.data.scores import Ordered
 from graftwork.errors import DataError
 from graftwork.report.data_notes import data_notes
 
@@ -177,6 +180,32 @@ def test_ordered_answers_are_named_and_not_taken_as_ordered():
     assert answer_columns(gw.as_table(gaps, missing="state")) == ("mood",)
 
 
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        ({"a": [1, 2, 3, 4, 5], "b": [1, 2, 4, 5], "c": [0, 1], "d": ["m", "w"]}, "ab"),
+        ({"a": [-2, -1, 0, 1, 2]}, "a"),
+        ({"a": [1.0, 2.0, 3.0]}, "a"),
+        ({"a": range(1, 8), "b": range(7)}, ""),  # eight values together
+        ({"a": range(1, 8)}, "a"),
+        ({"a": [1, 2, 3], "b": ["x", "y", "z"]}, ""),
+        ({"a": [1, 3, 5]}, ""),
+        ({"a": [2, 3, 4]}, ""),
+        ({"a": [0, 1], "b": [1, 2]}, ""),
+        ({"a": ["1", "2", "3"]}, ""),
+        ({"a": [1, 2, 3], "b": [10, 20, 30]}, ""),
+        ({"a": [1.5, 2.5, 3.5]}, ""),
+    ],
+)
+def test_integer_items_are_whole_numbers_in_all_columns_of_more_than_two_states(columns, found):
+    states = tuple(tuple(levels) for levels in columns.values())
+    table = Table(tuple(columns), states, [[0]] * len(columns))
+    assert items(table) == tuple(found)
+    if "b" in columns:  # what is ordered already may have any states
+        known = table.with_order(Ordered({"b": dict.fromkeys(columns["b"], 0.0)}))
+        assert "b" not in items(known)
+
+
 def test_the_command_line_says_which_option(tmp_path, capsys):
     path, out = str(tmp_path / "t.csv"), str(tmp_path / "out")
     ANSWERS.assign(id=range(200)).to_csv(path, index=False)
@@ -187,6 +216,17 @@ def test_the_command_line_says_which_option(tmp_path, capsys):
     assert "warning" not in told.err
     assert main([*args, "--columns", "mood,pain"]) == 0
     assert "--ordinal all says so" in " ".join(capsys.readouterr().out.split())
+    for more, told in (
+        (["--columns", "mood,sex"], "mood' holds a few whole numbers, and is taken as ordered."),
+        (["--columns", "mood,sex"], "--ordinal no says so"),
+        (["--columns", "mood,sex", "--dry-run"], "--ordinal no says so"),
+        (["--columns", "mood,land"], "--ordinal mood says so"),
+    ):
+        assert main(["learn", path, "--out", out, "--holdout", "0", "--no-plot", *more]) == 0
+        assert told in " ".join(capsys.readouterr().out.split())
+    auto = ["learn", path, "--out", out, "--holdout", "0", "--no-plot", "--columns", "mood,sex"]
+    assert main([*auto, "--ordinal", "no"]) == 0
+    assert "says so" not in capsys.readouterr().out
     assert main(["learn", path, "--dry-run", "--drop", "id"]) == 0
     assert "--ordinal mood,balance,pain" in " ".join(capsys.readouterr().out.split())
     assert main([*args, "--exclude", "id", "--ordinal", "mood"]) == 0

@@ -7,6 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.metrics import adjusted_rand_score
 
 import graftwork as gw
@@ -14,9 +15,9 @@ from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.centrality import (
     centrality_records,
     communities_of,
-    edge_signs,
     quick_paths,
 )
+from graftwork.models.gaps import Gaps
 from graftwork.models.graphs import MEASURES, bridge_centralities, centralities
 
 ALIKE, UNLIKE = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -27,17 +28,23 @@ def network(pairs, cards=None, names="abcdef"):
     return gw.PairwiseMRF(states, None, pairs)
 
 
+def yule(log_odds):
+    """Yule's Y: the correlation of two variables with even margins and these log odds."""
+    return np.tanh(np.array(log_odds) / 4)
+
+
 def test_expected_influence_has_the_signs_of_the_log_odds():
     model = network({("a", "b"): 2 * ALIKE, ("b", "c"): 3 * UNLIKE, ("c", "d"): np.eye(2, 3)},
                     {"d": 3})  # fmt: skip
-    assert edge_signs(model)[:2].tolist() == [1.0, -1.0]
     records = {record["variable"]: record for record in centrality_records(model)}
     strength = {name: record["strength"] for name, record in records.items()}
-    assert strength["b"] == pytest.approx(5.0)
+    assert strength["b"] == pytest.approx(yule(4.0) + yule(6.0))
+    assert strength["c"] > yule(6.0)
     influence = {name: record["expected_influence"] for name, record in records.items()}
-    assert influence["a"] == pytest.approx(2.0)
-    assert influence["b"] == pytest.approx(-1.0)
-    assert np.isnan([influence["c"], influence["d"]]).all()  # one edge of theirs has no sign
+    assert influence["a"] == pytest.approx(yule(4.0))
+    assert influence["b"] == pytest.approx(yule(4.0) - yule(6.0))
+    assert influence["c"] == pytest.approx(-yule(6.0))  # its other edge has no sign: left out
+    assert np.isnan(influence["d"])  # its only edge has none
     assert influence["e"] == 0.0
 
 
@@ -48,33 +55,42 @@ def test_the_table_has_the_centralities_of_the_bootstrap():
     for m, measure in enumerate(MEASURES):
         assert table[measure].tolist() == boot.centrality[m].tolist()
     signed = dict.fromkeys(net.names_, 0.0)
+    share = {name: np.mean(codes) for name, codes in zip(rows.names, rows.codes, strict=True)}
     for a, b, strength in net.graph_.edges(data="strength"):
-        table_of = net.model_.table(a, b)
-        odds = table_of[0, 0] + table_of[1, 1] - table_of[0, 1] - table_of[1, 0]
-        assert abs(odds) / 2 == pytest.approx(strength)
-        signed[a] += odds / 2
-        signed[b] += odds / 2
+        phi = phi_of(net.model_.weight(a, b), share[a], share[b])
+        assert abs(phi) == pytest.approx(strength)
+        signed[a] += phi
+        signed[b] += phi
     assert table["expected_influence"].tolist() == pytest.approx(list(signed.values()))
+
+
+def phi_of(log_odds, p, q):
+    """Return the correlation of two binary variables by Plackett's formula for their joint."""
+    ratio = np.exp(log_odds)
+    s = 1 + (p + q) * (ratio - 1)
+    both = (s - np.sqrt(s**2 - 4 * ratio * (ratio - 1) * p * q)) / (2 * (ratio - 1))
+    return (both - p * q) / np.sqrt(p * (1 - p) * q * (1 - q))
 
 
 def test_bridges_by_hand():
     """Two triangles, joined by c - d."""
     pairs = dict.fromkeys(
-        [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("e", "f"), ("d", "f")], ALIKE
+        [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("e", "f"), ("d", "f")],
+        2 * np.arctanh(0.8) * ALIKE,  # strengths of .8, and of .4
     )
-    model = network({**pairs, ("c", "d"): 0.5 * UNLIKE})
+    model = network({**pairs, ("c", "d"): 2 * np.arctanh(0.4) * UNLIKE})
     groups = dict(zip("abcdef", "xxxyyy", strict=True))
     records = centrality_records(model, groups)
     by_name = {record["variable"]: record for record in records}
     assert [record["group"] for record in records] == list("xxxyyy")
     assert [record["bridge_strength"] for record in records] == pytest.approx(
-        [0, 0, 0.5, 0.5, 0, 0]
+        [0, 0, 0.4, 0.4, 0, 0]
     )
     influence = [record["bridge_expected_influence"] for record in records]
-    assert influence == pytest.approx([0, 0, -0.5, -0.5, 0, 0])
-    # from a: c is 1 away, d 2 more, e and f one more
-    assert by_name["a"]["bridge_closeness"] == pytest.approx(3 / (3 + 4 + 4))
-    assert by_name["c"]["bridge_closeness"] == pytest.approx(3 / (2 + 3 + 3))
+    assert influence == pytest.approx([0, 0, -0.4, -0.4, 0, 0])
+    # in units of 1 / .8: from a, c is 1 away, d 2 more, e and f one more
+    assert by_name["a"]["bridge_closeness"] == pytest.approx(0.8 * 3 / (3 + 4 + 4))
+    assert by_name["c"]["bridge_closeness"] == pytest.approx(0.8 * 3 / (2 + 3 + 3))
     # of 6 pairs across that do not have c (a, b with d, e, f) all go through it
     assert by_name["c"]["bridge_betweenness"] == pytest.approx(1.0)
     assert by_name["a"]["bridge_betweenness"] == 0.0
@@ -126,7 +142,8 @@ def test_communities_can_be_the_groups():
     assert [record["group"] for record in records] == [1, 1, 1, 2, 2, None]
     assert all(record["bridge_strength"] == 0 for record in records)
     alone = centrality_records(model, dict.fromkeys("abcdef"))  # None: a group each
-    assert [record["bridge_strength"] for record in alone] == pytest.approx([1, 2, 1, 1, 1, 0])
+    own = yule(2.0) * np.array([1, 2, 1, 1, 1, 0])
+    assert [record["bridge_strength"] for record in alone] == pytest.approx(own)
 
 
 def test_groups_must_name_every_variable():
@@ -174,12 +191,63 @@ def test_communities_are_those_of_louvain():
     assert max(communities_of(model, resolution=4.0).values()) > len(parts)
 
 
-def test_strengths_count_and_may_be_infinite():
+def test_strengths_count_those_of_impossible_states_too():
     weak, strong = 0.1 * ALIKE, 3 * ALIKE
     pairs = {("a", "b"): strong, ("c", "d"): strong, ("b", "c"): weak, ("a", "d"): weak}
     assert communities_of(network(pairs, names="abcd")) == {"a": 1, "b": 1, "c": 2, "d": 2}
     never = np.array([[0.0, -np.inf], [0.0, 0.0]])
     assert communities_of(network({("a", "b"): never}, names="abc")) == {"a": 1, "b": 1, "c": None}
+
+
+def five_scales(seed, rows=1000):
+    """Return five scales of five items: straight edges inside, weak ones between, many bent.
+
+    What makes them bent is what whole tables have in so many rows: noise, large in rare cells.
+    """
+    rng = np.random.default_rng(seed)
+    names, scores = [f"item{i}" for i in range(25)], np.arange(6.0)
+    shares = [binom.pmf(range(6), 5, p) for p in rng.uniform(0.3, 0.75, 25)]
+    pairs = {}
+    for i, j in itertools.combinations(range(25), 2):
+        same = i // 5 == j // 5
+        if rng.random() < (0.8 if same else 0.25):
+            table = rng.choice([-1, 1]) * (0.25 if same else 0.08) * np.outer(scores, scores)
+            if rng.random() < (0.2 if same else 0.8):
+                expected = rows * np.outer(shares[i], shares[j])
+                table += np.clip(rng.normal(size=(6, 6)) / np.sqrt(expected), -2, 2)
+            pairs[names[i], names[j]] = table
+    plain = gw.PairwiseMRF({name: range(6) for name in names}, None, pairs)
+    return gw.PairwiseMRF.from_flat(
+        names, [range(6)] * 25, plain.potentials, Gaps(frequencies=tuple(shares)),
+        dict.fromkeys(names, range(6)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4, 7])
+def test_bent_tables_do_not_hide_the_scales(seed):
+    found = communities_of(five_scales(seed))
+    scales = [i // 5 for i in range(25)]
+    assert adjusted_rand_score(scales, [found[f"item{i}"] for i in range(25)]) >= 0.9
+
+
+def test_signs_of_edges_are_those_of_their_straight_part():
+    model = five_scales(0)
+    bent = model.linear_shares < 0.999
+    assert bent.sum() > 20
+    # A pair's own frequencies and odds, by the same law from which they were drawn: recompute it.
+    for e, (a, b) in enumerate(model.edges):
+        p, q = (model.gaps.frequencies[model.names.index(name)] for name in (a, b))
+        joint = np.exp(model.table(a, b))
+        for _ in range(200):
+            joint *= (p / joint.sum(axis=1))[:, None]
+            joint *= q / joint.sum(axis=0)
+        x = np.arange(6)
+        covariance = x @ joint @ x - (x @ p) * (x @ q)
+        spread = np.sqrt((x**2 @ p - (x @ p) ** 2) * (x**2 @ q - (x @ q) ** 2))
+        assert model.correlations[e] == pytest.approx(covariance / spread, abs=1e-7)
+    assert np.mean(np.sign(model.weights) == np.sign(model.correlations)) >= 0.99
+    influence = [record["expected_influence"] for record in centrality_records(model)]
+    assert np.isfinite(influence).all()
 
 
 def test_communities_refuse_what_means_nothing():

@@ -106,7 +106,7 @@ def test_graphs_carry_the_tests_there_were(frame):
     for edge in net.edges_.to_dict("records"):
         data = net.graph_.edges[edge["first"], edge["second"]]
         tests = ("p_value", "q_value", "statistic", "df")
-        assert data == {name: edge[name] for name in ("strength", "explained", *tests)}
+        assert data == {name: edge[name] for name in ("strength", *tests)}
         assert {type(value) for value in data.values()} == {float}
 
 

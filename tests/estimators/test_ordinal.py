@@ -7,7 +7,7 @@ import pytest
 import graftwork as gw
 from graftwork.cli import main
 from graftwork.data import as_table
-from graftwork.errors import ParameterError
+from graftwork.errors import DataWarning, ParameterError
 from graftwork.estimators.ordering import ordered_table
 
 
@@ -37,8 +37,102 @@ def test_ordered_categoricals_are_found_and_can_be_left_out():
     column = pd.Categorical(["lo", "hi", "mid"], ["lo", "mid", "hi"], ordered=True)
     frame = pd.DataFrame({"a": column, "b": column.as_unordered()})
     assert scores_of(frame, None) == {"a": {"lo": 0, "mid": 1, "hi": 2}}
-    assert scores_of(frame, False) is None
+    assert scores_of(frame, False) == {}
     assert set(scores_of(frame, {"b": ["hi", "mid", "lo"], "a": None})) == {"a", "b"}
+
+
+WORDS = ["never", "rarely", "sometimes", "often"]
+SCALE = "never < rarely<sometimes < often"
+
+
+def worded(n=20, rows=400):
+    """Return columns of the same answers, two of another kind, and one with an answer more."""
+    codes = np.minimum(items(n, rows), 3)
+    frame = pd.DataFrame({f"q{j}": np.array(WORDS)[codes[:, j]] for j in range(n)})
+    frame["town"] = np.array(["x", "y", "z"])[np.arange(rows) % 3]
+    frame["sex"] = np.array(["m", "w"])[np.arange(rows) % 2]
+    return frame
+
+
+def test_all_means_all_in_python_too():
+    data = {"a": [1, 2, 5], "b": [3, 4, 8]}
+    assert scores_of(data, "all") == scores_of(data, ["all"]) == scores_of(data, True)
+    assert scores_of(data, "all") == {"a": {1: 1, 2: 2, 5: 5}, "b": {3: 3, 4: 4, 8: 8}}
+    named = {"all": [1, 2, 5], "b": [3, 4, 8]}
+    assert set(scores_of(named, ["all"])) == {"all"}  # the column of that name
+    net = gw.MarkovNetwork(ordinal="all", lam=0.1).fit(items())
+    assert len(net.model_.scores) == 5
+
+
+def test_one_scale_orders_every_column_with_these_answers():
+    frame = worded()
+    for ordinal in (SCALE, [SCALE], {SCALE: None}):
+        found = scores_of(frame, ordinal)
+        assert set(found) == {f"q{j}" for j in range(20)}
+        assert all(own == {word: k for k, word in enumerate(WORDS)} for own in found.values())
+    few = scores_of({"a": ["often", "never"], "b": ["low", "high"]}, [SCALE, "low < high"])
+    assert few == {"a": {"never": 0, "often": 3}, "b": {"low": 0, "high": 1}}
+    both = scores_of({"a": ["often", "never"], "b": [1, 2]}, [SCALE, "all"])
+    assert both == {"a": {"never": 0, "often": 3}, "b": {1: 1, 2: 2}}
+    own = scores_of({"a": ["often", "never"]}, {SCALE: None, "a": ["often", "never"]})
+    assert own == {"a": {"often": 0, "never": 1}}
+    assert scores_of({"a": [2, 1, 3], "b": ["x", "y", "z"]}, "3<2<1") == {"a": {3: 0, 2: 1, 1: 2}}
+
+
+def test_a_scale_that_does_not_fit_is_said():
+    with pytest.raises(ParameterError, match="'low < high' orders nothing"):
+        scores_of(worded(3), "low < high")
+    with pytest.raises(ParameterError, match=r"no others \('a' has 'often' as well\)"):
+        scores_of({"a": ["never", "rarely", "often"]}, "never < rarely")
+    mixed = worded(3).assign(q1=[*WORDS, "no idea"] * 80)
+    with pytest.warns(DataWarning, match="'q1' has 'no idea' as well, and is not taken as ordered"):
+        assert set(scores_of(mixed, SCALE)) == {"q0", "q2"}
+    assert set(scores_of(mixed, {SCALE: None, "q1": [*WORDS, "no idea"]})) == {"q0", "q1", "q2"}
+    with pytest.raises(ParameterError, match="ordinal must be True or 'all'"):
+        scores_of(mixed, "never <")
+
+
+def test_integer_items_are_taken_as_ordered_where_lambda_is_chosen():
+    x = items(rows=200, theta=0.2)
+    net, said = (gw.MarkovNetwork(ordinal=ordinal).fit(x) for ordinal in (None, True))
+    assert set(net.model_.scores) == {f"x{j}" for j in range(5)}
+    assert net.model_.edges == said.model_.edges
+    assert (net.edges_["df"] == 1).all()
+    (told,) = net.data_.remarks
+    assert told.startswith("'x0', 'x1', 'x2', 'x3', 'x4' hold a few whole numbers")
+    assert "ordinal=False says so" in told
+    assert told in " ".join(net.summary().split())
+    plain = gw.MarkovNetwork(ordinal=False).fit(x)
+    assert not plain.model_.scores
+    assert not plain.data_.remarks + said.data_.remarks
+    for own in ({"lam": 0.1}, {"method": "chow-liu"}, {"penalty": "l1", "goal": "prediction"}):
+        assert not gw.MarkovNetwork(**own).fit(x[:, :3]).model_.scores
+    ebic = gw.MarkovNetwork(criterion="ebic").fit(x)
+    assert len(ebic.model_.scores) == 5
+    counts = gw.count_pairs(x)
+    assert len(gw.MarkovNetwork(loss="likelihood", criterion="ebic").fit(counts).model_.scores) == 5
+
+
+def test_a_network_knows_which_of_its_rows_are_ordered():
+    plain = gw.PairwiseMRF({"a": [1, 2, 3], "b": [1, 2, 3]}).sample(50, random_state=0)
+    assert not gw.MarkovNetwork().fit(plain).model_.scores
+    net = gw.MarkovNetwork(ordinal=["x0"]).fit(items())
+    again = gw.MarkovNetwork().fit(net.sample(100, random_state=0))
+    assert set(again.model_.scores) == {"x0"}
+    assert not again.data_.remarks
+
+
+def test_resamples_and_groups_take_what_the_network_takes():
+    x = items(rows=300, theta=0.3)
+    net = gw.MarkovNetwork().fit(x)
+    boot = net.bootstrap(x, 5, random_state=0, n_jobs=1)
+    same = gw.MarkovNetwork(ordinal=True).bootstrap(x, 5, random_state=0, n_jobs=1)
+    assert len(boot.model.scores) == 5
+    assert np.array_equal(boot.weights, same.weights, equal_nan=True)
+    frame = pd.DataFrame(x, columns=list("abcde")).assign(g=["u", "v"] * 150)
+    for ordinal, n in ((None, 5), (False, 0), (["a"], 1)):
+        found = gw.compare_groups(frame, "g", ordinal=ordinal, n_jobs=1)
+        assert len(found.networks["u"].model_.scores) == n
 
 
 def test_declared_states_have_an_order():
@@ -52,7 +146,7 @@ def test_declared_states_have_an_order():
     ("ordinal", "words"),
     [
         (["c"], "not a column"),
-        ("a", "a list of column names"),
+        ("b", "a list of column names"),
         (3, "a list of column names"),
         ({"a": "low"}, "its states in order"),
         ({"a": [1, 2]}, "no place or score is given for 5"),

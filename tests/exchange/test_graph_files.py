@@ -12,7 +12,7 @@ import pytest
 import graftwork as gw
 from graftwork.errors import DataError, ModelFileError
 
-NUMBERS = ("strength", "weight", "explained", "p_value", "q_value", "statistic", "df")
+NUMBERS = ("strength", "correlation", "weight", "p_value", "q_value", "statistic", "df")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def net():
     b = np.where(rng.random(400) < 0.85, 1 - a, a)
     c = np.where(rng.random(400) < 0.8, a, 2)
     rows = {"a": a, "b & <b>": [f"é{k}" for k in b], "c": c, "alone": rng.integers(2, size=400)}
-    return gw.MarkovNetwork(random_state=0).fit(rows)
+    return gw.MarkovNetwork(ordinal=False, random_state=0).fit(rows)
 
 
 def of_cytoscape(path):
@@ -53,11 +53,11 @@ def test_networkx_reads_all_numbers(suffix, net, tmp_path):
     wanted = expected(net)
     found = {frozenset(edge): data for *edge, data in graph.edges(data=True)}
     assert set(found) == set(wanted)
-    assert {"weight", "p_value", "explained"} <= set().union(*wanted.values())
+    assert {"weight", "p_value", "correlation"} <= set().union(*wanted.values())
     for edge, numbers in wanted.items():
         assert {name: found[edge][name] for name in numbers} == numbers
         assert ("sign" in found[edge]) == ("weight" in numbers)
-        assert found[edge].get("sign", 0) == np.sign(numbers.get("weight", 0))
+        assert found[edge].get("sign", 0) == np.sign(numbers.get("correlation", 0))
     assert any(data.get("sign") == -1 for data in found.values())
 
 
@@ -106,18 +106,19 @@ def test_edges_for_gephi(net, tmp_path):
     for row in rows:
         numbers = wanted[frozenset((row["Source"], row["Target"]))]
         assert float(row["Weight"]) == numbers["strength"] > 0
-        assert (row["Sign"] or "0") == str(int(np.sign(numbers.get("weight", 0))))
-        for name in ("p_value", "q_value", "explained", "statistic", "df"):
+        assert (row["Sign"] or "0") == str(int(np.sign(numbers.get("correlation", 0))))
+        for name in ("p_value", "q_value", "statistic", "df"):
             assert float(row[name]) == numbers[name]
 
 
-def test_edges_for_qgraph_have_strengths_where_not_all_are_signed(net, tmp_path):
+def test_edges_for_qgraph_have_one_unit_and_their_signs(net, tmp_path):
+    """An edge without a sign has its strength, and changes nothing of the others."""
     wanted = expected(net)
     written = net.export(tmp_path / "net.qgraph.csv")
-    (told,) = [text for text in written.lost if text.startswith("signed weights")]
-    assert told.startswith(
-        f"signed weights, which {sum('weight' not in n for n in wanted.values())}"
-    )
+    (told,) = [text for text in written.lost if text.startswith("a sign")]
+    unsigned = sum("correlation" not in n for n in wanted.values())
+    assert 0 < unsigned < len(wanted)
+    assert told.startswith(f"a sign, which {unsigned} edge")
     assert net.export(tmp_path / "other.csv", format="qgraph").format == "qgraph"
     signed = rows_of(tmp_path / "net.qgraph.csv")
     assert signed == rows_of(tmp_path / "other.csv")
@@ -125,41 +126,39 @@ def test_edges_for_qgraph_have_strengths_where_not_all_are_signed(net, tmp_path)
     assert len(signed) == len(wanted)
     for row in signed:
         numbers = wanted[frozenset((row["Source"], row["Target"]))]
-        sign = np.sign(numbers.get("weight", 1.0))
-        assert float(row["Weight"]) == sign * numbers["strength"]
+        assert float(row["Weight"]) == numbers.get("correlation", numbers["strength"])
+    assert {np.sign(float(row["Weight"])) for row in signed} == {-1.0, 1.0}
 
 
-@pytest.mark.parametrize("ordinal", [False, True])
-def test_edges_for_qgraph_have_signed_weights_where_all_have_one(ordinal, tmp_path):
-    """Of binary variables log odds ratios, of ordered ones what the network's edges have."""
-    points = np.arange(4 if ordinal else 2) - 0.5
-    pairs = {
-        ("a", "b"): 0.4 * np.outer(points, points),
-        ("b", "c"): -0.7 * np.outer(points, points),
-    }
-    plain = gw.PairwiseMRF({name: range(len(points)) for name in "abc"}, None, pairs)
+def test_bent_negative_edges_are_negative_for_qgraph(tmp_path):
+    """The joint of two ordered variables by hand: even margins, from a symmetric table."""
+    points = np.arange(5) - 2.0
+    bent = 0.2 * np.outer(points**2 - 2, points**2 - 2) - 0.15 * np.outer(points, points)
+    pairs = {("a", "b"): bent, ("b", "c"): 0.3 * np.eye(5, 2), ("c", "d"): -1.2 * np.eye(2)}
+    states = {"a": range(5), "b": range(5), "c": ["x", "y"], "d": [0, 1]}
+    plain = gw.PairwiseMRF(states, None, pairs)
     model = gw.PairwiseMRF.from_flat(
-        plain.names,
-        [*plain.states.values()],
-        plain.potentials,
-        scores={name: range(len(points)) for name in "abc"} if ordinal else None,
-    )
-    found = model.export(tmp_path / "net.qgraph.csv")
-    assert not any(text.startswith("signed weights") for text in found.lost)
-    weights = {
-        row["Source"] + row["Target"]: row["Weight"] for row in rows_of(tmp_path / "net.qgraph.csv")
-    }
-    assert {name: float(weight) for name, weight in weights.items()} == pytest.approx(
-        {"ab": 0.4, "bc": -0.7}
-    )
+        plain.names, [*plain.states.values()], plain.potentials,
+        scores={"a": range(5), "b": range(5)},
+    )  # fmt: skip
+    assert model.linear_share("a", "b") < 0.5
+    model.export(tmp_path / "net.qgraph.csv")
+    found = {r["Source"] + r["Target"]: float(r["Weight"])
+             for r in rows_of(tmp_path / "net.qgraph.csv")}  # fmt: skip
+    joint = np.exp(bent)
+    for _ in range(1000):  # symmetric, so one vector of scales does for both sides
+        joint *= np.sqrt(np.outer(0.2 / joint.sum(axis=1), 0.2 / joint.sum(axis=0)))
+    assert found["ab"] == pytest.approx(points @ joint @ points / 2.0)
+    assert found["ab"] < -0.2
+    assert found["cd"] == pytest.approx(np.tanh(-2.4 / 4))  # Yule's Y
 
 
 @pytest.mark.parametrize("suffix", [*READERS, "csv", "qgraph.csv"])
-def test_infinite_strengths_are_left_out_and_that_is_said(suffix, tmp_path):
+def test_infinite_weights_are_left_out_and_that_is_said(suffix, tmp_path):
     pairs = {("a", "b"): [[0.0, -np.inf], [0.0, 0.0]], ("b", "c"): [[1.0, 0.0], [0.0, 1.0]]}
     model = gw.PairwiseMRF({name: [0, 1] for name in "abc"}, None, pairs)
     found = model.export(tmp_path / f"net.{suffix}")
-    assert "strength and weight of 1 edge with impossible states, which is infinite" in found.lost
+    assert "the weight of 1 edge with impossible states, which is infinite" in found.lost
     assert "inf" not in (tmp_path / f"net.{suffix}").read_text().lower().replace("graph_info", "")
 
 

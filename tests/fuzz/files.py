@@ -90,7 +90,7 @@ def _info(rng: np.random.Generator, n_edges: int) -> dict[str, Any]:
     return {
         "data": "t.csv", "embedded": False, "rows": 50, "method": "best-choice", "loss": "x",
         "settings": {"method_options": {"keep": 3}}, "penalty": "group-l1", "lam": 0.1,
-        "fdr": 0.01, "tests": 6, "edge_tests": tests, "explained": [0.1] * n_edges,
+        "fdr": 0.01, "tests": 6, "edge_tests": tests,
         "missing": {"policy": "state", "cells": 3, "rows": 2}, "choice": {"how": "tested"},
         "tying": {"rounds": 1, "weights": 3, "values": 2, "loss_before": 1.0, "loss_after": 2.0},
         "held_out": {"rows": 5, "learned_from": 45, "nlpl": 1.0, "independent_nlpl": 1.5},

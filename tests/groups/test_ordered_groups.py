@@ -223,7 +223,7 @@ def test_ordered_categoricals_and_words_for_groups():
     assert own.tests.degrees[0] == pytest.approx(2.0, abs=0.05)
     assert own.tests.statistics == pytest.approx(named.tests.statistics)
     assert "g" not in own.overall.model_.scores
-    assert gw.compare_groups(table, "g", n_jobs=1).tests.degrees[0] > 4
+    assert gw.compare_groups(table, "g", ordinal=False, n_jobs=1).tests.degrees[0] > 4
 
 
 @pytest.mark.parametrize("missing", ["available-case", "impute", "state"])

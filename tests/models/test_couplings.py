@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import graftwork as gw
+from graftwork.report.edges import double_centred
 
 
 def network(seed: int = 0, absent: float = 0.3) -> gw.PairwiseMRF:
@@ -43,7 +44,7 @@ def by_hand(model: gw.PairwiseMRF) -> np.ndarray:
 def test_couplings_are_those_of_numpy_in_order():
     model = network()
     expected, names = by_hand(model), model.names
-    for score in ("strength", "apc"):
+    for score in ("norm", "apc"):
         records = model.couplings(score).to_dict("records")
         assert len({(r["first"], r["second"]) for r in records}) == 21
         values = [r[score] for r in records]
@@ -53,9 +54,10 @@ def test_couplings_are_those_of_numpy_in_order():
             assert i < j
             assert r["apc"] == pytest.approx(expected[i, j], abs=1e-12)
             joined = (r["first"], r["second"]) in model.edges
-            own = model.strength(r["first"], r["second"]) if joined else 0.0
-            assert r["strength"] == pytest.approx(own, abs=1e-12)
-    assert model.couplings().equals(model.couplings("strength"))
+            table = model.table(r["first"], r["second"]) if joined else np.zeros((2, 2))
+            own = np.linalg.norm(double_centred(table))
+            assert r["norm"] == pytest.approx(own, abs=1e-12)
+    assert model.couplings().equals(model.couplings("norm"))
 
 
 @pytest.mark.parametrize("names", ["a", "ab"])
@@ -67,7 +69,7 @@ def test_without_edges_every_coupling_is_zero(names):
 
 
 def test_odd_couplings_are_refused():
-    with pytest.raises(gw.ParameterError, match="score must be 'strength' or 'apc', got 'mi'"):
+    with pytest.raises(gw.ParameterError, match="score must be 'norm' or 'apc', got 'mi'"):
         network().couplings("mi")
     barred = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[0, -np.inf], [0, 0]]})
     with pytest.raises(gw.DataError, match="no couplings"):
@@ -87,7 +89,7 @@ def test_the_correction_finds_contacts_that_busy_positions_hide():
     }
     model = gw.PairwiseMRF({f"v{k:02}": list(range(8)) for k in range(12)}, None, tables)
     found = {}
-    for score in ("strength", "apc"):
+    for score in ("norm", "apc"):
         first = model.couplings(score).to_dict("records")[:6]
         found[score] = sum((int(r["first"][1:]), int(r["second"][1:])) in contacts for r in first)
-    assert found["apc"] > found["strength"]
+    assert found["apc"] > found["norm"]

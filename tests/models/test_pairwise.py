@@ -7,6 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
+from scipy.stats import spearmanr
 
 from graftwork.data import Table
 from graftwork.errors import (
@@ -19,6 +21,7 @@ from graftwork.errors import (
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.inference.search import possible_state, search_mode
 from graftwork.models import PairwiseMRF, engine_for
+from graftwork.models.gaps import Gaps
 
 STATES = {
     "colour": ["red", "green", "blue"],
@@ -204,7 +207,9 @@ def test_impossible_rows_and_impossible_evidence():
     )
     assert model.log_prob([["x", "v", 0]]) == -np.inf
     assert model.log_pseudo_likelihood([["x", "v", 0]]) == -np.inf
-    assert model.strength("a", "b") == np.inf
+    assert 0.99 < model.strength("a", "b") <= 1.0  # with even margins a is in state x just if b is
+    assert model.correlation("a", "b") == pytest.approx(model.strength("a", "b"))
+    assert model.weight("a", "b") == np.inf
     bad = {"a": "x", "b": "v"}
     for ask in (model.marginals, model.log_partition, model.map):
         with pytest.raises(DataError, match=r"\{'a': 'x', 'b': 'v'\} has probability zero"):
@@ -450,24 +455,128 @@ def test_a_table_that_allows_nothing_is_refused(engine):
             ask(inference=engine)
 
 
-def test_near_copies_have_a_sign_and_what_is_high_at_both_ends_has_none():
+def test_every_edge_of_ordered_variables_has_a_sign_however_bent_its_table_is():
     scores = np.arange(5) - 2.0
+    u_shaped = np.outer(scores, scores**2 - 2.0)
     for table, sign in (
         (2.0 * np.eye(5), 1),
         (2.0 * np.eye(5)[::-1], -1),
-        (0.3 * np.outer(scores, scores**2 - 2.0), 0),
-        (0.3 * np.outer(scores**2 - 2.0, scores**2 - 2.0), 0),
-        (0.5 * np.eye(5), 0),  # a little more often alike than not
+        (0.3 * u_shaped - 0.05 * np.outer(scores, scores), -1),
+        (0.3 * u_shaped + 0.05 * np.outer(scores, scores), 1),
+        (0.5 * np.eye(5), 1),  # a little more often alike than not
     ):
-        plain = PairwiseMRF({"a": range(1, 6), "b": range(1, 6)}, None, {("a", "b"): table})
-        states = [*plain.states.values()]
-        order = {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}
-        model = PairwiseMRF.from_flat(plain.names, states, plain.potentials, scores=order)
+        model = ordered_pair(table)
         assert model.linear_share("a", "b") < 0.5
-        weight = model.weight("a", "b")
-        assert np.isnan(weight) if sign == 0 else np.sign(weight) == sign
-        assert model.weight("b", "a") == weight or sign == 0
-        joint = np.exp(table) / np.exp(table).sum()
-        draws = np.random.default_rng(0).choice(25, 20_000, p=joint.ravel())
-        r = np.corrcoef(draws // 5, draws % 5)[0, 1]
-        assert (abs(r) >= 0.5) == (sign != 0)
+        assert np.sign(model.weight("a", "b")) == np.sign(model.correlation("a", "b")) == sign
+        assert model.weight("b", "a") == pytest.approx(model.weight("a", "b"))
+        assert model.strength("a", "b") >= abs(model.correlation("a", "b")) - 1e-12
+    bent = ordered_pair(0.3 * u_shaped)
+    assert abs(bent.weight("a", "b")) < 1e-12
+    assert abs(bent.correlation("a", "b")) < 1e-6
+    assert bent.strength("a", "b") > 0.5  # tied, in another way than by a line
+
+
+def ordered_pair(table, frequencies=()):
+    """Return two variables of five ordered states with a table between them."""
+    plain = PairwiseMRF({"a": range(1, 6), "b": range(1, 6)}, None, {("a", "b"): table})
+    order = {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}
+    return PairwiseMRF.from_flat(
+        plain.names,
+        [*plain.states.values()],
+        plain.potentials,
+        Gaps(frequencies=frequencies),
+        order,
+    )
+
+
+def test_sizes_are_those_of_the_pair_with_the_edges_odds_and_the_rows_frequencies():
+    """The joint by a general solver; sizes from draws of it, by regression on dummies."""
+    rng = np.random.default_rng(3)
+    table, p, q = rng.normal(size=(5, 5)), rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5))
+    model = ordered_pair(table, (p, q))
+
+    def away(u):
+        joint = np.exp(table + u[:5, None] + u[5:])
+        return np.r_[joint.sum(axis=1) - p, joint.sum(axis=0)[:4] - q[:4], u[9]]
+
+    u = least_squares(away, np.r_[np.log(p), np.log(q)], xtol=1e-15, ftol=1e-15, gtol=1e-15).x
+    joint = np.exp(table + u[:5, None] + u[5:])
+    np.testing.assert_allclose(joint.sum(axis=0), q, atol=1e-8)
+    cells = rng.choice(25, 400_000, p=joint.ravel() / joint.sum())
+    a, b = cells // 5, cells % 5
+    assert model.correlation("a", "b") == pytest.approx(np.corrcoef(a, b)[0, 1], abs=0.006)
+    ratios = [1 - (y - np.bincount(x, y)[x] / np.bincount(x)[x]).var() / y.var()
+              for x, y in ((a, b), (b, a))]  # fmt: skip
+    assert model.strength("a", "b") == pytest.approx(np.sqrt(max(ratios)), abs=0.006)
+    # Without an order it is what normal variables of as much mutual information correlate.
+    plain = PairwiseMRF.from_flat(
+        model.names, [*model.states.values()], model.potentials, Gaps(frequencies=(p, q))
+    )
+    information = np.sum(joint * np.log(joint / np.outer(p, q)))
+    r = plain.strength("a", "b")
+    assert -0.5 * np.log(1 - r**2) == pytest.approx(information, rel=1e-6)
+    assert np.isnan([plain.correlation("a", "b"), plain.weight("a", "b")]).all()
+
+
+def test_the_weight_is_the_line_closest_to_the_table_where_the_rows_are():
+    """Weighted least squares on the cells, with an effect of each state besides."""
+    rng = np.random.default_rng(4)
+    table, p, q = rng.normal(size=(5, 5)), rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5))
+    x, y = np.divmod(np.arange(25), 5)
+    effects = np.column_stack([np.eye(5)[x], np.eye(5)[y]])
+    design = np.column_stack([np.outer(range(5), range(5)).ravel(), effects])
+    root = np.sqrt(np.outer(p, q).ravel())
+
+    def left(columns):
+        found = np.linalg.lstsq(columns * root[:, None], table.ravel() * root, rcond=None)[0]
+        return found, np.sum((root * (table.ravel() - columns @ found)) ** 2)
+
+    (found, rest), (_, whole) = left(design), left(effects)
+    model = ordered_pair(table, (p, q))
+    assert model.weight("a", "b") == pytest.approx(found[0])
+    assert model.linear_share("a", "b") == pytest.approx(1 - rest / whole)
+    # Of a straight table the frequencies do not matter.
+    straight = 0.3 * np.outer(range(5), range(5)) + rng.normal(size=5)
+    for frequencies in ((), (p, q)):
+        assert ordered_pair(straight, frequencies).weight("a", "b") == pytest.approx(0.3)
+        assert ordered_pair(straight, frequencies).linear_share("a", "b") == pytest.approx(1.0)
+
+
+def cut_normal(r, rows, columns, rng):
+    """Return the joint of two normal variables of correlation r, cut into states."""
+    u, v = (np.linspace(-4, 4, 401) for _ in range(2))
+    density = np.exp(-(u[:, None] ** 2 + v**2 - 2 * r * u[:, None] * v) / (2 * (1 - r**2)))
+    density /= density.sum()
+    at = [
+        np.searchsorted(np.sort(rng.dirichlet(np.full(k, 5.0)).cumsum()[:-1]),
+                        density.sum(axis=axis).cumsum())
+        for k, axis in ((rows, 1), (columns, 0))
+    ]  # fmt: skip
+    joint = np.zeros((rows, columns))
+    np.add.at(joint, (at[0][:, None], at[1]), density)
+    return joint
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_strengths_order_edges_of_mixed_numbers_of_states(ordered):
+    """Against the correlation of the normal variables that the states are cut from."""
+    rng = np.random.default_rng(5)
+    truth = np.linspace(0.1, 0.85, 24)
+    cards = rng.choice([2, 3, 5, 7], (24, 2))
+    states, pairs, shares, norms = {}, {}, [], []
+    for e, (r, (rows, columns)) in enumerate(zip(truth, cards.tolist(), strict=True)):
+        joint = cut_normal(r, rows, columns, rng)
+        states |= {("a", e): range(rows), ("b", e): range(columns)}
+        pairs[("a", e), ("b", e)] = np.log(joint)
+        shares += [joint.sum(axis=1), joint.sum(axis=0)]
+        centred = np.log(joint) - np.log(joint).mean(axis=0)
+        norms.append(np.linalg.norm(centred - centred.mean(axis=1, keepdims=True)))
+    plain = PairwiseMRF(states, None, pairs)
+    model = PairwiseMRF.from_flat(
+        plain.names, [*states.values()], plain.potentials, Gaps(frequencies=tuple(shares)),
+        {name: own for name, own in states.items() if ordered or len(own) == 2},
+    )  # fmt: skip
+    right, before = (spearmanr(sizes, truth).statistic for sizes in (model.strengths, norms))
+    assert right > 0.9 > before  # norms grow with the number of states
+    fine = (cards >= 5).all(axis=1)
+    assert model.strengths[fine] == pytest.approx(truth[fine], abs=0.1)

@@ -66,7 +66,8 @@ def test_potentials_are_in_the_page_bit_for_bit(tmp_path):
     edges = unpacked(shown["edges"]).reshape(-1, 2)
     np.testing.assert_array_equal(edges, model.potentials.layout.edges)
     columns = columns_of(shown)
-    np.testing.assert_array_equal(columns["strength"], [math.inf, 1.0])
+    np.testing.assert_array_equal(columns["strength"], model.strengths)
+    np.testing.assert_array_equal(columns["correlation"], model.correlations)
     np.testing.assert_array_equal(columns["weight"], [math.nan, 2.0])
 
 
@@ -83,7 +84,7 @@ def test_a_fitted_network_brings_its_tests_and_whatever_was_measured(tmp_path):
     records = {(r["first"], r["second"]): r for r in net.edges_.to_dict("records")}
     assert len(records) >= 1
     for k, edge in enumerate(net.model_.edges):
-        for key in ("strength", "weight", "p_value", "q_value", "explained"):
+        for key in ("strength", "weight", "p_value", "q_value", "correlation"):
             assert columns[key][k] == records[edge][key]
         assert columns["frequency"][k] == net.bootstrap_.frequency(*edge)
     variables = {column["key"]: unpacked(column["values"]) for column in data["columns"]}
@@ -302,16 +303,3 @@ def test_a_network_of_many_states_and_one_without_edges(tmp_path):
     assert len(data["states"][0]) == 200
     empty = network_view(gw.PairwiseMRF({"a": [0]}))
     assert unpacked(empty["models"][0]["pairs"]).size == 0
-
-
-def test_widths_and_order_go_by_what_pictures_go_by(tmp_path):
-    rng = np.random.default_rng(1)
-    few = rng.integers(0, 2, 600)
-    many = rng.integers(0, 5, 600)
-    other = np.where(rng.random(600) < 0.5, many, rng.integers(0, 5, 600))
-    rows = np.stack([few, np.where(rng.random(600) < 0.9, few, 1 - few), many, other], axis=1)
-    mixed, plain = (gw.MarkovNetwork(lam=0.02).fit(each) for each in (rows, rows[:, 2:]))
-    for net, size in ((mixed, "explained"), (plain, "strength")):
-        (shown,) = data_of(net.explore(tmp_path / "net.html"))["models"]
-        assert shown["size"] == net.graph_.graph["size"] == size
-        assert size in columns_of(shown)

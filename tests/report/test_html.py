@@ -148,12 +148,13 @@ def test_long_tables_are_cut_and_say_by_how_much():
     np.testing.assert_allclose([float(row[2]) for row in rows], strongest, atol=0.0051)
 
 
-def test_edges_with_impossible_states_are_the_strongest():
+def test_edges_with_impossible_states_have_a_strength_and_no_weight_but_infinity():
     pairs = {("a", "b"): [[9.0, 0.0], [0.0, 9.0]], ("b", "c"): [[0.0, -np.inf], [0.0, 1.0]]}
     model = gw.PairwiseMRF({name: [0, 1] for name in "abc"}, None, pairs)
-    [[_, first, second]] = read(model._repr_html_()).tables
-    assert first[:3] == ["b", "c", "inf"]
-    assert second[:2] == ["a", "b"]
+    [[_, *rows]] = read(model._repr_html_()).tables
+    shown = {(row[0], row[1]): row[2:4] for row in rows}
+    assert shown["b", "c"] == [f"{model.strength('b', 'c'):.2f}", "+inf"]
+    assert shown["a", "b"] == [f"{np.tanh(18 / 4):.2f}", "+18.00"]
 
 
 def test_numbers_of_other_results_are_theirs(net, groups, crf):
@@ -214,20 +215,16 @@ def test_other_values_have_no_page():
         to_html(3)
 
 
-def test_the_heading_of_edges_says_their_order():
+def test_edges_of_tables_of_all_sizes_are_ordered_by_their_strength():
     rng = np.random.default_rng(1)
     few, many = rng.integers(0, 2, 600), rng.integers(0, 5, 600)
     copy = np.where(rng.random(600) < 0.9, few, 1 - few)
     other = np.where(rng.random(600) < 0.5, many, rng.integers(0, 5, 600))
-    mixed, plain = (
-        gw.MarkovNetwork(lam=0.02).fit(np.stack(columns, axis=1))
-        for columns in ([few, copy, many, other], [few, copy, few, few])
-    )
-    assert "Edges, by what they explain" in mixed._repr_html_()
+    mixed = gw.MarkovNetwork(lam=0.02).fit(np.stack([few, copy, many, other], axis=1))
+    assert "Edges, strongest first" in mixed._repr_html_()
     page = Reader()
     page.feed(mixed._repr_html_().split("<details>")[0])  # what follows is folded
-    [table] = [t for t in page.tables if "explains" in t[0]]
-    shares = [float(row[table[0].index("explains")].rstrip("%")) for row in table[1:]]
-    assert shares == sorted(shares, reverse=True)
-    assert "Edges, strongest first" in plain._repr_html_()
-    assert "explains" not in plain._repr_html_()
+    [table] = [t for t in page.tables if "strength" in t[0]]
+    shown = [float(row[table[0].index("strength")]) for row in table[1:]]
+    assert shown == sorted(shown, reverse=True)
+    assert table[1][:2] == ["x0", "x1"]  # the binary pair, whose table is smaller

@@ -7,18 +7,29 @@ import graftwork as gw
 from graftwork.errors import DataError
 from graftwork.report import path_table, plot_path
 from graftwork.report.figures import new_axes
-from graftwork.selection import PathPoint
+from graftwork.selection import PathPoint, choice
 
 
 @pytest.fixture(scope="module")
-def net():
+def path_alone():
+    """As if the network of tested edges were never good enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "ALLOWED", -np.inf)
+        yield
+
+
+@pytest.fixture(scope="module")
+def net(path_alone):
     table = random_table(2, n=5, rows=150)
     return gw.MarkovNetwork(goal="prediction", criterion="hold-out", random_state=0).fit(table)
 
 
 def test_the_picture_shows_criterion_edges_and_choice(net, tmp_path):
     ax = net.plot_path()
-    curve, mark = ax.lines
+    curve, tested, mark = ax.lines
+    assert set(tested.get_ydata()) == {net.choice_.path.tested}
+    [label] = ax.get_legend().get_texts()
+    assert label.get_text() == "the tested edges"
     assert np.allclose(curve.get_xdata(), [point.lam for point in net.path_])
     assert np.allclose(curve.get_ydata(), [point.held_out for point in net.path_])
     assert mark.get_xdata()[0] == net.lam_
@@ -49,7 +60,19 @@ CRITERIA = {
 }
 
 
+def test_no_lambda_is_marked_where_tested_edges_predict_best(monkeypatch):
+    monkeypatch.setattr(choice, "ALLOWED", np.inf)
+    table = random_table(4, n=5, rows=300)
+    net = gw.MarkovNetwork(goal="prediction", criterion="hold-out", random_state=0).fit(table)
+    ax = net.plot_path()
+    assert ax.get_title() == f"the tested edges predict best: {net.model_.n_edges} edges"
+    _, tested = ax.lines
+    assert set(tested.get_ydata()) == {net.choice_.path.tested}
+    assert "chosen" not in path_table(net.path_)
+
+
 @pytest.mark.some(3)
+@pytest.mark.usefixtures("path_alone")
 @pytest.mark.parametrize(
     ("goal", "criterion"), [(goal, name) for goal, names in CRITERIA.items() for name in names]
 )

@@ -63,6 +63,70 @@ def test_files_of_another_run_do_not_stay(boot, tmp_path):
     assert not (tmp_path / "bootstrap.png").exists()
 
 
+def test_differences_are_quantiles_of_the_resamples(boot):
+    own = ~np.isnan(boot.strengths)
+    places = np.flatnonzero(own)
+    assert len(places) > 2
+    records = boot.difference()
+    assert len(records) == len(places) * (len(places) - 1) // 2
+    edges = [tuple(boot.names[i] for i in pair) for pair in boot.pairs.tolist()]
+    for record in records:  # the table has three-state variables: strengths are compared
+        a, b = (edges.index(record[end]) for end in ("first", "second"))
+        away = np.nan_to_num(boot.draws[:, a]) - np.nan_to_num(boot.draws[:, b])
+        assert record["difference"] == boot.strengths[a] - boot.strengths[b] >= 0
+        ends = np.quantile(away, [0.025, 0.975])
+        assert [record["low"], record["high"]] == pytest.approx(ends.tolist(), abs=1e-12)
+        assert record["differs"] == (record["low"] > 0 or record["high"] < 0)
+    central = boot.difference("closeness", level=0.5)
+    assert len(central) == 10
+    i, j = (boot.names.index(central[3][end]) for end in ("first", "second"))
+    away = boot.centrality_draws[:, 3, i] - boot.centrality_draws[:, 3, j]
+    ends = np.quantile(away, [0.25, 0.75])
+    assert [central[3]["low"], central[3]["high"]] == pytest.approx(ends.tolist(), abs=1e-12)
+    with pytest.raises(DataError, match="use one of edges, strength"):
+        boot.difference("weights")
+    with pytest.raises(DataError, match="between 0 and 1"):
+        boot.difference(level=1.0)
+
+
+def test_signed_edges_that_tests_chose_differ_by_their_refits():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 600)
+    b, c = (np.where(rng.random(600) < share, a, 1 - a) for share in (0.95, 0.7))
+    rows = {"a": a.tolist(), "b": b.tolist(), "c": c.tolist()}
+    boot = MarkovNetwork(random_state=0).bootstrap(rows, 20, case_dropping=False)
+    [first] = [each for each in boot.difference() if each["first"] == ("a", "b")][:1]
+    places = {tuple(pair): k for k, pair in enumerate(boot.pairs.tolist())}
+    away = boot.weight_refits[:, places[0, 1]] - boot.weight_refits[:, places[0, 2]]
+    assert first["second"] == ("a", "c")
+    ends = np.quantile(away, [0.025, 0.975])
+    assert [first["low"], first["high"]] == pytest.approx(ends.tolist(), abs=1e-12)
+    assert first["differs"]
+
+
+def test_the_picture_of_differences_is_dark_where_two_differ(boot, tmp_path):
+    figure = boot.plot_difference(tmp_path / "d.png", of="strength")
+    [axes] = figure.axes
+    [image] = axes.get_images()
+    listed = [label.get_text() for label in axes.get_yticklabels()]
+    kinds = np.asarray(image.get_array())
+    assert kinds.shape == (5, 5)
+    for each in boot.difference("strength"):
+        i, j = listed.index(each["first"]), listed.index(each["second"])
+        assert kinds[i, j] == kinds[j, i] == each["differs"]
+    assert "smaller not drawn" in boot.plot_difference(top=2).axes[0].get_title(loc="left")
+    none = MarkovNetwork(lam=0.03, n_jobs=1).bootstrap([[0, 1]], 2, case_dropping=False)
+    none.plot_difference(tmp_path / "none.png")
+    assert none.difference() == []
+
+
+def test_files_of_differences_are_written_when_asked_for(boot, tmp_path):
+    more = {"differences.csv", "differences_edges.png", "differences_strength.png"}
+    assert set(boot.save(tmp_path, differences=True)) == {*FILES, *more}
+    boot.save(tmp_path)
+    assert not any((tmp_path / name).exists() for name in more)
+
+
 def test_the_picture_draws_and_repeats(boot, tmp_path):
     for name in ("a.png", "b.png"):
         figure = boot.plot(tmp_path / name)

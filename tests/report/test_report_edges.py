@@ -43,6 +43,8 @@ def test_the_numbers_are_the_networks_own(model):
         ends = record.first, record.second
         assert record.strength == ordered.strength(*ends)
         assert record.weight == pytest.approx(ordered.weight(*ends), abs=0, nan_ok=True)
+        own = ordered.correlation(*ends)
+        assert record.correlation == pytest.approx(own, abs=0, nan_ok=True)
         assert record.linear_share == pytest.approx(ordered.linear_share(*ends), abs=0, nan_ok=True)
     assert [r.first for r in edge_table(ordered, top=1)] == ["a"]
 
@@ -70,7 +72,7 @@ def test_unseen_states_are_not_named(model):
 def test_impossible_cells_are_apart():
     table = [[0.0, -np.inf], [0.0, 1.0]]
     record = edge_table(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): table}))[0]
-    assert record.strength == np.inf
+    assert 0.99 < record.strength <= 1.0
     assert (record.apart.first_state, record.apart.second_state) == (0, 1)
     assert record.apart.weight == -np.inf
     assert np.isfinite(record.together.weight)
@@ -114,30 +116,41 @@ def lines_of(ax):
     return lines
 
 
-def test_tables_of_different_sizes_are_ordered_and_drawn_by_what_they_explain(tmp_path):
+def test_large_tables_are_not_stronger_for_their_size(tmp_path):
     net = gw.MarkovNetwork(lam=0.02).fit(mixed_rows())
     pairs = [("many", "other"), ("few", "copy")]
     assert set(net.model_.edges) == set(pairs)
-    strengths = [net.model_.strength(*pair) for pair in pairs]
-    assert strengths[0] > strengths[1]  # norms of larger tables are larger
+    tables = [double_centred(net.model_.table(*pair)) for pair in pairs]
+    assert np.linalg.norm(tables[0]) > np.linalg.norm(tables[1])
     first, second = edges_of(net)
     assert (first.first, first.second) == ("few", "copy")
-    assert first.explained > 1.5 * second.explained
+    # Alone, an edge's joint is that of the rows, but for the penalty: compare with their numbers.
+    rows = mixed_rows()
+    assert first.strength == pytest.approx(np.corrcoef(rows["few"], rows["copy"])[0, 1], abs=0.1)
     words = net.summary()
-    assert "Edges, by what they explain" in words
-    assert f"few - copy  explains {first.explained:.1%}, strength {strengths[1]:.2f}" in words
+    assert "Edges, strongest first" in words
+    assert f"few - copy  strength {first.strength:.2f}, weight" in words
     ax = gw.plot_network(net)
     drawn, own = lines_of(ax), lines_of(plot_network(net.graph_))
     widths = drawn.get_linewidths()  # the widest is drawn last
     ends = np.array(drawn.get_segments())
     assert np.allclose(own.get_linewidths(), widths)
     assert np.allclose(np.array(own.get_segments()), ends)
-    assert "explain more of their variables" in " ".join(text.get_text() for text in ax.texts)
-    share = second.explained / first.explained
-    assert widths[0] == pytest.approx(0.8 + 4.4 * share)
+    assert "are stronger" in " ".join(text.get_text().replace("\n", " ") for text in ax.texts)
+    assert widths[0] == pytest.approx(0.8 + 4.4 * second.strength / first.strength)
     assert widths[1] == pytest.approx(5.2)
-    plain = plot_network(net.model_)  # a model knows no rows, so nothing of what edges explain
-    assert "are stronger" in " ".join(text.get_text().replace("\n", " ") for text in plain.texts)
     net.save(tmp_path / "m.gw")
     saved = saved_edges(gw.load(tmp_path / "m.gw"), read_info(tmp_path / "m.gw"))
     assert [r.first for r in saved] == ["few", "many"]
+    assert [r.strength for r in saved] == [first.strength, second.strength]
+
+
+def test_copies_are_as_strong_as_edges_can_be_and_no_stronger():
+    rng = np.random.default_rng(0)
+    a, n = rng.integers(2, size=500), rng.integers(4, size=500)
+    net = gw.MarkovNetwork().fit({"a": a, "b": a.copy(), "n": list(map(str, n)), "m": list(map(str, n))})
+    found = {(r.first, r.second): r for r in edges_of(net)}
+    assert set(found) == {("a", "b"), ("n", "m")}
+    assert 0.9 < found["a", "b"].strength <= 1.0
+    # Four even states: log 4 nats in common, if all of them are.
+    assert 0.9 < found["n", "m"].strength <= np.sqrt(1 - 1 / 16) + 1e-6

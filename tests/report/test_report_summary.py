@@ -33,7 +33,9 @@ Data
   100 rows of 3 variables, 2 states each. 1 variable never changes: fixed.
 
 Network
-  1 edge among 3 variables, 33.3% of all pairs. Not connected to any other: fixed.
+  1 edge among 3 variables, 33.3% of all pairs. Not connected to any other: fixed. That
+  holds if variables depend in pairs: what only three or more show together, as in an
+  exclusive or, is not looked for.
 
 Lambda
   Lambda 0.1 was given.
@@ -42,7 +44,7 @@ Prediction
   There were too few rows.
 
 The only edge
-  smokes - coughs  strength 0.99, weight +1.99: smokes = yes goes with coughs = often;
+  smokes - coughs  strength 0.46, weight +1.99: smokes = yes goes with coughs = often;
     smokes = yes avoids coughs = n
 
 Certificate
@@ -102,6 +104,20 @@ def test_networks_in_words(model):
     text = network_text(star)
     assert "and 8 more" in text
     assert "Best connected: v0 (19 edges)" in text
+
+
+def test_no_edge_does_not_exclude_what_only_three_variables_show():
+    rng = np.random.default_rng(0)
+    first, second, coin = rng.integers(0, 2, (3, 400))
+    either = np.stack([first, second, first ^ second, coin, np.where(coin, coin, first)], axis=1)
+    said = "That holds if variables depend in pairs: what only three or more show together"
+    net = MarkovNetwork().fit(either[:, :3])
+    assert net.model_.n_edges == 0
+    assert " ".join(net.summary().split()).count(said) == 1
+    assert " ".join(MarkovNetwork().fit(either).summary().split()).count(said) == 1
+    assert said not in network_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
+    pair = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0], [0, 1]]}
+    assert said not in network_text(PairwiseMRF({name: [0, 1] for name in "abc"}, None, pair))
 
 
 def test_whole_tables_that_tests_no_longer_ask_for_are_named():

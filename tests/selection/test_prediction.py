@@ -16,10 +16,10 @@ from graftwork.grafting import Problem, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
-from graftwork.selection import PathPoint, find_levels
+from graftwork.selection import PathPoint, choice, find_levels
 from graftwork.selection.choice import FURTHEST, RATIO
 from graftwork.selection.criteria import CRITERIA as REGISTERED
-from graftwork.selection.criteria import has_risen, minimum
+from graftwork.selection.criteria import has_risen, held_out, minimum
 from graftwork.selection.criteria.information import ebic
 from graftwork.selection.criteria.stars import instability
 from graftwork.selection.folds import count_observations, deal, draw
@@ -35,6 +35,12 @@ CRITERIA = [
 def planted():
     made = gw.datasets.make_planted_chain(n_chain=5, n_noise=2, n_rows=250, random_state=1)
     return made.data
+
+
+@pytest.fixture
+def path_alone(monkeypatch):
+    """As if the network of tested edges were never good enough."""
+    monkeypatch.setattr(choice, "ALLOWED", -math.inf)
 
 
 def learn(table, goal="prediction", criterion=None, **options):
@@ -55,7 +61,7 @@ def walked(net):
     return [p.lam for p, k in zip(net.path_, places, strict=True) if abs(k - round(k)) < 1e-9]
 
 
-def test_a_lambda_between_the_steps_is_where_a_parabola_has_its_minimum(planted):
+def test_a_lambda_between_the_steps_is_where_a_parabola_has_its_minimum(planted, path_alone):
     net = learn(planted, criterion="k-fold")
     steps = walked(net)
     way = [point for point in net.path_ if point.lam in steps]
@@ -68,7 +74,9 @@ def test_a_lambda_between_the_steps_is_where_a_parabola_has_its_minimum(planted)
 
 
 @pytest.mark.parametrize(("goal", "criterion"), CRITERIA)
-def test_every_criterion_gives_a_certified_network_and_says_why(planted, goal, criterion):
+def test_every_criterion_gives_a_certified_network_and_says_why(
+    planted, goal, criterion, path_alone
+):
     net = learn(planted, goal, criterion)
     assert net.certificate_.converged
     lams, steps = [point.lam for point in net.path_], walked(net)
@@ -79,14 +87,15 @@ def test_every_criterion_gives_a_certified_network_and_says_why(planted, goal, c
     [chosen] = [point for point in net.path_ if point.chosen]
     assert chosen.lam == net.lam_ == net.certificate_.lam
     assert net.refitted_ == ("refit" in criterion)
-    choice = net.choice_
-    assert (choice.lam, choice.stop) == (net.lam_, None)
-    assert choice.path.criterion == chosen.criterion
-    assert (choice.path.largest, choice.path.smallest) == (lams[0], lams[-1])
-    assert choice.path.n_lams == len(lams)
+    found = net.choice_
+    assert (found.lam, found.stop) == (net.lam_, None)
+    assert found.path.criterion == chosen.criterion
+    assert (found.path.largest, found.path.smallest) == (lams[0], lams[-1])
+    assert found.path.n_lams == len(lams)
+    assert (found.path.tested is None) == (criterion not in ("hold-out", "k-fold"))
     if criterion != "stars":
         assert chosen.criterion == min(point.criterion for point in net.path_)
-        assert choice.path.end == "rises" or len(lams) >= 10
+        assert found.path.end == "rises" or len(lams) >= 10
     for name in ("seconds", "blocks_scored", "evaluations", "tables_counted", "index"):
         values = [getattr(record, name) for record in net.trace_]
         assert values == sorted(values)
@@ -138,6 +147,134 @@ def test_k_fold_is_the_mean_over_the_folds(planted):
         model = to_model(train, sample, start)
         total -= model.log_pseudo_likelihood(test.with_weights(None)) @ test.weights
     assert net.path_[3].held_out == pytest.approx(total / planted.n_rows)
+
+
+# The network of tested edges beside the path
+
+
+def dense(rows, n=9, seed=0):
+    """Rows of binary variables that all depend on each other, weakly."""
+    rng = np.random.default_rng(seed)
+    states, pairs = {f"v{i}": [0, 1] for i in range(n)}, {}
+    for i in range(n):
+        for j in range(i):
+            pairs[f"v{j}", f"v{i}"] = np.outer([-1, 1], [-1, 1]) * rng.uniform(0.05, 0.1)
+    return gw.PairwiseMRF(states, None, pairs).sample(rows, random_state=seed)
+
+
+@pytest.mark.parametrize("criterion", ["k-fold", "hold-out"])
+def test_the_network_of_tested_edges_is_judged_by_the_same_rows_and_taken(planted, criterion):
+    """Fails without it: the best lambda has more edges than the truth, and shrinks them."""
+    net, tested = learn(planted, criterion=criterion), gw.MarkovNetwork(n_jobs=1).fit(planted)
+    assert net.model_.edges == tested.model_.edges
+    assert net.model_.potentials.weights == pytest.approx(tested.model_.potentials.weights)
+    assert net.edges_.equals(tested.edges_)
+    assert net.refitted_
+    assert net.certificate_.converged
+    assert net.lam_ == tested.lam_
+    assert not any(point.chosen for point in net.path_)
+    found = net.choice_.path
+    assert found.tested < found.criterion == min(point.held_out for point in net.path_)
+    assert gw.selection.LambdaChoice.from_dict(net.choice_.to_dict()) == net.choice_
+    said = gw.describe(net.choice_)
+    assert said.startswith("The network of the edges that tests keep predicts best")
+    assert f"{tested.model_.n_edges} were kept as edges" in said
+    assert said in " ".join(net.summary().split())
+    units, rng = Units.of(planted), np.random.default_rng(0)
+    copies = units.copies.astype(float)
+    share = round(0.2 * planted.n_rows)
+    parts = deal(copies, 3, rng) if criterion == "k-fold" else [draw(copies, share, rng)]
+    total = weight = 0.0
+    for part in parts:
+        train, test = weighted(units, copies - part), weighted(units, part)
+        scores = gw.MarkovNetwork(n_jobs=1).fit(train).model_.log_pseudo_likelihood(test)
+        total, weight = total - scores @ test.weights, weight + part.sum()
+    assert found.tested == pytest.approx(total / weight, abs=1e-4)
+
+
+def test_where_many_weak_edges_add_up_the_path_is_taken():
+    table = dense(400)
+    net = learn(table)
+    assert sum(point.chosen for point in net.path_) == 1
+    found = net.choice_.path
+    assert found.tested > found.criterion
+    assert not net.refitted_
+    assert net.evidence_ is None
+    worse = f"The network of the edges that tests keep predicts worse ({found.tested:.5g})."
+    assert worse in gw.describe(net.choice_)
+
+
+def test_less_than_a_standard_error_is_no_reason_to_prefer_the_path(planted, monkeypatch):
+    monkeypatch.setattr(held_out._Predicting, "judged", lambda *_: (1e3, 0.9))
+    net = learn(planted)
+    assert net.refitted_
+    assert "does worse by less than a standard error (1000): that was taken" in gw.describe(
+        net.choice_
+    )
+    monkeypatch.setattr(held_out._Predicting, "judged", lambda *_: (1e3, 1.1))
+    assert not learn(planted).refitted_
+
+
+def test_resamples_of_a_tested_network_are_tested(planted):
+    boot = learn(planted).bootstrap(planted, 4, random_state=0, n_jobs=1)
+    same = gw.MarkovNetwork(n_jobs=1).bootstrap(planted, 4, random_state=0, n_jobs=1)
+    assert boot.tested
+    assert repr(boot.edges()) == repr(same.edges())
+
+
+@pytest.mark.parametrize("stage", ["testing all pairs", "refitting the short list"])
+def test_an_interrupt_while_edges_are_tested_keeps_the_best_lambda(planted, stage):
+    net = gw.MarkovNetwork(goal="prediction", random_state=0, verbose=StopAtStage(stage))
+    with pytest.raises(KeyboardInterrupt):
+        net.fit(planted)
+    assert net.certificate_.stop == "interrupted"
+    assert net.choice_.path.tested is None
+    assert min(net.path_, key=lambda point: point.criterion).chosen
+
+
+class StopAtStage:
+    """An observer that presses Ctrl-C as a stage begins."""
+
+    def __init__(self, stage):
+        self.stage = stage
+
+    def on_stage(self, text, step, steps):
+        if text.startswith(self.stage):
+            raise KeyboardInterrupt
+
+    def on_round(self, record):
+        pass
+
+    def on_network(self, potentials):
+        pass
+
+    def on_search(self, tested, total):
+        pass
+
+
+def test_pairs_that_cannot_be_tested_are_left_to_the_path(planted, monkeypatch):
+    monkeypatch.setenv("GRAFTWORK_MAX_PAIRS", "5")
+    net = learn(planted)
+    assert net.choice_.path.tested is None
+    assert sum(point.chosen for point in net.path_) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "rows"), [("sparse", 200), ("sparse", 600), ("dense", 300)])
+def test_predictions_are_about_as_good_as_those_of_the_better_goal(kind, rows):
+    """Mean losses on 20,000 fresh rows, above those of the truth; the path alone before."""
+    losses = []
+    for seed in range(8):
+        if kind == "dense":
+            model, made = None, dense(rows + 20_000, seed=seed)
+        else:
+            model = gw.datasets.scale_free_network(15, 2, edge_sd=1.0, random_state=seed)
+            made = model.sample(rows + 20_000, random_state=seed)
+        train, test = made.take_rows(range(rows)), made.take_rows(range(rows, made.n_rows))
+        nets = gw.MarkovNetwork(n_jobs=1), gw.MarkovNetwork(goal="prediction", n_jobs=1)
+        losses.append([-net.fit(train).score(test) for net in nets])
+    structure, prediction = np.mean(losses, axis=0)
+    assert prediction <= structure + 0.01
 
 
 def test_ebic_by_hand():
@@ -194,7 +331,7 @@ def test_the_path_ends_after_three_rises_in_a_row_only():
     assert minimum(points(3.0, 2.0, 2.5, 2.0)) == 1
 
 
-def test_a_path_whose_best_lies_at_its_end_is_extended():
+def test_a_path_whose_best_lies_at_its_end_is_extended(path_alone):
     """Of exact copies, every smaller lambda does better."""
     table = Table(("a", "b"), ((0, 1),) * 2, [[0, 1] * 200, [0, 1] * 200])
     net = learn(table, criterion="hold-out")
@@ -259,7 +396,7 @@ class StopAt:
 
 @pytest.mark.parametrize("criterion", ["k-fold", "ebic-refit"])
 @pytest.mark.parametrize("stage", ["lambda 0.03", "all rows"])
-def test_an_interrupt_keeps_the_best_so_far(planted, stage, criterion):
+def test_an_interrupt_keeps_the_best_so_far(planted, stage, criterion, path_alone):
     net = gw.MarkovNetwork(
         goal="prediction", criterion=criterion, random_state=0, verbose=StopAt(stage)
     )

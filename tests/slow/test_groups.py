@@ -5,6 +5,7 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import Table
+from graftwork.report.edges import double_centred
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +23,10 @@ def network(n, states, seed, coupling=0.5):
     """Return a scale-free network whose tables have the same norm for all edges."""
     drawn = gw.datasets.scale_free_network(n, states, centred=True, random_state=seed)
     norm = 2.0 * coupling
-    tables = {(a, b): norm * drawn.table(a, b) / drawn.strength(a, b) for a, b in drawn.edges}
+    tables = {
+        (a, b): norm * drawn.table(a, b) / np.linalg.norm(double_centred(drawn.table(a, b)))
+        for a, b in drawn.edges
+    }
     unaries = {name: drawn.unary(name) for name in drawn.names}
     return unaries, tables
 

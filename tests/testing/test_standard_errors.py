@@ -200,3 +200,20 @@ def test_errors_are_the_deviations_of_repeated_samples():
         assert errors.mean() == pytest.approx(weights.std(), rel=0.2)
         inside = np.abs(weights - THETA[pair]) <= 1.96 * errors
         assert inside.mean() >= 0.9
+
+
+@pytest.mark.slow
+def test_errors_of_bent_edges_are_those_of_their_weights():
+    """The weight of a bent edge is an average over its table: against the spread of fits."""
+    x = np.arange(5) - 2.0
+    joint = np.exp(0.3 * np.outer(x, x**2 - 2.0) + 0.25 * np.outer(x, x) - 0.3 * x**2)
+    rng, found = np.random.default_rng(7), []
+    for _ in range(150):
+        cells = rng.choice(25, 1500, p=joint.ravel() / joint.sum())
+        columns = {"a": (cells // 5).tolist(), "b": (cells % 5).tolist()}
+        net = gw.MarkovNetwork(ordinal=True, random_state=0).fit(columns)
+        (record,) = edges_of(net)
+        assert record.linear_share < 0.9
+        found.append((record.weight, record.weight_se))
+    weights, errors = np.array(found).T
+    assert weights.std() == pytest.approx(errors.mean(), rel=0.15)

@@ -302,7 +302,7 @@ def show(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the couplings of all pairs as CSV: their strength, and what is left after "
+            help="Write the couplings of all pairs as CSV: their norm, and what is left after "
             "the average product correction (APC), largest first.",
         ),
     ] = None,
@@ -327,8 +327,7 @@ def show(
     from graftwork.report import describe_network, plot_network, write_edges
     from graftwork.report.centrality import centrality_text
     from graftwork.report.communities import community_text
-    from graftwork.report.edges import saved_edges, saved_explained, saved_tests, write_couplings
-    from graftwork.report.layout import with_explained
+    from graftwork.report.edges import saved_edges, saved_tests, write_couplings
     from graftwork.text import section
 
     model = _model_file(model)
@@ -343,14 +342,12 @@ def show(
         tell(chain_text(network, info, top))
         return
     unseen, tests = _unseen(network, info), saved_tests(network, info)
-    explained = saved_explained(network, info)
     strongest = describe_network(
         network,
         meanings=meanings_in(model),
         top=top,
         unseen=unseen,
         tests=tests,
-        explained=explained,
     )
     parts = [
         render.model_text(network, info),
@@ -371,7 +368,7 @@ def show(
         write_couplings(couplings, network)
     if plot is not None:
         groups_shown = communities if given is None else given
-        plot_network(with_explained(network, explained), plot, communities=groups_shown)
+        plot_network(network, plot, communities=groups_shown)
 
 
 def meanings_in(model: Path) -> dict[str, dict[str, str]] | None:

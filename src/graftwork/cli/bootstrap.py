@@ -27,7 +27,7 @@ TOO_EARLY = "interrupted before a resample was done."
 
 EXAMPLES = """Examples:
 graftwork bootstrap mushroom --lam 0.05 --n 50
-graftwork bootstrap data.csv --n 1000 --out boot
+graftwork bootstrap data.csv --n 1000 --differences --out boot
 graftwork bootstrap data.csv --keep-lam --jobs 2
 graftwork bootstrap counts.csv --weights n --no-case-dropping
 graftwork bootstrap data.csv --goal prediction --criterion ebic
@@ -66,6 +66,15 @@ KeepLam = Annotated[
         rich_help_panel=_BOOT,
     ),
 ]
+Differences = Annotated[
+    bool,
+    typer.Option(
+        "--differences",
+        help="Also tell which edges differ in weight, and which variables in centrality: "
+        "differences.csv, and pictures for edges and strength.",
+        rich_help_panel=_BOOT,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,7 @@ class Plan:
     n: int
     case_dropping: bool
     keep_lam: bool
+    differences: bool
     plot: bool
     quiet: bool
 
@@ -95,6 +105,7 @@ def bootstrap(
     out: opt.Out = Path("bootstrap"),
     case_dropping: CaseDropping = True,
     keep_lam: KeepLam = False,
+    differences: Differences = False,
     seed: opt.Seed = 0,
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
@@ -108,7 +119,9 @@ def bootstrap(
     bootstrap_centrality.csv, stability.csv (centralities with rows dropped), bootstrap.txt,
     bootstrap.json, reference.gw (the network of all rows), bootstrap.png.
     """
-    plan = Plan(data, out, reading, n, case_dropping, keep_lam, plot=not no_plot, quiet=quiet)
+    plan = Plan(
+        data, out, reading, n, case_dropping, keep_lam, differences, plot=not no_plot, quiet=quiet
+    )
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before a resample was done
@@ -132,7 +145,7 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             kept.enter_context(resumable("bootstrap", plan.out, given, interrupts, progress.note))
             net = resample(plan, table, known, progress, interrupts)
         interrupts.finishing, found = True, net.bootstrap_
-        written = write_files(net, plan.out, plot=plan.plot)
+        written = write_files(net, plan)
     if not plan.quiet:
         say_files(found.summary(), plan.out, written, time.monotonic() - began)
     if found.interrupted:
@@ -211,19 +224,19 @@ def time_left(seconds: float) -> str:
     return f"about {seconds / 3600:.1f} h left"
 
 
-def write_files(net: MarkovNetwork, out: Path, *, plot: bool) -> list[str]:
+def write_files(net: MarkovNetwork, plan: Plan) -> list[str]:
     """Write everything under the directory asked for, and return the names of the files."""
     from graftwork.report import write_edges
+    from graftwork.report.bootstrap import draw_bootstrap
     from graftwork.report.edges import edges_of
 
-    found = net.bootstrap_
-    written = found.save(out, plot=False)
+    found, out = net.bootstrap_, plan.out
+    written = found.save(out, plot=False, differences=plan.differences)
     write_edges(out / "edges.csv", edges_of(net))
     written.append("edges.csv")
-    if plot:
+    if plan.plot:
         try:
-            found.plot(out / "bootstrap.png")
-            written.append("bootstrap.png")
+            written += draw_bootstrap(found, out, differences=plan.differences)
         except ImportError as error:
             say(f"note: bootstrap.png was not drawn: {error}")
     return written

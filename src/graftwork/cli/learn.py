@@ -251,6 +251,7 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
     from graftwork.data.oddities import order_remarks
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.missing import recommended
+    from graftwork.estimators.ordering import in_order
     from graftwork.report.cost_text import cost_sections
     from graftwork.report.data_notes import data_notes
     from graftwork.report.describe import advice_text
@@ -277,8 +278,10 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
             settings = settings | {"missing": advice.policy}
         progress.note(f"timing a piece of the work on {size_of(table)}")
         settings = completed(settings, table.n_variables)
-        cost = MarkovNetwork(**with_files(settings, table.names)).estimate(table)
-        notes = [*data_notes(table), *(() if "ordinal" in settings else order_remarks(table))]
+        net = MarkovNetwork(**with_files(settings, table.names))
+        cost, notes = net.estimate(table), list(data_notes(table))
+        if "ordinal" not in settings:
+            notes += order_remarks(in_order(net.spec(), table))
     sections = cost_sections(cost)
     if notes:
         sections.append(("Look at", " ".join(notes)))

@@ -28,6 +28,8 @@ MARK = "~"
 WEIGHTS = "penalty_weights"
 #: A start that needs no file.
 TREE = "chow-liu"
+#: No column is ordered.
+NONE = "no"
 #: Options whose values are arguments as they are.
 _SAME = (
     "loss",
@@ -104,7 +106,7 @@ def shared_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | None:
-    """Return which columns are ordered: names alone, or with their states in order.
+    """Return which columns are ordered: names alone or with their states in order, and scales.
 
     Examples
     --------
@@ -112,15 +114,22 @@ def parse_ordinal(texts: Sequence[str]) -> bool | dict[str, list[str] | None] | 
     {'age': None, 'income': None, 'mood': ['low', 'medium', 'high']}
     >>> parse_ordinal(['"height, cm"', "all"])
     {'height, cm': None, 'all': None}
-    >>> parse_ordinal(["all"]), parse_ordinal([])
-    (True, None)
+    >>> parse_ordinal(["never < often"])
+    {'never < often': None}
+    >>> parse_ordinal(["all"]), parse_ordinal(["no"]), parse_ordinal([])
+    (True, False, None)
     """
+    from graftwork.estimators.ordering import EVERY, is_scale
+
     if not texts:
         return None
-    if list(texts) == ["all"]:
-        return True
+    if list(texts) in ([EVERY], [NONE]):
+        return list(texts) == [EVERY]
     found: dict[str, list[str] | None] = {}
     for text in texts:
+        if is_scale(text) and ":" not in text:
+            found[text] = None
+            continue
         first, *others = split_names(text)
         name, mark, state = first.partition(":")
         if mark:

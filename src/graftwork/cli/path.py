@@ -119,6 +119,10 @@ def which_is_which(net: MarkovNetwork) -> str:
     if not net.refitted_ or not net.path_:
         return ""
     edges = count(net.model_.n_edges, "edge")
+    if net.evidence_ is not None and not any(point.chosen for point in net.path_):
+        return (
+            f"The table has the penalised fits; model.gw has the {edges} that tests keep, refitted."
+        )
     if net.evidence_ is not None:
         return (
             "The table counts edges of the penalised fits, in the line chosen those of the short "

@@ -501,7 +501,7 @@ def _order_of(ordered: Ordered | None, names: set[Hashable]) -> Ordered | None:
     if ordered is None:
         return None
     scores = {name: own for name, own in ordered.scores.items() if name in names}
-    return Ordered(scores, ordered.degree) if scores else None
+    return replace(ordered, scores=scores)
 
 
 def check_size(names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], ...]) -> None:

@@ -18,7 +18,6 @@ from graftwork.data.encode import Coded, encode_block
 from graftwork.data.files import file_columns, read_table
 from graftwork.data.frames import from_frame, from_series
 from graftwork.data.missing import MISSING_STATE, Missing, check_missing, unmark
-from graftwork.data.scores import Ordered
 from graftwork.data.sources import named_after
 from graftwork.data.table import Table
 from graftwork.data.values import listing, suggestion
@@ -124,7 +123,7 @@ def _same_order(table: Table, before: Table) -> Table:
     if table.ordered is None or known is None:
         return table if table.ordered is not None else table.with_order(known)
     scores = {**known.scores, **table.ordered.scores}
-    return table.with_order(Ordered(scores, known.degree))
+    return table.with_order(replace(known, scores=scores))
 
 
 def align(

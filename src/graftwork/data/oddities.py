@@ -26,8 +26,8 @@ OWN_TEXTS, WORDS = 0.1, 3
 HEAVY = 2.0
 # Largest share of other texts among the states of a column that was meant to hold numbers.
 OTHER_TEXTS = 0.2
-# Levels that ordered answers have.
-FEWEST_ANSWERS, MOST_ANSWERS = 3, 10
+# Levels that ordered answers have; and that columns have at most which are taken as such.
+FEWEST_ANSWERS, MOST_ANSWERS, MOST_TAKEN = 3, 10, 7
 _SHOWN, _LISTED = 5, 40
 # What people write where there is no answer; and codes that stand for it, beside answers from 0 or
 # 1 on or beside numbers that are at most half as large.
@@ -143,11 +143,44 @@ def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
         levels: list[Any] = [state for state in states if state != MISSING_STATE]
         if name in known or not FEWEST_ANSWERS <= len(levels) <= MOST_ANSWERS:
             continue
-        if all(_is_number(level) and level == int(level) for level in levels):
-            low, high = min(levels), max(levels)
-            if high - low == len(levels) - 1 and (low in (0, 1) or low == -high):
-                found.append(name)
+        if _without_gap(levels):
+            found.append(name)
     return tuple(found)
+
+
+def items(table: AnyTable) -> tuple[Hashable, ...]:
+    """Return the columns of whole numbers where all columns look like items of a questionnaire.
+
+    All that have more than two states, and no known order, hold three to seven whole numbers, and
+    together these are the numbers from 0 or 1 on, or around 0, without a gap.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> states = ((1, 2, 4, 5), (1, 2, 3, 4, 5), ("m", "w"))
+    >>> items(Table(("mood", "sleep", "sex"), states, [[0], [0], [0]]))
+    ('mood', 'sleep')
+    >>> items(Table(("mood", "town"), (states[1], ("x", "y", "z")), [[0], [0]]))
+    ()
+    """
+    known = {} if table.ordered is None else table.ordered.scores
+    found, numbers = [], set()
+    for name, states in zip(table.names, table.states, strict=True):
+        levels = [state for state in states if state != MISSING_STATE]
+        if name not in known and len(levels) >= FEWEST_ANSWERS:
+            found.append(name)
+            numbers.update(levels)
+    if not FEWEST_ANSWERS <= len(numbers) <= MOST_TAKEN or not _without_gap(list(numbers)):
+        return ()
+    return tuple(found)
+
+
+def _without_gap(levels: Sequence[Any]) -> bool:
+    """Return whether states are the whole numbers from 0 or 1 on, or around 0."""
+    if not all(_is_number(level) and level == int(level) for level in levels):
+        return False
+    low, high = min(levels), max(levels)
+    return bool(high - low == len(levels) - 1 and (low in (0, 1) or low == -high))
 
 
 def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -216,7 +249,7 @@ def column_remarks(table: AnyTable) -> tuple[str, ...]:
 
 
 def order_remarks(table: AnyTable) -> tuple[str, ...]:
-    """Return what could be said about the order of columns that nothing was said about.
+    """Return what there is to say about the order of columns that nothing was said about.
 
     Examples
     --------
@@ -225,6 +258,16 @@ def order_remarks(table: AnyTable) -> tuple[str, ...]:
     ("mood has a few whole numbers, which are taken as states without an order. If they are ordered
     answers, ordinal=['mood'] says so, and gives edges between them a sign.",)
     """
+    taken = None if table.ordered is None else table.ordered.taken
+    if taken == ():
+        return ()
+    if taken:
+        one = len(taken) == 1
+        return (
+            f"{listing(taken, _SHOWN)} {'holds' if one else 'hold'} a few whole numbers, and "
+            f"{'is' if one else 'are'} taken as ordered. If these are codes of categories, "
+            "ordinal=False says so.",
+        )
     names = answer_columns(table)
     if not names:
         return ()

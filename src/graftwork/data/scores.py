@@ -108,6 +108,9 @@ class Ordered:
     scores : mapping of name to mapping of state to float
     degree : int
         The largest power of scores that counts as linear part.
+    taken : tuple of names, optional
+        The variables that nobody called ordered and that are taken as such, for their whole
+        numbers. Empty where it is known that no others are ordered; None where it is not.
 
     Examples
     --------
@@ -119,6 +122,7 @@ class Ordered:
 
     scores: Mapping[Hashable, Mapping[Hashable, float]]
     degree: int = 1
+    taken: tuple[Hashable, ...] | None = None
 
     @staticmethod
     def by_rank(states: Mapping[Hashable, Iterable[Hashable]]) -> Ordered:

@@ -271,4 +271,4 @@ def _far_apart(cards: Ints, n_chains: int, rng: np.random.Generator) -> Ints:
 
 
 def _table(model: PairwiseMRF, codes: Codes) -> Table:
-    return Table(model.names, tuple(model.states.values()), codes)
+    return Table(model.names, tuple(model.states.values()), codes, ordered=model.order)

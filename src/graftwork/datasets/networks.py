@@ -253,9 +253,8 @@ def planted_chain(
     n_states : int or sequence of int
         States of every variable, or of each, in the order of the columns.
     coupling : float
-        Root mean square of the entries of an edge's table, so that its strength is ``coupling``
-        times the root of the number of entries. With binary variables 1 makes neighbours agree
-        (or disagree) 7 times as often as not.
+        Root mean square of the entries of an edge's table. With binary variables 1 makes
+        neighbours agree (or disagree) 7 times as often as not.
     unary_sd : float
         Standard deviation of the unary log-potentials, in the chain and outside.
     shuffle : bool
@@ -273,8 +272,8 @@ def planted_chain(
     Examples
     --------
     >>> model = planted_chain(4, 96, random_state=0)
-    >>> model, sorted({round(model.strength(a, b), 6) for a, b in model.edges})
-    (PairwiseMRF: 100 variables, 3 edges, [2.0])
+    >>> model, sorted({round(float(abs(w)), 6) for w in model.weights})
+    (PairwiseMRF: 100 variables, 3 edges, [4.0])
     >>> planted_chain(3, 2, shuffle=False, random_state=0).edges
     [('x0', 'x1'), ('x1', 'x2')]
     """

@@ -14,23 +14,6 @@ from graftwork.models.gaps import Gaps
 from graftwork.objectives import PseudoLikelihood
 
 
-def explained_by_edges(
-    sample: EncodedRows, potentials: Potentials, n_jobs: int | None
-) -> tuple[float, ...]:
-    """Return what each edge explains of its two variables, in the order of a model's edges.
-
-    That is by how much the log pseudo-likelihood would fall without it (its variables' unaries
-    take over what it adds on average, no other weight moves), as a share of the entropies of its
-    two variables: from 0, nothing, to 1 for a copy. It does not grow with the number of states.
-    """
-    layout = potentials.layout
-    costs = PseudoLikelihood(sample, n_jobs).at(potentials).removal_costs()
-    f = np.maximum(sample.frequencies, 1e-300)
-    entropies = np.add.reduceat(-f * np.log(f), layout.unary_offsets[:-1])
-    shares = costs / np.maximum(entropies[layout.edges].sum(axis=1), 1e-300)
-    return tuple(shares[in_order(layout)].tolist())
-
-
 def in_order(layout: Layout) -> Ints:
     """Return the edges of a layout in the order of the variables, as models have them."""
     return np.lexsort(layout.edges.T[::-1])

@@ -87,8 +87,8 @@ class Bootstrap:
         Those of the resamples, with the numbers of those of the reference network that they share
         most variables with.
     weights : (pairs,) float64
-        Signed weights of the reference network's edges between binary or ordered variables (their
-        linear parts, see `PairwiseMRF.slope`); NaN for others, and where there is no edge.
+        Signed weights of the reference network's edges between binary or ordered variables (see
+        `PairwiseMRF.weight`); NaN for others, and where there is no edge.
     weight_draws, weight_refits : (resamples, pairs) float64
         The same in the resamples, as ``draws`` and ``refits`` have strengths.
     p_values, q_values : (pairs,) float64
@@ -199,7 +199,7 @@ class Bootstrap:
             resamples; NaN for other pairs. Where tests chose the edges, the end next to 0 allows
             for that (see `interval_of_shown`).
         """
-        ends = _tails(level)
+        ends = ends_of(level)
         signed = self._signed(level)
         frequencies, strengths = self.frequencies, np.nan_to_num(self.strengths)
         fitted = np.where(np.isnan(self.refits), np.nan_to_num(self.draws), self.refits)
@@ -462,24 +462,92 @@ class Bootstrap:
 
         return explore(self, path, title=title)
 
+    def difference(self, of: str = "edges", level: float = 0.95) -> list[Record]:
+        """Return a record for each two edges, or variables, and whether they differ.
+
+        Two differ where the interval of their difference leaves out 0: quantiles of the differences
+        in the resamples, as in bootnet. It is not corrected for the number of comparisons.
+
+        Parameters
+        ----------
+        of : str
+            "edges", by their weights (by their strengths where not all have a sign), or a measure
+            of centrality: "strength", "expected_influence", "degree", "closeness", "betweenness".
+        level : float
+            How sure intervals are meant to be, between 0 and 1.
+
+        Returns
+        -------
+        list of dict
+            ``first`` and ``second``, pairs of names for edges, the larger first; ``difference`` in
+            the network; its interval from ``low`` to ``high``; whether it ``differs`` from 0.
+
+        References
+        ----------
+        Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a
+        tutorial paper", Behavior Research Methods 50, 2018.
+        """
+        from graftwork.estimators.bootstrap_differences import difference_records
+
+        return difference_records(self, of, ends_of(level))
+
+    def plot_difference(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        of: str = "edges",
+        level: float = 0.95,
+        top: int = 40,
+    ) -> Any:
+        """Return a matrix of which edges, or variables, differ; write it if a path is given.
+
+        Cells are dark where two differ (see `difference`); on the diagonal are the values in the
+        network, the largest first.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write it; the ending says the format (png, pdf, svg).
+        of, level
+            As in `difference`.
+        top : int
+            How many of the largest to draw.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        from graftwork.report.difference_plot import plot_difference
+
+        return plot_difference(self, path, of=of, level=level, top=top)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all tables and counts as plain values, as ``bootstrap.json`` has them."""
         from graftwork.report.bootstrap import bootstrap_dict
 
         return bootstrap_dict(self)
 
-    def save(self, folder: str | PathLike[str], *, plot: bool = True) -> list[str]:
+    def save(
+        self, folder: str | PathLike[str], *, plot: bool = True, differences: bool = False
+    ) -> list[str]:
         """Write everything to a folder, made where there is none; return the files' names.
 
         ``bootstrap.csv`` has the edges, ``bootstrap_centrality.csv`` the centralities,
         ``stability.csv`` what dropping rows does to them, ``bootstrap_communities.csv`` the
         communities, ``comembership.csv`` how often two variables are in one, ``bootstrap.txt`` the
         summary, ``bootstrap.json`` everything, ``reference.gw`` the network of all rows,
-        ``bootstrap.png`` the figure.
+        ``bootstrap.png`` the figure. With ``differences``, ``differences.csv`` says which edges and
+        which variables differ (`difference`), ``differences_edges.png`` and
+        ``differences_strength.png`` show it.
         """
         from graftwork.report.bootstrap import write_bootstrap
 
-        return write_bootstrap(self, folder, plot=plot)
+        return write_bootstrap(self, folder, plot=plot, differences=differences)
 
 
 def correlations_with(reference: Floats, others: Floats) -> Floats:
@@ -580,7 +648,7 @@ def interval_around(
     draws = draws[~np.isnan(draws)]
     if not len(draws) or np.isnan(value):
         return dict.fromkeys(("mean", "low", "high"), float("nan"))
-    reach = float(ndtri(_tails(level)[1])) * float(np.sqrt(np.mean((draws - value) ** 2)))
+    reach = float(ndtri(ends_of(level)[1])) * float(np.sqrt(np.mean((draws - value) ** 2)))
     return {"mean": float(draws.mean()), "low": max(least, value - reach), "high": value + reach}
 
 
@@ -589,7 +657,7 @@ def _interval(
 ) -> Record:
     """Return mean and interval of an edge; quantiles of the resamples where it is absent."""
     return (
-        _spread(draws, _tails(level))
+        _spread(draws, ends_of(level))
         if absent
         else interval_around(value, draws, level, least=least)
     )
@@ -597,13 +665,13 @@ def _interval(
 
 def _shown(value: float, draws: Floats, limit: float, level: float) -> Record:
     """Return the interval of a weight that is shown because it is larger than a limit."""
-    _tails(level)
+    ends_of(level)
     spread = np.sqrt(np.mean((draws - value) ** 2, keepdims=True))
     low, high = interval_of_shown(np.array([value]), spread, np.array([limit]), level)
     return {"low": float(low[0]), "high": float(high[0])}
 
 
-def _tails(level: float) -> tuple[float, float]:
+def ends_of(level: float) -> tuple[float, float]:
     """Return the quantiles at the two ends of an interval."""
     share = number("level", level, 0.0, above=True)
     if share >= 1:

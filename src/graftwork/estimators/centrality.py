@@ -12,7 +12,13 @@ from graftwork.errors import DataError, ParameterError
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import find_communities
-from graftwork.models.graphs import BRIDGES, MEASURES, bridge_centralities, centralities, summed
+from graftwork.models.graphs import (
+    BRIDGES,
+    MEASURES,
+    bridge_centralities,
+    centralities,
+    influence,
+)
 from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.parameters import number
@@ -46,12 +52,12 @@ def centrality_records(
     >>> alike = [[1.0, 0.0], [0.0, 1.0]]
     >>> pair = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
     >>> centrality_records(pair)[0]
-    {'variable': 'a', 'strength': 1.0, 'expected_influence': 1.0, 'degree': 1.0, ...}
+    {'variable': 'a', 'strength': 0.46..., 'expected_influence': 0.46..., 'degree': 1.0, ...}
     """
     n, edges, strengths = edge_arrays(model)
-    signs = edge_signs(model)
+    correlations = model.correlations
     table: dict[str, Any] = {"variable": model.names}
-    measured = centralities(n, edges, strengths, signs, paths=paths)
+    measured = centralities(n, edges, strengths, correlations, paths=paths)
     table |= dict(zip(MEASURES, measured, strict=True))
     columns: tuple[str, ...] = COLUMNS
     if groups is not None:
@@ -60,9 +66,7 @@ def centrality_records(
         bridges = bridge_centralities(n, edges, strengths, own)
         table |= dict(zip(BRIDGES, bridges, strict=True))
         across = np.array([own[i] != own[j] for i, j in edges.tolist()], dtype=np.bool_)
-        table["bridge_expected_influence"] = summed(
-            n, edges[across], signs[across] * strengths[across]
-        )
+        table["bridge_expected_influence"] = influence(n, edges[across], correlations[across])
         columns += BRIDGE_COLUMNS
     return [{name: _value(table[name][i]) for name in columns} for i in range(n)]
 
@@ -80,21 +84,6 @@ def edge_arrays(model: PairwiseMRF) -> tuple[int, Ints, Floats]:
     (0, 2)
     """
     return model.n_variables, model.potentials.layout.edges, model.strengths
-
-
-def edge_signs(model: PairwiseMRF) -> Floats:
-    """Return the sign of each edge between binary or ordered variables: that of its weight.
-
-    It is 1 where low states go with low states, -1 where they go with high states, 0 where
-    neither. Other edges have no sign: NaN.
-
-    Examples
-    --------
-    >>> unlike = [[0.0, 1.0], [1.0, 0.0]]
-    >>> edge_signs(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): unlike}))
-    array([-1.])
-    """
-    return np.asarray(np.sign(model.weights))
 
 
 def quick_paths(model: PairwiseMRF) -> bool:

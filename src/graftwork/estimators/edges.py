@@ -27,53 +27,30 @@ def edge_records(
     model: PairwiseMRF,
     names: Sequence[Any],
     evidence: Evidence | None,
-    explained: Sequence[float] = (),
     frequency: Callable[[Any, Any], float] | None = None,
 ) -> list[Record]:
-    """Return a record for each edge: the surest first, equally sure ones by size (`sized_by`).
+    """Return a record for each edge: the surest first, of equally sure ones the strongest.
 
-    Without tests the p-values are NaN, and the largest edge comes first.
+    Without tests the p-values are NaN, and the strongest edge comes first.
 
     Parameters
     ----------
-    explained : sequence of float
-        What each edge of the model explains of its variables; empty if that is not known.
     frequency : function, optional
         The share of resamples that have the edge between two variables: a column more.
     """
     found = {} if evidence is None else _by_name(model, names, evidence)
-    shares = np.array(explained) if explained else np.full(model.n_edges, np.nan)
-    columns, records = sizes_of(model, shares), []
+    columns, records = sizes_of(model), []
     for place, (first, second) in enumerate(model.edges):
         test = found.get((first, second), found.get((second, first), _UNTESTED))
         sizes = {name: column[place] for name, column in columns.items()}
         if np.isnan(sizes["weight"]):
             test = test | dict.fromkeys(INTERVAL, float("nan"))
         records.append({"first": first, "second": second} | sizes | test)
-    size = sized_by(model, explained)
-    records.sort(key=lambda r: (r["log_p"], -r[size]))
+    records.sort(key=lambda r: (r["log_p"], -r["strength"]))
     told = [{name: record[name] for name in COLUMNS} for record in records]
     if frequency is None:
         return told
     return [each | {"frequency": frequency(each["first"], each["second"])} for each in told]
-
-
-def sized_by(model: PairwiseMRF, explained: Sequence[float]) -> str:
-    """Return what orders edges and makes lines wide: "strength", or "explained".
-
-    Strengths grow with the number of states. So where edges have tables of different sizes, what
-    they explain of their variables takes their place, if it is known.
-
-    Examples
-    --------
-    >>> tables = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0, 0], [0, 1, 1]]}
-    >>> mixed = PairwiseMRF({"a": [0, 1], "b": [0, 1], "c": [0, 1, 2]}, None, tables)
-    >>> sized_by(mixed, [0.1, 0.2]), sized_by(mixed, [])
-    ('explained', 'strength')
-    """
-    layout = model.potentials.layout
-    sizes = np.diff(layout.edge_offsets)
-    return "explained" if len(set(sizes.tolist())) > 1 and len(explained) else "strength"
 
 
 def tests_in_order(
@@ -132,7 +109,7 @@ class ShownWeights:
 def shown_weights(model: PairwiseMRF, names: Sequence[Any], evidence: Evidence) -> ShownWeights:
     """Return the linear parts of the tested edges of a network, with errors and limits."""
     edges, log_q = evidence.edges, evidence.edge_log_q
-    slopes, norms = model.slopes.tolist(), model.score_norms.tolist()
+    slopes, norms = model.weights.tolist(), model.score_norms.tolist()
     sizes = dict(zip(map(frozenset, model.edges), zip(slopes, norms, strict=True), strict=True))
     nothing = float("nan"), float("nan")
     listed = [sizes.get(frozenset((names[i], names[j])), nothing) for i, j in edges.pairs.tolist()]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from graftwork.contingency import PairTables
-from graftwork.contingency.encoding import has_rows
 from graftwork.data import Table
 from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
@@ -22,7 +21,7 @@ from graftwork.data.parts import TilingEngine
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.placing import comes_in_parts
 from graftwork.errors import ConvergenceWarning
-from graftwork.estimators.assemble import explained_by_edges, to_model
+from graftwork.estimators.assemble import to_model
 from graftwork.estimators.devices import on_device
 from graftwork.estimators.from_counts import read_counts
 from graftwork.estimators.imputing import completed, draw_missing
@@ -40,13 +39,12 @@ from graftwork.grafting.trace import Round
 from graftwork.grafting.tying import Tying, tie
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
+from graftwork.models.gaps import Gaps
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import DrawnFrom, Evidence
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
-#: Edges times rows that are looked at once more when time is up.
-MOST_AFTER_TIME = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,9 +73,6 @@ class Fit:
         Numbers of pairs that something was known about.
     missing : MissingCells
     data : LearnedFrom
-    explained : tuple of float
-        What each edge of the model explains (see `explained_by_edges`); empty of a resample, and
-        of counts.
     interrupted : bool
         Whether Ctrl-C ended it: this is the best so far.
     given : PairwiseMRF or None
@@ -98,7 +93,6 @@ class Fit:
     knowledge: dict[str, int] | None
     missing: MissingCells
     data: LearnedFrom
-    explained: tuple[float, ...] = ()
     interrupted: bool = False
     given: PairwiseMRF | None = None
 
@@ -243,14 +237,10 @@ def fit_rows(
     learned = learning.run()
     outcome, left = learned.outcome, budget.after(time.monotonic() - began).max_seconds
     potentials, tying, interrupted = _tied(spec, sample, learned, left)
-    given = None if learned.given is None else to_model(table, sample, learned.given)
-    explained: tuple[float, ...] = ()
-    hurried = interrupted or outcome.certificate.stop == "seconds"
-    long = hurried and potentials.layout.n_edges * sample.n_rows > MOST_AFTER_TIME
-    if drawn_from is None and rounds is None and has_rows(sample) and not long:
-        explained = explained_by_edges(sample, potentials, spec.n_jobs)
+    gaps = Gaps(missing.policy, missing.frequencies or frequencies_of(sample))
+    given = None if learned.given is None else to_model(table, sample, learned.given, gaps)
     return Fit(
-        model=to_model(table, sample, potentials, missing.gaps()),
+        model=to_model(table, sample, potentials, gaps),
         method=recipe.name,
         choice=learned.choice,
         certificate=outcome.certificate,
@@ -264,7 +254,6 @@ def fit_rows(
         knowledge=spec.knowledge.counts(family),
         missing=missing,
         data=data,
-        explained=explained,
         interrupted=interrupted,
         given=given,
     )

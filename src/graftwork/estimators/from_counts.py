@@ -14,7 +14,7 @@ from graftwork.data.values import listing
 from graftwork.errors import ParameterError
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.missing import MissingCells
-from graftwork.estimators.ordering import ordered_table
+from graftwork.estimators.ordering import in_order
 from graftwork.estimators.spec import FitSpec
 from graftwork.selection.criteria.information import Ebic
 
@@ -41,8 +41,7 @@ def read_counts(
     100.0
     """
     _refuse_rows(spec, weights)
-    ordinal = spec.ordinal if spec.ordered else False
-    table = ordered_table(counts.outline(), ordinal, spec.degree)
+    table = in_order(spec, counts.outline())
     ordered = counts.with_order(table.ordered)
     sample = prepare_counts(ordered, keep_all_states=bool(spec.unary), n_jobs=spec.n_jobs)
     remarks = ["Learned from counts of pairs of states: no rows were looked at."]

@@ -14,12 +14,13 @@ from graftwork.data.columns import level_of_caller
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import prepare_rows
 from graftwork.data.placed import AnyTable, PlacedTable
-from graftwork.errors import ApproximationWarning, ParameterError
+from graftwork.errors import ApproximationWarning, ParameterError, TooLargeError
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.devices import on_device
 from graftwork.estimators.missing import frequencies_of
 from graftwork.estimators.parts import make_ridge
 from graftwork.estimators.resampling import Units
+from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
@@ -286,9 +287,30 @@ class Learning:
             prior = weighed if prior is None else prior.times(weighed)
         problem_of = self._problem_of(prior)
         folder = self._folder(problem_of)
-        chosen = choose_lambda(problem_of(self.sample), criterion, folder, **self.options)
+        chosen = choose_lambda(
+            problem_of(self.sample),
+            criterion,
+            folder,
+            fdr=self.spec.fdr if self._testable else None,
+            **self.options,
+        )
+        evidence, choice = None, chosen.choice
+        if chosen.tested is not None:
+            evidence, choice = self._checked(replace(chosen.tested, choice=choice))
         path, refitted = list(chosen.path), chosen.refitted is not None
-        return Learned(chosen.outcome, chosen.potentials, chosen.choice, path, refitted=refitted)
+        return Learned(chosen.outcome, chosen.potentials, choice, path, evidence, refitted)
+
+    @property
+    def _testable(self) -> bool:
+        """Whether all pairs can be tested; networks to draw cells with need not be."""
+        if self.rounds is not None:
+            return False
+        try:
+            check_pairs(self.table.n_variables, tests=True)
+            check_tables(self.table.names, self.sample.cards, True, self.spec.table_memory)
+        except TooLargeError:
+            return False
+        return True
 
     def _folder(self, problem_of: Callable[[EncodedRows], Callable[[float], Problem]]) -> Folder:
         """Return what makes folds of the rows."""
@@ -417,7 +439,7 @@ class TableFolder:
         return np.ones(self.table.n_rows) if weights is None else weights
 
     def fold(self, learned: Floats, judged: Floats | None = None) -> Fold:
-        """Return the fold of rows with these weights; without rows to judge by, scores are NaN."""
+        """Return the fold of rows with these weights; without rows to judge by it has no losses."""
         rows = np.flatnonzero(learned)
         part = self.table.with_weights(None).take_rows(rows).with_weights(learned[rows])
         sample = self.prepared(part)
@@ -427,17 +449,16 @@ class TableFolder:
 
         problem_at = self.problem_of(sample)
         if judged is None:
-            return Fold(problem_at, lift, lambda _: float("nan"), 0.0)
+            return Fold(problem_at, lift, lambda _: np.zeros(0), np.zeros(0))
         places = np.flatnonzero(judged)
         others = self.table.with_weights(None).take_rows(places)
         weights = judged[places]
 
-        def score(potentials: Potentials) -> float:
+        def losses(potentials: Potentials) -> Floats:
             large = to_model(part, sample, potentials).potentials
-            rows = log_conditionals_of(large, others.codes, frequencies_of(sample), self.n_jobs)
-            return -float(np.average(rows, weights=weights))
+            return -log_conditionals_of(large, others.codes, frequencies_of(sample), self.n_jobs)
 
-        return Fold(problem_at, lift, score, float(weights.sum()))
+        return Fold(problem_at, lift, losses, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -477,4 +498,4 @@ class PartsFolder:
         def lift(potentials: Potentials) -> Potentials:
             return carry_over(to_model(part, sample, potentials), self.table, self.sample)
 
-        return Fold(self.problem_of(sample), lift, lambda _: float("nan"), 0.0)
+        return Fold(self.problem_of(sample), lift, lambda _: np.zeros(0), np.zeros(0))

@@ -26,7 +26,6 @@ from graftwork.estimators.edges import (
     curved_pairs,
     edge_records,
     near_records,
-    sized_by,
     tests_in_order,
 )
 from graftwork.estimators.estimate import CostEstimate, estimate_cost
@@ -103,6 +102,7 @@ class MarkovNetwork(Estimator):
     path_ : list of PathPoint
         Every lambda tried; empty for a given one. The chosen one has the edges, loss and objective
         of the penalised network of all rows; others were solved less exactly, perhaps on parts.
+        With goal="prediction" none is chosen where the network of tested edges predicts best.
     edges_ : table
         One row an edge, the surest first: its ends, strength and, with goal="structure", p-value,
         q-value, test statistic and degrees of freedom. A DataFrame where pandas is installed.
@@ -415,22 +415,14 @@ class MarkovNetwork(Estimator):
 
     @property
     def graph_(self) -> nx.Graph:
-        """The network's graph, with states and all numbers of ``edges_`` that are known.
-
-        Its attribute ``size`` says which of them pictures show: "strength", or "explained" where
-        tables have different sizes.
-        """
+        """The network's graph, with states and all numbers of ``edges_`` that are known."""
         check_is_fitted(self)
-        graph = graph_of(self.model_, self._edge_records())
-        graph.graph["size"] = sized_by(self.model_, self.fit_.explained)
-        return graph
+        return graph_of(self.model_, self._edge_records())
 
     def _edge_records(self) -> list[dict[str, Any]]:
         boot = getattr(self, "bootstrap_", None)
         frequency = None if boot is None else boot.frequency
-        return edge_records(
-            self.model_, self.names_, self.evidence_, self.fit_.explained, frequency
-        )
+        return edge_records(self.model_, self.names_, self.evidence_, frequency)
 
     @property
     def edges_(self) -> pd.DataFrame | list[dict[str, Any]]:
@@ -444,19 +436,19 @@ class MarkovNetwork(Estimator):
         return as_frame(self._edge_records(), columns, columns[2:])
 
     def couplings(
-        self, score: Literal["strength", "apc"] = "strength"
+        self, score: Literal["norm", "apc"] = "norm"
     ) -> pd.DataFrame | list[dict[str, Any]]:
         """Return the size of every pair's coupling, the largest first.
 
         Parameters
         ----------
-        score : {"strength", "apc"}
+        score : {"norm", "apc"}
             What they are ordered by (see `PairwiseMRF.couplings`).
 
         Returns
         -------
         DataFrame, or list of dict without pandas
-            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+            ``first``, ``second``, ``norm`` and ``apc`` of each pair.
 
         Examples
         --------
@@ -819,7 +811,6 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
-            "explained": list(self.fit_.explained),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,

@@ -26,10 +26,9 @@ from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.values import listing
 from graftwork.errors import DataError, DataWarning
 from graftwork.estimators.imputing import copies_of_rows
-from graftwork.estimators.ordering import check_ordinal, ordered_table
+from graftwork.estimators.ordering import check_ordinal, in_order
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
-from graftwork.models.gaps import Gaps
 from graftwork.parameters import MissingPolicy
 
 
@@ -63,10 +62,6 @@ class MissingCells:
             f"MissingCells(policy={self.policy!r}, cells={self.cells}, rows={self.rows}, "
             f"of_rows={self.of_rows}, drawn={self.drawn})"
         )
-
-    def gaps(self) -> Gaps:
-        """Return what a network has to know of it to score rows that lack cells."""
-        return Gaps(self.policy, self.frequencies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for files."""
@@ -204,8 +199,7 @@ def read_cells(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCe
             if whole is not None:  # wrong names are quicker to mend than cells
                 check_ordinal(spec.ordinal, whole.names)
             raise
-    ordinal = spec.ordinal if spec.ordered else False
-    table = ordered_table(table, ordinal, spec.degree, spec.states or ())
+    table = in_order(spec, table)
     if spec.missing == "state":
         _warn_of_lost_order(table)
     return table, _found(spec.missing, table)

@@ -3,33 +3,91 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
+from graftwork.data.oddities import items
 from graftwork.data.placed import AnyTable
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
-from graftwork.errors import ParameterError
+from graftwork.errors import DataWarning, ParameterError
 
+if TYPE_CHECKING:
+    from graftwork.estimators.spec import FitSpec
+
+#: What stands for every column, and what stands between the words of a scale.
+EVERY, BELOW = "all", "<"
 _HOW = (
-    "write ordinal={{{name!r}: ['lowest', ..., 'highest']}} (ordered categoricals and declared "
-    "states have an order by themselves)"
+    "write ordinal={{{name!r}: ['lowest', ..., 'highest']}}, or ordinal='lowest < ... < highest' "
+    "for every column with these answers (ordered categoricals and declared states have an order "
+    "by themselves)"
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What ``ordinal`` asks for.
+
+    Attributes
+    ----------
+    columns : dict
+        By name a column's states in order, its scores, or None where it has an order of its own.
+    scales : list of list of str
+        Answers in order, of every column that has no others.
+    every : bool
+        Whether all columns are meant.
+    """
+
+    columns: dict[Hashable, Any]
+    scales: list[list[str]]
+    every: bool
+
+    @property
+    def said(self) -> bool:
+        """Whether anything is said."""
+        return self.every or bool(self.columns or self.scales)
+
+
+def in_order(spec: FitSpec, table: AnyTable) -> AnyTable:
+    """Return the table with the columns ordered that a fit takes as ordered.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> from graftwork.estimators.spec import FitSpec
+    >>> table = Table(("a", "b"), ((1, 2, 3), (0, 1)), [[0, 1, 2], [0, 1, 1]])
+    >>> in_order(FitSpec.of({}), table).ordered.taken
+    ('a',)
+    >>> in_order(FitSpec.of({"lam": 0.1}), table).ordered.scores
+    {}
+    """
+    ordinal = spec.ordinal if spec.ordered else False
+    return ordered_table(table, ordinal, spec.degree, spec.states or (), take=spec.chooses)
+
+
 def ordered_table(
-    table: AnyTable, ordinal: Any, degree: int, declared: Collection[Hashable] = ()
+    table: AnyTable,
+    ordinal: Any,
+    degree: int,
+    declared: Collection[Hashable] = (),
+    *,
+    take: bool = False,
 ) -> AnyTable:
     """Return the table with the columns ordered that ``ordinal`` names.
 
     Parameters
     ----------
-    ordinal : None, bool, names or mapping
+    ordinal : None, bool, str, names or mapping
         As `MarkovNetwork.ordinal`. Bins are ordered in any case but False.
     degree : int
     declared : collection of names
         Columns whose states were listed in an order that is meant.
+    take : bool
+        Whether to take integer items as ordered (see `items`) where nothing is said.
 
     Examples
     --------
@@ -37,63 +95,132 @@ def ordered_table(
     >>> table = Table(("a", "b"), ((1, 2, 4), ("hi", "lo", "mid")), [[0, 1, 2], [0, 1, 2]])
     >>> ordered_table(table, {"b": ["lo", "mid", "hi"]}, 1).ordered.scores
     {'b': {'hi': 2.0, 'lo': 0.0, 'mid': 1.0}}
+    >>> ordered_table(table, "lo < mid < hi", 1).ordered.scores
+    {'b': {'hi': 2.0, 'lo': 0.0, 'mid': 1.0}}
     >>> ordered_table(table, ["a"], 1).ordered.scores
     {'a': {1: 1.0, 2: 2.0, 4: 4.0}}
     """
-    known = {} if table.ordered is None else dict(table.ordered.scores)
-    if ordinal is None:
-        scores = known
-    elif ordinal is False:
-        scores = {}
-    elif ordinal is True:
-        scores = {name: _own(table, name, known, declared) for name in table.names}
-    elif isinstance(ordinal, Mapping):
-        check_ordinal(ordinal, table.names)
-        scores = {
-            name: _own(table, name, known, declared)
-            if value is None
-            else _given(table, name, value)
-            for name, value in ordinal.items()
-        }
-    else:
-        names = _names(ordinal)
-        _check_names(names, table.names)
-        scores = {name: _own(table, name, known, declared) for name in names}
-    if ordinal is not False:  # what has an order by its type keeps it
-        scores = {**known, **scores}
-    return table.with_order(Ordered(scores, degree) if scores else None)
+    before = table.ordered or Ordered({})
+    known, taken = dict(before.scores), before.taken
+    asked = check_ordinal(ordinal, table.names)
+    if ordinal is False:
+        return table.with_order(Ordered({}, degree, ()))
+    if asked.said:
+        own = {name: scores for name, scores in known.items() if name not in (taken or ())}
+        return table.with_order(Ordered(_asked(table, asked, own, declared), degree, ()))
+    if ordinal is None and taken is None and take:
+        taken = items(table) or None
+        known |= {name: _own(table, name, {}, ()) for name in taken or ()}
+    return table.with_order(Ordered(known, degree, taken))
 
 
-def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> None:
-    """Refuse names of ordered columns that there are not; return None.
+def check_ordinal(ordinal: Any, names: Sequence[Hashable]) -> Asked:
+    """Return what ``ordinal`` asks for; names of columns that there are not are refused.
 
     Examples
     --------
-    >>> check_ordinal(["a"], ["a", "b"])
+    >>> check_ordinal(["a", "never < often"], ["a", "b"])
+    Asked(columns={'a': None}, scales=[['never', 'often']], every=False)
     """
-    if isinstance(ordinal, Mapping):
-        _check_names(list(ordinal), names)
-    elif ordinal is not None and not isinstance(ordinal, bool):
-        _check_names(_names(ordinal), names)
-
-
-def _names(ordinal: Any) -> list[Hashable]:
-    """Return a list of names."""
-    if isinstance(ordinal, str | bytes) or not isinstance(ordinal, Iterable):
-        raise ParameterError(
-            "ordinal must be True, False, a list of column names or a dict of a column's states in "
-            f"order, got {ordinal!r}."
-        )
-    return [plain(name) for name in ordinal]
-
-
-def _check_names(names: Sequence[Any], known: Sequence[Hashable]) -> None:
-    for name in names:
-        if name not in known:
+    asked = Asked({}, [], every=False)
+    for name, value in _entries(ordinal).items():
+        if name in names:
+            asked.columns[name] = value
+        elif value is None and name == EVERY:
+            asked = replace(asked, every=True)
+        elif value is None and is_scale(name):
+            asked.scales.append(_words(str(name)))
+        else:
             raise ParameterError(
-                f"ordinal names {name!r}, which is not a column{suggestion(name, known) or '.'} "
-                f"The columns are {listing(known)}."
+                f"ordinal names {name!r}, which is not a column{suggestion(name, names) or '.'} "
+                f"The columns are {listing(names)}."
             )
+    return asked
+
+
+def is_scale(text: Any) -> bool:
+    """Return whether a text is a scale: answers from the lowest to the highest.
+
+    Examples
+    --------
+    >>> is_scale("never < sometimes < often"), is_scale("never")
+    (True, False)
+    """
+    return isinstance(text, str) and BELOW in text and all(_words(text))
+
+
+def _words(scale: str) -> list[str]:
+    """Return the answers of a scale."""
+    return [word.strip() for word in scale.split(BELOW)]
+
+
+def _entries(ordinal: Any) -> Mapping[Hashable, Any]:
+    """Return what is said of columns, or of all of them, one by one."""
+    if ordinal is None or ordinal is False:
+        return {}
+    if ordinal is True:
+        return {EVERY: None}
+    if isinstance(ordinal, Mapping):
+        return ordinal
+    alone = isinstance(ordinal, str) and (ordinal == EVERY or is_scale(ordinal))
+    if not alone and (isinstance(ordinal, str | bytes) or not isinstance(ordinal, Iterable)):
+        raise ParameterError(
+            "ordinal must be True or 'all', False, answers in order such as 'never < sometimes < "
+            "often', a list of column names or a dict of a column's states in order, got "
+            f"{ordinal!r}."
+        )
+    return {plain(name): None for name in ([ordinal] if alone else ordinal)}
+
+
+def _asked(
+    table: AnyTable,
+    asked: Asked,
+    known: Mapping[Hashable, Mapping[Hashable, float]],
+    declared: Collection[Hashable],
+) -> dict[Hashable, Mapping[Hashable, float]]:
+    """Return the scores of the columns asked for; what has an order by its type keeps it."""
+    scores = {**known, **_scaled(table, asked)}
+    names = table.names if asked.every else ()
+    own = {name: None for name in names if name not in scores} | asked.columns
+    return scores | {
+        name: _own(table, name, known, declared) if value is None else _given(table, name, value)
+        for name, value in own.items()
+    }
+
+
+def _scaled(table: AnyTable, asked: Asked) -> dict[Hashable, Mapping[Hashable, float]]:
+    """Return the scores of the columns that have no other answers than those of a scale.
+
+    A scale that no column has is refused, and columns that have some more answers are warned of.
+    """
+    found: dict[Hashable, Mapping[Hashable, float]] = {}
+    for words in asked.scales:
+        others: dict[Hashable, list[Hashable]] = {}
+        matched = False
+        for name in table.names:
+            states = _states(table, name)
+            more = [state for state in states if str(state) not in words]
+            if states and not more:
+                matched = True
+                found.setdefault(name, _given(table, name, words))
+            elif len(states) - len(more) > 1:
+                others[name] = more
+        some = {n: more for n, more in others.items() if n not in found and n not in asked.columns}
+        about = "; ".join(f"{name!r} has {listing(more, 3)} as well" for name, more in some.items())
+        scale = f"ordinal={f' {BELOW} '.join(words)!r}"
+        if not matched:
+            raise ParameterError(
+                f"{scale} orders nothing: no column has these answers and no others"
+                f"{f' ({about})' if about else ''}."
+            )
+        if about:
+            warnings.warn(
+                f"{scale} does not order all columns that have these answers: {about}, and "
+                f"{'is' if len(some) == 1 else 'are'} not taken as ordered.",
+                DataWarning,
+                stacklevel=level_of_caller(),
+            )
+    return found
 
 
 def _own(

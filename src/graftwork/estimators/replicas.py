@@ -17,7 +17,6 @@ from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
-from graftwork.grafting.networks import strengths as squared_strengths
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
 from graftwork.journal import keepable
@@ -44,8 +43,8 @@ class Replica:
     Attributes
     ----------
     edges : array, shape (edges, 2)
-    strengths, weights : array, shape (edges,)
-        Weights are signed (see `PairwiseMRF.slope`); NaN of edges that have none.
+    strengths, correlations, weights : array, shape (edges,)
+        Correlations and weights are signed (see `PairwiseMRF`); NaN of edges that have none.
     centrality : array, shape (measures, variables)
     refits, weight_refits : array, shape (reference edges,), or None
         Strengths and weights of the reference network's edges, fitted to the resample.
@@ -55,6 +54,7 @@ class Replica:
 
     edges: Ints
     strengths: Floats
+    correlations: Floats
     weights: Floats
     centrality: Floats
     refits: Floats | None = None
@@ -62,11 +62,8 @@ class Replica:
     unconverged: bool = False
 
     @staticmethod
-    def of(model: PairwiseMRF, names: Sequence[Any], weights: Floats | None = None) -> Replica:
+    def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
         """Return what is kept of a model, its variables numbered as the names are.
-
-        An edge that is linear in the network of all rows may bend in a resample by chance, so that
-        there the linear part counts, whatever the rest is; ``weights`` are others to keep.
 
         Examples
         --------
@@ -74,18 +71,17 @@ class Replica:
         >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
         array([[0, 1]])
         """
-        edges, strengths, slopes = _edges_of(model, names)
-        weights = slopes if weights is None else weights
-        central = centralities(len(names), edges, strengths, np.sign(weights))
-        return Replica(edges, strengths, weights, central)
+        edges, strengths, correlations, weights = _edges_of(model, names)
+        central = centralities(len(names), edges, strengths, correlations)
+        return Replica(edges, strengths, correlations, weights, central)
 
 
-def _edges_of(model: PairwiseMRF, names: Sequence[Any]) -> tuple[Ints, Floats, Floats]:
-    """Return a model's edges, its variables numbered as the names are, strengths and slopes."""
+def _edges_of(model: PairwiseMRF, names: Sequence[Any]) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return a model's edges, its variables numbered as the names are, and their sizes."""
     place = {name: i for i, name in enumerate(names)}
     listed = [sorted((place[a], place[b])) for a, b in model.edges]
     edges = np.array(listed, dtype=np.int64).reshape(-1, 2)
-    return edges, np.sqrt(squared_strengths(model.potentials)), model.slopes
+    return edges, model.strengths, model.correlations, model.weights
 
 
 def bootstrap_fit(
@@ -113,11 +109,13 @@ def bootstrap_fit(
     """
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
+    if fitted.evidence is not None:  # the network of tested edges predicts best
+        spec = replace(spec, criterion=None)
     model = fitted.model
     if spec.lam is None and not refit_lam and fitted.choice.lam > 0:
         spec = replace(spec, lam=fitted.choice.lam)
         model = fit(replace(spec, n_jobs=jobs, observer=Silence()), table).model
-    reference = Replica.of(model, table.names, model.weights)
+    reference = Replica.of(model, table.names)
     drawn_from = _drawn_from(spec, fitted, table.names)
     resamples, subsets = seeds_for(seed, n, n if shares else 0)
     spec = replace(spec, observer=Silence())
@@ -129,27 +127,22 @@ def bootstrap_fit(
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
     if drawn_from is not None:
-        found = replace(found, tested=True, **_tested(found, fitted))
+        found = _with_tests(found, fitted)
     return replace(found, model=model), interrupted
 
 
-def _tested(found: Bootstrap, fitted: Fit) -> dict[str, Floats]:
-    """Return what tests say of the network's edges, in the order of a bootstrap's pairs."""
+def _with_tests(found: Bootstrap, fitted: Fit) -> Bootstrap:
+    """Return a bootstrap with what tests say of the network's edges."""
     evidence, names = fitted.evidence, fitted.data.names
     assert evidence is not None
     place = {name: i for i, name in enumerate(found.names)}
     at = {pair: k for k, pair in enumerate(map(tuple, found.pairs.tolist()))}
     listed = [sorted((place[names[i]], place[names[j]])) for i, j in evidence.edges.pairs.tolist()]
     places = [at[i, j] for i, j in listed]
-    columns = {
-        "p_values": (np.nan, np.exp(evidence.edges.log_p)),
-        "q_values": (np.nan, np.exp(evidence.edge_log_q)),
-        "limits": (0.0, np.nan_to_num(shown_weights(fitted.model, names, evidence).limits)),
-    }
-    out = {name: np.full(len(found.pairs), empty) for name, (empty, _) in columns.items()}
-    for name, (_, values) in columns.items():
-        out[name][places] = values
-    return out
+    p, q, limits = np.full(len(at), np.nan), np.full(len(at), np.nan), np.zeros(len(at))
+    p[places], q[places] = np.exp(evidence.edges.log_p), np.exp(evidence.edge_log_q)
+    limits[places] = np.nan_to_num(shown_weights(fitted.model, names, evidence).limits)
+    return replace(found, tested=True, p_values=p, q_values=q, limits=limits)
 
 
 def _check_names(learned: Sequence[Any], given: Sequence[Any]) -> None:
@@ -250,7 +243,7 @@ class Resampling:
             raise KeyboardInterrupt
         if found.given is None:
             return Replica.of(found.model, drawn.names)
-        edges, strengths, weights = _edges_of(found.given, drawn.names)
+        edges, strengths, _, weights = _edges_of(found.given, drawn.names)
         place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
         listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
@@ -276,8 +269,8 @@ def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[in
 def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> list[Replica]:
     """Return the resamples with strengths less what resampling adds to them on average.
 
-    A strength is the norm of a table, and noise makes norms larger. How much is known of the
-    reference network's edges, which were fitted in every resample.
+    A strength has no sign, and so noise makes it larger. How much is known of the reference
+    network's edges, which were fitted in every resample.
     """
     refits = [each.refits for each in resamples if each.refits is not None]
     if not refits:
@@ -289,7 +282,7 @@ def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> 
         less = np.array([known.get((i, j), 0.0) for i, j in each.edges.tolist()])
         squares = each.strengths**2
         strengths = np.sqrt(np.maximum(squares - less, LEAST_SHARE * squares))
-        centrality = centralities(n_variables, each.edges, strengths, np.sign(each.weights))
+        centrality = centralities(n_variables, each.edges, strengths, each.correlations)
         return replace(each, strengths=strengths, centrality=centrality)
 
     return [centred(each) for each in resamples]

@@ -53,8 +53,6 @@ def text_graph(content: Content) -> nx.Graph:
         data = graph.edges[edge["first"], edge["second"]]
         if sign(edge):
             data["sign"] = sign(edge)
-        if math.isinf(edge["strength"]):  # programs write infinity in ways that others do not read
-            del data["strength"]
     texts = dict(zip(content.network.names, node_texts(content.network.names), strict=True))
     for name, text in texts.items():
         if _NOT_IN_XML.search(text) or _NOT_IN_XML.search(graph.nodes[name]["states"]):
@@ -66,15 +64,15 @@ def text_graph(content: Content) -> nx.Graph:
 
 
 def sign(edge: EdgeRecord) -> int:
-    """Return the sign of an edge's weight; 0 where it has none, or an infinite one.
+    """Return the sign of an edge's correlation; 0 where it has none.
 
     Examples
     --------
-    >>> sign({"weight": -0.5}), sign({"weight": float("nan")})
+    >>> sign({"correlation": -0.5}), sign({"correlation": float("nan")})
     (-1, 0)
     """
-    weight = float(edge["weight"])
-    return (weight > 0) - (weight < 0) if math.isfinite(weight) else 0
+    signed = float(edge["correlation"])
+    return (signed > 0) - (signed < 0)
 
 
 def losses(content: Content) -> tuple[str, ...]:
@@ -86,9 +84,9 @@ def losses(content: Content) -> tuple[str, ...]:
     >>> losses(Content(PairwiseMRF({"a": [0, 1]})))
     ('the tables of edges and the unaries of variables',)
     """
-    infinite = sum(math.isinf(edge["strength"]) for edge in content.edges)
+    infinite = sum(math.isinf(edge["weight"]) for edge in content.edges)
     lost = ["the tables of edges and the unaries of variables"]
     if infinite:
         which = f"{count(infinite, 'edge')} with impossible states"
-        lost.append(f"strength and weight of {which}, which {verb(infinite)} infinite")
+        lost.append(f"the weight of {which}, which {verb(infinite)} infinite")
     return (*lost, *(["penalty and certificate"] if content.info else []))

@@ -31,7 +31,7 @@ def curved_in(networks: Iterable[tuple[MarkovNetwork, Table]], names: Sequence[A
     found: set[tuple[int, int]] = set()
     for net, rows in networks:
         evidence = net.evidence_
-        if rows.ordered is None:
+        if rows.ordered is None or not rows.ordered.scores:
             continue
         if evidence is not None and evidence.rests is not None:
             pairs = [(net.names_[i], net.names_[j]) for i, j in evidence.curved]

@@ -16,7 +16,7 @@ from graftwork.data.scores import Ordered
 from graftwork.data.values import listing
 from graftwork.errors import DataError
 from graftwork.estimators.missing import as_far_as_readable, read_rows_to_draw
-from graftwork.estimators.ordering import ordered_table
+from graftwork.estimators.ordering import in_order
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
 from graftwork.testing.contrasts import LEAST_COUNT, MOST_GROUPS
@@ -66,7 +66,7 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     of the groups is not ordered, whatever is said of others.
     """
     try:
-        whole = read_rows_to_draw(replace(spec, ordinal=None), X, weights, warn=True)
+        whole = read_rows_to_draw(replace(spec, ordinal=()), X, weights, warn=True)
     except DataError:
         readable = as_far_as_readable(X)
         if readable is not None:
@@ -103,19 +103,18 @@ def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
     return grouped
 
 
-def _order(spec: FitSpec, table: Table, by: Any) -> Ordered | None:
+def _order(spec: FitSpec, table: Table, by: Any) -> Ordered:
     """Return which of the variables to compare are ordered.
 
     One with missing cells that count as a state is not: in no group, though some may lack none.
     """
-    ordinal = spec.ordinal if spec.ordered else False
+    ordinal = spec.ordinal
     if isinstance(ordinal, Mapping):
         ordinal = {name: value for name, value in ordinal.items() if name != by}
     elif isinstance(ordinal, list | tuple):
         ordinal = [name for name in ordinal if name != by]
-    order = ordered_table(table, ordinal, spec.degree, spec.states or ()).ordered
-    if order is None:
-        return None
+    order = in_order(replace(spec, ordinal=ordinal), table).ordered
+    assert order is not None
     drawn = spec.missing in ("available-case", "impute")
     seen = {
         name: [state for state, count in zip(states, counts.tolist(), strict=True) if count > 0]
@@ -127,7 +126,7 @@ def _order(spec: FitSpec, table: Table, by: Any) -> Ordered | None:
         if name in seen
         and all(state in scores or (drawn and state == MISSING_STATE) for state in seen[name])
     }
-    return replace(order, scores=kept) if kept else None
+    return replace(order, scores=kept, taken=order.taken or ())  # nor is the column of the groups
 
 
 def _check_column(by: Any, groups: tuple[Any, ...]) -> None:

@@ -40,7 +40,7 @@ def find_communities(
     edges : array, shape (edges, 2)
         The variables at their ends.
     strengths : array, shape (edges,)
-        At least 0; an edge of strength 0 counts as none, an infinite one as the largest finite.
+        At least 0; an edge of strength 0 counts as none.
     resolution : float
         Above 1 there are more, smaller communities, below 1 fewer, larger ones.
     seed : int
@@ -78,12 +78,8 @@ def _graph(edges: Ints, strengths: Floats) -> Any:
     """Return the graph of the edges that have a strength; nodes are numbers, in order."""
     import networkx as nx
 
-    finite = strengths[np.isfinite(strengths)]
-    most = float(finite.max()) if finite.any() else 1.0
     kept = [
-        (i, j, min(s, most))
-        for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True)
-        if s > 0
+        (i, j, s) for (i, j), s in zip(edges.tolist(), strengths.tolist(), strict=True) if s > 0
     ]
     graph = nx.Graph()
     graph.add_nodes_from(sorted({i for edge in kept for i in edge[:2]}))

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from graftwork.errors import DataError, ParameterError
-from graftwork.inference.layout import Floats, Ints
+from graftwork.grafting.networks import strengths as squared_norms
+from graftwork.inference.layout import Floats, Potentials
 from graftwork.records import Record
 
 #: What couplings can be ordered by.
-SCORES = ("strength", "apc")
+SCORES = ("norm", "apc")
 COLUMNS = ("first", "second", *SCORES)
 
 
@@ -41,7 +42,7 @@ def corrected(sizes: Floats) -> Floats:
 
 
 def coupling_records(
-    names: tuple[Any, ...], edges: Ints, strengths: Floats, score: str = "strength"
+    names: tuple[Any, ...], potentials: Potentials, score: str = "norm"
 ) -> list[Record]:
     """Return a record for each pair, the largest score first.
 
@@ -49,26 +50,28 @@ def coupling_records(
     ----------
     names : tuple
         Of the variables.
-    edges : (m, 2) int64
-    strengths : (m,) float64
-        Of the edges; pairs without an edge have 0.
+    potentials : Potentials
+        Their network; pairs without an edge have a norm of 0.
     score : str
         One of `SCORES`.
 
     Examples
     --------
-    >>> coupling_records(("a", "b"), np.array([[0, 1]]), np.array([2.0]))
-    [{'first': 'a', 'second': 'b', 'strength': 2.0, 'apc': 0.0}]
+    >>> from graftwork.inference import Layout
+    >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.r_[np.zeros(4), 2, 0, 0, 2])
+    >>> coupling_records(("a", "b"), flat)
+    [{'first': 'a', 'second': 'b', 'norm': 2.0, 'apc': 0.0}]
     """
     if score not in SCORES:
-        raise ParameterError(f"score must be 'strength' or 'apc', got {score!r}.")
-    if not np.isfinite(strengths).all():
-        raise DataError("impossible pairs of states make a strength infinite: no couplings.")
+        raise ParameterError(f"score must be 'norm' or 'apc', got {score!r}.")
+    if not np.isfinite(potentials.weights[potentials.layout.n_unary :]).all():
+        raise DataError("impossible pairs of states make a norm infinite: no couplings.")
+    edges = potentials.layout.edges
     sizes = np.zeros((len(names), len(names)))
-    sizes[edges[:, 0], edges[:, 1]] = strengths
+    sizes[edges[:, 0], edges[:, 1]] = np.sqrt(squared_norms(potentials))
     first, second = np.triu_indices(len(names), 1)
     columns = {
-        "strength": sizes[first, second],
+        "norm": sizes[first, second],
         "apc": corrected(sizes + sizes.T)[first, second],
     }
     return [

@@ -1,123 +1,182 @@
-"""How large the table of an edge is: its strength, its signed weight, how much of it is linear.
+"""How large an edge is: its strength, its signed correlation and weight, how much is linear.
+
+Strength and correlation are those of the pair's *joint*: the distribution of two variables that has
+the odds ratios of the edge's table and, of each variable, given frequencies. So they can be
+compared between tables of all sizes, and rare states count little.
 
 Tables are log-potentials, shape (states of one variable, states of the other). Scores are those of
-ordered variables, NaN for states without one; binary variables have 0 and 1, others None.
+ordered variables, NaN for states without one; binary variables have 0 and 1, others None. ``p`` and
+``q`` are the frequencies of the states of the one and the other variable.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from graftwork.inference.layout import Floats
+from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.kernels.pair_joints import pair_joints
 
-#: Where scores correlate by this much in a table by itself, they go together.
-_TOGETHER = 0.5
+#: Cells that are impossible count as this much below the lowest other cell, for weights.
+_IMPOSSIBLE = 10.0
 
 
-def strength(table: Floats) -> float:
-    """Return the norm of the double-centred table; infinite where a cell is impossible.
+def joints(potentials: Potentials, frequencies: list[Floats], edges: Ints) -> list[Floats]:
+    """Return the joints of the pairs of some edges, given by number, shape (states, states) each.
 
     Examples
     --------
-    >>> strength(np.eye(2))
-    1.0
+    >>> from graftwork.inference import Layout
+    >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.r_[np.zeros(4), 2 * np.log(4), 0, 0, 0])
+    >>> joints(flat, [np.array([0.5, 0.5])] * 2, np.array([0]))[0].round(3).tolist()
+    [[0.4, 0.1], [0.1, 0.4]]
     """
-    if np.isneginf(table).any():
-        return float("inf")
-    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
-    return float(np.linalg.norm(table - rows - columns + table.mean()))
+    if not len(edges):
+        return []
+    layout = potentials.layout
+    starts = layout.edge_offsets[edges]
+    flat = pair_joints(
+        potentials.weights, layout.cards, layout.edges[edges], starts,
+        np.concatenate(frequencies), layout.unary_offsets[:-1],
+    )  # fmt: skip
+    shapes = layout.cards[layout.edges[edges]].tolist()
+    ends = np.cumsum([rows * columns for rows, columns in shapes]).tolist()
+    begins = [0, *ends[:-1]]
+    return [
+        flat[begin:end].reshape(shape)
+        for begin, end, shape in zip(begins, ends, shapes, strict=True)
+    ]
 
 
-def slope(table: Floats, first: Floats | None, second: Floats | None) -> float:
+def correlation(joint: Floats, first: Floats | None, second: Floats | None) -> float:
+    """Return the correlation of the scores in a joint, -1 to 1; NaN without scores of both.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 1.0])
+    >>> round(correlation(np.array([[0.1, 0.4], [0.4, 0.1]]), scores, scores), 3)
+    -0.6
+    """
+    if first is None or second is None:
+        return float("nan")
+    x, y = _centred(first, joint.sum(axis=1)), _centred(second, joint.sum(axis=0))
+    spread = np.sqrt((joint.sum(axis=1) @ x**2) * (joint.sum(axis=0) @ y**2))
+    return float(np.clip(x @ joint @ y / spread, -1.0, 1.0)) if spread > 0 else 0.0
+
+
+def strength(joint: Floats, first: Floats | None, second: Floats | None) -> float:
+    """Return how closely a joint ties its two variables, from 0 (not at all) to 1.
+
+    With scores of both it is the larger of the two correlation ratios: as `correlation` without its
+    sign where relations are straight, and larger where they bend. Otherwise it is the correlation
+    at which two normal variables have as much mutual information, sqrt(1 - exp(-2 I)).
+
+    Examples
+    --------
+    >>> alike, scores = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([0.0, 1.0])
+    >>> round(strength(alike, scores, scores), 3), round(strength(alike, scores, None), 3)
+    (0.6, 0.566)
+    """
+    if first is None or second is None:
+        return _informative(joint)
+    ratios = _explained(joint, second), _explained(joint.T, first)
+    return float(np.sqrt(np.clip(max(ratios), 0.0, 1.0)))
+
+
+def _explained(joint: Floats, scores: Floats) -> float:
+    """Return the share of the variance of the columns' scores that lies between the rows."""
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    y = _centred(scores, columns)
+    variance = float(columns @ y**2)
+    between = np.divide((joint @ y) ** 2, rows, out=np.zeros_like(rows), where=rows > 0)
+    return float(between.sum()) / variance if variance > 0 else 0.0
+
+
+def _informative(joint: Floats) -> float:
+    """Return sqrt(1 - exp(-2 I)) of the mutual information I of a joint, in nats."""
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    there = joint > 0
+    information = float(np.sum(joint[there] * np.log(joint[there] / apart[there])))
+    return float(np.sqrt(-np.expm1(-2.0 * max(information, 0.0))))
+
+
+def weight(
+    table: Floats, first: Floats | None, second: Floats | None, p: Floats, q: Floats
+) -> float:
     """Return the theta of theta * x * y, the part of a table along both scores; NaN without them.
 
+    Where the table is more than that, it is the theta that comes closest to it, each cell counting
+    as often as both variables together, were they independent, would be in it.
+
     Examples
     --------
-    >>> slope(np.eye(2), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    >>> scores, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    >>> weight(np.eye(2), scores, scores, even, even)
     2.0
     """
     if first is None or second is None:
         return float("nan")
-    if np.isneginf(table).any():
-        return float("inf")
-    x, y = _centred(first), _centred(second)
-    return float(x @ table @ y) / float((x @ x) * (y @ y))
+    x, y = _centred(first, p), _centred(second, q)
+    squares = float(p @ x**2) * float(q @ y**2)
+    impossible = np.isneginf(table)
+    if not impossible.any():
+        return float((p * x) @ table @ (q * y)) / squares if squares > 0 else 0.0
+    finite = np.where(impossible, np.min(table, where=~impossible, initial=0.0), table)
+    steep = (p * x) @ np.where(impossible, finite - _IMPOSSIBLE, finite) @ (q * y)
+    return float(np.sign(steep)) * float("inf") if steep else 0.0
 
 
-def score_norm(table: Floats, first: Floats | None, second: Floats | None) -> float:
+def score_norm(
+    table: Floats, first: Floats | None, second: Floats | None, p: Floats, q: Floats
+) -> float:
     """Return the norm of the table x * y, both scores centred: of a slope of 1; NaN without them.
 
     Examples
     --------
-    >>> score_norm(np.eye(2), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    0.5...
+    >>> scores, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    >>> round(score_norm(np.eye(2), scores, scores, even, even), 12)
+    0.5
     """
     if first is None or second is None:
         return float("nan")
-    return float(np.linalg.norm(_centred(first)) * np.linalg.norm(_centred(second)))
+    even = (_centred(x, np.ones(len(x))) for x in (first, second))
+    return float(np.prod([np.linalg.norm(x) for x in even]))
 
 
-def weight(table: Floats, first: Floats | None, second: Floats | None) -> float:
-    """Return the slope where it tells what the edge is: NaN where the table is something else.
+def linear_share(
+    table: Floats, first: Floats | None, second: Floats | None, p: Floats, q: Floats
+) -> float:
+    """Return the share of a table's squares that lies along the scores of ordered variables.
 
-    That is where most of the table is along the scores, or they go together in it.
-
-    Examples
-    --------
-    >>> bent = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> weight(bent, np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0]))
-    nan
-    """
-    found = slope(table, first, second)
-    if first is None or second is None or not np.isfinite(found):
-        return found
-    squares = np.sum(_centred(first) ** 2) * np.sum(_centred(second) ** 2)
-    straight = found**2 * squares >= 0.5 * strength(table) ** 2
-    return found if straight or found * _together(table, first, second) > 0 else float("nan")
-
-
-def linear_share(table: Floats, first: Floats | None, second: Floats | None) -> float:
-    """Return the share of the squared strength along the scores of ordered variables.
-
-    Of both, or of the one that is ordered; NaN where no variable of more than two states is.
+    Of both, or of the one that is ordered; NaN where no variable of more than two states is. What
+    the table says of single variables is taken out; cells count as in `weight`.
 
     Examples
     --------
-    >>> linear_share(np.outer([-1, 0, 1], [-1, 1]), np.array([0.0, 1.0, 2.0]), None)
+    >>> table, third, half = np.outer([-1, 0, 1], [-1, 1]), np.full(3, 1 / 3), np.full(2, 0.5)
+    >>> round(linear_share(table, np.array([0.0, 1.0, 2.0]), None, third, half), 12)
     1.0
     """
     ordered = [x if x is not None and len(x) > 2 else None for x in (first, second)]
-    if all(x is None for x in ordered):
+    if all(x is None for x in ordered) or np.isneginf(table).any():
         return float("nan")
-    whole = strength(table) ** 2
-    if not 0.0 < whole < float("inf"):
+    left = table - p @ table
+    left = left - (left @ q)[:, None]
+    whole = float(p @ left**2 @ q)
+    if not whole > 0.0:
         return float("nan")
-    left = table - table.mean(axis=1, keepdims=True)
-    for x in ordered:
-        if x is not None:
-            own = _centred(x)
-            left = np.outer(own, own @ left) / (own @ own)
-        left = (left - left.mean(axis=0)).T
-    return min(1.0, float(np.sum(left**2)) / whole)
+    for scores, own in zip(ordered, (p, q), strict=True):
+        if scores is not None:
+            x = _centred(scores, own)
+            squares = float(own @ x**2)
+            left = np.outer(x, (own * x) @ left) / squares if squares > 0 else 0.0 * left
+        left = left.T
+    return min(1.0, float(p @ left**2 @ q) / whole)
 
 
-def _centred(scores: Floats) -> Floats:
+def _centred(scores: Floats, frequencies: Floats) -> Floats:
     """Return scores less their mean, 0 where a state has none."""
-    centred: Floats = np.nan_to_num(scores - np.nanmean(scores))
+    known = ~np.isnan(scores)
+    total = float(frequencies[known].sum())
+    mean = float(frequencies[known] @ scores[known]) / total if total > 0 else 0.0
+    centred: Floats = np.nan_to_num(scores - mean)
     return centred
-
-
-def _together(table: Floats, first: Floats, second: Floats) -> int:
-    """Return 1 or -1 where scores go together, or against each other, in a table by itself.
-
-    States are even otherwise. 0 if they hardly correlate.
-    """
-    rows, columns = ~np.isnan(first), ~np.isnan(second)
-    table, x, y = table[np.ix_(rows, columns)], first[rows], second[columns]
-    centred = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0)
-    joint = np.exp(centred - centred.max())
-    joint /= joint.sum()
-    x, y = x - joint.sum(axis=1) @ x, y - joint.sum(axis=0) @ y
-    scale = np.sqrt((joint.sum(axis=1) @ x**2) * (joint.sum(axis=0) @ y**2))
-    correlation = float(x @ joint @ y / scale) if scale > 0 else 0.0
-    return 0 if abs(correlation) < _TOGETHER else 1 if correlation > 0 else -1

@@ -116,7 +116,7 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
     """
     layout, weights = model.potentials.layout, model.potentials.weights
     fields = {"variables": _encode_variables(model), "edges": layout.edges.tolist()}
-    if model.gaps.policy != "error":
+    if model.gaps.frequencies or model.gaps.policy != "error":
         found = [each.tolist() for each in model.gaps.frequencies]
         fields["missing"] = {"policy": model.gaps.policy, "frequencies": found}
     if model.scores:

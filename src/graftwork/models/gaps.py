@@ -42,7 +42,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """What missing cells were to a network when it was learned.
+    """What missing cells were to a network when it was learned, and how often states occurred.
 
     Attributes
     ----------
@@ -50,7 +50,8 @@ class Gaps:
         The estimator's ``missing``; "error" for networks that were not learned.
     frequencies : tuple of (states,) float64
         How often each state occurs among the observed cells of its variable: what a missing
-        neighbour counts as when rows are scored. Empty where the policy does not need them.
+        neighbour counts as when rows are scored, and what sizes of edges are measured at. Empty
+        for networks that were not learned.
     """
 
     policy: str = "error"

@@ -27,7 +27,7 @@ TESTS = ("p_value", "q_value", "statistic", "df")
 #: Standard error and 95 % interval of its weight; files keep them with the test.
 INTERVAL = ("weight_se", "weight_low", "weight_high")
 KEPT = (*TESTS, *INTERVAL)
-EDGE_NUMBERS = ("strength", "weight", "explained", "linear_share", *KEPT)
+EDGE_NUMBERS = ("strength", "correlation", "weight", "linear_share", *KEPT)
 
 #: What `centralities` computes, in this order.
 MEASURES = ("strength", "expected_influence", "degree", "closeness", "betweenness")
@@ -66,12 +66,12 @@ def edge_numbers(
     >>> from graftwork.models import PairwiseMRF
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
     >>> record = edge_numbers(model, {"edge_tests": [[0.001, 0.002]]})[0]
-    >>> record["strength"], record["weight"], record["q_value"], record["explained"]
-    (1.0, 2.0, 0.002, nan)
+    >>> round(record["correlation"], 3), record["weight"], record["q_value"], record["df"]
+    (0.462, 2.0, 0.002, nan)
     """
     given = info or {}
     tests = saved_numbers(given.get("edge_tests"), model.n_edges, len(KEPT)).tolist()
-    columns = sizes_of(model, edge_shares(given, model.n_edges))
+    columns = sizes_of(model)
     return tuple(
         {
             "first": a,
@@ -83,27 +83,14 @@ def edge_numbers(
     )
 
 
-def sizes_of(model: PairwiseMRF, explained: Floats) -> dict[str, list[float]]:
+def sizes_of(model: PairwiseMRF) -> dict[str, list[float]]:
     """Return the sizes of all edges, in the order of the network: columns of `edge_numbers`."""
     return {
         "strength": model.strengths.tolist(),
+        "correlation": model.correlations.tolist(),
         "weight": model.weights.tolist(),
-        "explained": explained.tolist(),
         "linear_share": model.linear_shares.tolist(),
     }
-
-
-def edge_shares(info: Mapping[str, Any], n_edges: int) -> Floats:
-    """Return the share that each edge explains, as a file keeps it; NaN where it does not.
-
-    Examples
-    --------
-    >>> edge_shares({"explained": [0.25, 0.5]}, 2).tolist()
-    [0.25, 0.5]
-    """
-    given = info.get("explained")
-    listed = [[share] for share in given] if isinstance(given, list) else None
-    return saved_numbers(listed, n_edges, 1)[:, 0]
 
 
 def saved_numbers(rows: Any, n_edges: int, width: int) -> Floats:
@@ -129,14 +116,14 @@ def saved_numbers(rows: Any, n_edges: int, width: int) -> Floats:
 def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
     """Return the graph of a network: variables with their states, edges with their numbers.
 
-    What is not known is left out; of an edge with impossible states the strength is infinite.
+    What is not known is left out.
 
     Examples
     --------
     >>> from graftwork.models import PairwiseMRF
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
     >>> graph_of(model, edge_numbers(model)).edges["a", "b"]
-    {'strength': 1.0, 'weight': 2.0}
+    {'strength': 0.462..., 'correlation': 0.462..., 'weight': 2.0}
     """
     import networkx as nx
 
@@ -165,12 +152,17 @@ def is_graph(value: Any) -> bool:
 
 
 def centralities(
-    n: int, edges: Ints, strengths: Floats, signs: Floats | None = None, *, paths: bool = True
+    n: int,
+    edges: Ints,
+    strengths: Floats,
+    correlations: Floats | None = None,
+    *,
+    paths: bool = True,
 ) -> Floats:
     """Return how central each variable is, by five measures.
 
-    The strength of a variable is the sum of its edges' strengths, its expected influence the same
-    with the sign of each edge, its degree their number.
+    The strength of a variable is the sum of its edges' strengths, its expected influence that of
+    their correlations, its degree their number.
     Closeness and betweenness are those of networkx, where an edge of strength s is 1/s long: the
     one is the inverse mean distance to the variables within reach (times the share of variables
     within reach), the other the share of shortest paths between others that lead through it.
@@ -183,9 +175,9 @@ def centralities(
         The variables at their ends.
     strengths : array, shape (edges,)
         At least 0; an edge of strength 0 has a degree, but no path leads over it.
-    signs : array, shape (edges,), optional
-        1 or -1, or 0; NaN for an edge that has none: its variables have no expected influence
-        (NaN). Default NaN for all.
+    correlations : array, shape (edges,), optional
+        NaN for an edge that has none: it is left out, and a variable all of whose edges are has no
+        expected influence (NaN). Default NaN for all.
     paths : bool
         Whether to compute closeness and betweenness, which take long in large networks; NaN if not.
 
@@ -202,7 +194,7 @@ def centralities(
     Examples
     --------
     >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
-    >>> centralities(3, edges, strengths, np.array([1.0, -1.0])).round(2).tolist()
+    >>> centralities(3, edges, strengths, np.array([1.0, -0.5])).round(2).tolist()
     [[1.0, 1.5, 0.5], [1.0, 0.5, -0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
     """
     import networkx as nx
@@ -211,7 +203,9 @@ def centralities(
     if not len(edges):
         return out
     out[0] = summed(n, edges, strengths)
-    out[1] = summed(n, edges, strengths * (np.nan if signs is None else signs))
+    out[1] = influence(
+        n, edges, np.full(len(edges), np.nan) if correlations is None else correlations
+    )
     out[2] = summed(n, edges, np.ones(len(edges)))
     if not paths:
         out[3:] = np.nan
@@ -306,6 +300,23 @@ def summed(n: int, edges: Ints, values: Floats) -> Floats:
     """
     found = np.bincount(edges.ravel(), weights=np.repeat(values, 2), minlength=n)
     return found.astype(np.float64)
+
+
+def influence(n: int, edges: Ints, correlations: Floats) -> Floats:
+    """Return the sum of the correlations of each variable's edges, those without one left out.
+
+    NaN for variables that have edges, but none with a correlation.
+
+    Examples
+    --------
+    >>> influence(4, np.array([[0, 1], [1, 2]]), np.array([0.5, np.nan])).tolist()
+    [0.5, 0.5, nan, 0.0]
+    """
+    known = ~np.isnan(correlations)
+    found = summed(n, edges[known], correlations[known])
+    unknown, there = summed(n, edges, 1.0 - known), summed(n, edges, 1.0 * known)
+    found[(unknown > 0) & (there == 0)] = np.nan
+    return found
 
 
 def _distances(n: int, edges: Ints, strengths: Floats) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from graftwork.data import Table
 from graftwork.data.columns import Unseen
 from graftwork.data.placing import comes_in_parts
+from graftwork.data.scores import Ordered
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -222,67 +223,67 @@ class PairwiseMRF:
 
     def table(self, a: Hashable, b: Hashable) -> Floats:
         """Return the log-potentials of an edge, shape (states of a, states of b)."""
-        i, j = self._pair(a, b)
-        edge = int(find_edges(self._potentials.layout, np.array([(i, j)]))[0])
-        if edge < 0:
-            raise DataError(f"there is no edge between {a!r} and {b!r}.")
+        edge = self._edge(a, b)
         table = self._potentials.layout.table(self._potentials.weights, edge)
-        return (table if i < j else table.T).copy()
+        return (table if self._find(a) < self._find(b) else table.T).copy()
 
     def strength(self, a: Hashable, b: Hashable) -> float:
-        """Return the Frobenius norm of the double-centred table: 0 means no dependence.
+        """Return how closely an edge alone ties its two variables: from 0 (not at all) to 1.
+
+        The edge alone is the distribution of the pair that has the odds ratios of its table and
+        each variable's own frequencies: those of the rows it was learned from, even ones where the
+        network was not learned. Between binary or ordered variables the strength is the correlation
+        ratio there, which is the size of `correlation` where the relation is straight; for other
+        pairs it is the correlation at which two normal variables have as much mutual information.
 
         Examples
         --------
         >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-        >>> model.strength("a", "b")
-        1.0
+        >>> round(model.strength("a", "b"), 3)
+        0.462
         """
-        return edge_sizes.strength(self.table(a, b))
+        return float(self._of_joints(edge_sizes.strength, [self._edge(a, b)])[0])
 
     @property
     def strengths(self) -> Floats:
         """The `strength` of each edge, in the order of ``edges``."""
-        layout, weights = self._potentials.layout, self._potentials.weights
-        tables = (layout.table(weights, e) for e in range(layout.n_edges))
-        return np.array([edge_sizes.strength(table) for table in tables], dtype=np.float64)
+        return self._of_joints(edge_sizes.strength)
+
+    def correlation(self, a: Hashable, b: Hashable) -> float:
+        """Return the correlation that an edge alone gives its two variables, from -1 to 1.
+
+        It is that of their scores (0 and 1 for two states) in the distribution that `strength` is
+        about; NaN where a variable has more than two states without an order.
+
+        Examples
+        --------
+        >>> unlike = {("a", "b"): [[0, 1], [1, 0]]}
+        >>> round(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, unlike).correlation("a", "b"), 3)
+        -0.462
+        """
+        return float(self._of_joints(edge_sizes.correlation, [self._edge(a, b)])[0])
 
     @property
-    def weights(self) -> Floats:
-        """The signed `weight` of each edge, in the order of ``edges``."""
-        return self._along_scores(edge_sizes.weight)
-
-    @property
-    def slopes(self) -> Floats:
-        """The `slope` of each edge, in the order of ``edges``."""
-        return self._along_scores(edge_sizes.slope)
-
-    @property
-    def score_norms(self) -> Floats:
-        """The strength that a slope of 1 has, of each edge, in the order of ``edges``; or NaN."""
-        return self._along_scores(edge_sizes.score_norm)
-
-    @property
-    def linear_shares(self) -> Floats:
-        """The `linear_share` of each edge, in the order of ``edges``."""
-        return self._along_scores(edge_sizes.linear_share)
+    def correlations(self) -> Floats:
+        """The `correlation` of each edge, in the order of ``edges``."""
+        return self._of_joints(edge_sizes.correlation)
 
     def couplings(
-        self, score: Literal["strength", "apc"] = "strength"
+        self, score: Literal["norm", "apc"] = "norm"
     ) -> pd.DataFrame | list[dict[str, Any]]:
         """Return the size of every pair's coupling, the largest first: edges, and pairs without.
 
         Parameters
         ----------
-        score : {"strength", "apc"}
-            What they are ordered by: the `strength`, 0 without an edge, or the strength after the
-            average product correction. Contacts of proteins are read off the latter: it takes away
-            what a variable has in common with all its pairs.
+        score : {"norm", "apc"}
+            What they are ordered by: the norm of the table less its row and column means, 0 without
+            an edge, or the norm after the average product correction. Contacts of proteins are read
+            off the latter: it takes away what a variable has in common with all its pairs.
 
         Returns
         -------
         DataFrame, or list of dict without pandas
-            ``first``, ``second``, ``strength`` and ``apc`` of each pair.
+            ``first``, ``second``, ``norm`` and ``apc`` of each pair.
 
         Examples
         --------
@@ -291,28 +292,15 @@ class PairwiseMRF:
         >>> model.couplings("apc")["apc"].tolist()
         [0.75, 0.25, -0.5625]
         """
-        edges = self._potentials.layout.edges
-        return as_frame(coupling_records(self.names, edges, self.strengths, score), COLUMNS, SCORES)
-
-    def _along_scores(self, measure: Callable[..., float]) -> Floats:
-        """Return a measure of each edge's table and its variables' scores."""
-        layout, weights = self._potentials.layout, self._potentials.weights
-        scores = [self._scores_of(name) for name in self._states]
-        found = [
-            measure(layout.table(weights, e), scores[i], scores[j])
-            for e, (i, j) in enumerate(layout.edges.tolist())
-        ]
-        return np.array(found, dtype=np.float64)
+        return as_frame(coupling_records(self.names, self._potentials, score), COLUMNS, SCORES)
 
     def weight(self, a: Hashable, b: Hashable) -> float:
-        """Return the signed weight of an edge; NaN where one number does not tell what it is.
+        """Return the signed weight of an edge; NaN where a variable has states without an order.
 
-        That is where a variable has more than two states without an order, or most of the table is
-        not along the scores of both and scores hardly go together in it (those of near-copies do,
-        whose tables are diagonals). The weight is the theta of theta * x * y, the part of the
-        table along the scores x and y of both: by how much the log odds of one step of the one
-        rise with one step of the other. Of two states the scores are 0 and 1, so that of two
-        binary variables it is the log odds ratio.
+        The weight is the theta of theta * x * y, the part of the table along the scores x and y of
+        both variables: by how much the log odds of one step of the one rise with one step of the
+        other. Of two states the scores are 0 and 1, so that of two binary variables it is the log
+        odds ratio. `linear_share` says how much of the table it is.
 
         Examples
         --------
@@ -320,23 +308,22 @@ class PairwiseMRF:
         >>> model.weight("a", "b")
         2.0
         """
-        return edge_sizes.weight(self.table(a, b), self._scores_of(a), self._scores_of(b))
+        return float(self._of_tables(edge_sizes.weight, [self._edge(a, b)])[0])
 
-    def slope(self, a: Hashable, b: Hashable) -> float:
-        """Return the linear part of an edge, as `weight` does, whatever the rest of its table is.
+    @property
+    def weights(self) -> Floats:
+        """The signed `weight` of each edge, in the order of ``edges``."""
+        return self._of_tables(edge_sizes.weight)
 
-        Examples
-        --------
-        >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-        >>> model.slope("a", "b")
-        2.0
-        """
-        return edge_sizes.slope(self.table(a, b), self._scores_of(a), self._scores_of(b))
+    @property
+    def score_norms(self) -> Floats:
+        """The norm of the table of a weight of 1, of each edge, in the order of ``edges``."""
+        return self._of_tables(edge_sizes.score_norm)
 
     def linear_share(self, a: Hashable, b: Hashable) -> float:
         """Return how much of an edge between ordered variables is linear: 1 for all of it.
 
-        The share of the squared strength that lies along the scores: of both variables, or of the
+        The share of the table's squares that lies along the scores: of both variables, or of the
         one that is ordered where the other is not. 1 is what its `weight` tells, less means that
         the relation bends (high at both ends, say). NaN where no variable of more than two states
         has an order.
@@ -352,7 +339,46 @@ class PairwiseMRF:
         >>> plain.linear_share("mood", "ill"), ordered.linear_share("mood", "ill")
         (nan, 0.0)
         """
-        return edge_sizes.linear_share(self.table(a, b), self._scores_of(a), self._scores_of(b))
+        return float(self._of_tables(edge_sizes.linear_share, [self._edge(a, b)])[0])
+
+    @property
+    def linear_shares(self) -> Floats:
+        """The `linear_share` of each edge, in the order of ``edges``."""
+        return self._of_tables(edge_sizes.linear_share)
+
+    def _of_joints(
+        self, measure: Callable[..., float], edges: Sequence[int] | None = None
+    ) -> Floats:
+        """Return a measure of each edge's joint and its variables' scores."""
+        chosen = np.arange(self.n_edges) if edges is None else np.array(edges)
+        found = edge_sizes.joints(self._potentials, self._frequencies(), chosen)
+        scores = [self._scores_of(name) for name in self._states]
+        ends = self._potentials.layout.edges[chosen].tolist()
+        each = [measure(q, scores[i], scores[j]) for q, (i, j) in zip(found, ends, strict=True)]
+        return np.array(each, dtype=np.float64)
+
+    def _of_tables(
+        self, measure: Callable[..., float], edges: Sequence[int] | None = None
+    ) -> Floats:
+        """Return a measure of each edge's table, its variables' scores and their frequencies."""
+        layout, weights = self._potentials.layout, self._potentials.weights
+        scores, p = [self._scores_of(name) for name in self._states], self._frequencies()
+        ends, found = layout.edges.tolist(), []
+        for e in range(layout.n_edges) if edges is None else edges:
+            i, j = ends[e]
+            found.append(measure(layout.table(weights, e), scores[i], scores[j], p[i], p[j]))
+        return np.array(found, dtype=np.float64)
+
+    def _frequencies(self) -> list[Floats]:
+        """Return the frequencies of each variable's states in the rows; even ones without rows."""
+        if self._gaps.frequencies:
+            return list(self._gaps.frequencies)
+        placed = []
+        for name, listed in self._states.items():
+            scores = self._scores_of(name)
+            there = np.ones(len(listed)) if scores is None else (~np.isnan(scores)).astype(float)
+            placed.append(there / there.sum())
+        return placed
 
     def _scores_of(self, name: Hashable) -> Floats | None:
         """Return the scores of a variable's states; None if it has no order."""
@@ -487,7 +513,20 @@ class PairwiseMRF:
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
         codes[reduced.free] = draw_rows(reduced, int(n), rng, method, evidence, n_jobs, device)
-        return Table(self.names, tuple(self._states.values()), codes)
+        return Table(self.names, tuple(self._states.values()), codes, ordered=self.order)
+
+    @property
+    def order(self) -> Ordered:
+        """Which variables are ordered, as tables keep it: those with `scores`, and no others."""
+        known = {
+            name: {
+                state: score
+                for state, score in zip(self._states[name], own, strict=True)
+                if not np.isnan(score)
+            }
+            for name, own in self._scores.items()
+        }
+        return Ordered(known, taken=())
 
     def sample_parts(
         self,
@@ -719,7 +758,7 @@ class PairwiseMRF:
     def to_networkx(self) -> nx.Graph:
         """Return the graph: nodes with their ``states`` (a list in JSON), edges with ``strength``.
 
-        And the signed ``weight`` of those that have one.
+        And the signed ``weight`` and ``correlation`` of those that have them.
 
         Texts and numbers only, so that networkx can write it in every format: GraphML, GEXF, GML,
         JSON. `unary` and `table` return the log-potentials.
@@ -728,8 +767,8 @@ class PairwiseMRF:
         --------
         >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
         >>> graph = model.to_networkx()
-        >>> graph.nodes["a"]["states"], graph.edges["a", "b"]["strength"]
-        ('[0, 1]', 1.0)
+        >>> graph.nodes["a"]["states"], round(graph.edges["a", "b"]["strength"], 3)
+        ('[0, 1]', 0.462)
         """
         return graph_of(self, edge_numbers(self))
 
@@ -811,6 +850,13 @@ class PairwiseMRF:
         if i == j:
             raise DataError(f"a pair needs two different variables, not {a!r} twice.")
         return i, j
+
+    def _edge(self, a: Hashable, b: Hashable) -> int:
+        """Return the number of an edge, in the order of ``edges``."""
+        edge = int(find_edges(self._potentials.layout, np.array([self._pair(a, b)]))[0])
+        if edge < 0:
+            raise DataError(f"there is no edge between {a!r} and {b!r}.")
+        return edge
 
     def _observe(self, evidence: Evidence) -> Reduced:
         codes: Ints = check_evidence(evidence, self._states, self._index)

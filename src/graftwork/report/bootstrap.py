@@ -22,6 +22,7 @@ from graftwork.estimators.bootstrap import (
     Bootstrap,
     Record,
 )
+from graftwork.estimators.bootstrap_differences import COMPARED, DIFFERENCES
 from graftwork.models.graphs import MEASURES, SIGNED
 from graftwork.report.communities import community_words
 from graftwork.report.trace import plain, write_records, write_text
@@ -50,13 +51,15 @@ UNSTABLE = 0.5
 LEAST_CS, GOOD_CS = 0.25, 0.5
 #: Shares of fewer resamples than this are off by more than a few per cent.
 _FEW_RESAMPLES = 100
+#: Differences of these are drawn.
+DRAWN = ("edges", "strength")
 #: A p-value is tiny, for an edge that resamples rarely have, up to this.
 _TINY = 1e-3
 _NAMED = 8
 #: Files of another run that would not fit, if this one does not write them.
 _STALE = (
     "stability.csv", "bootstrap_communities.csv", "comembership.csv", "reference.gw",
-    "bootstrap.png",
+    "bootstrap.png", "differences.csv", "differences_edges.png", "differences_strength.png",
 )  # fmt: skip
 _COMEMBERS = ("first", "second", "share", "together")
 #: Between the ends of an edge: lines are not broken there.
@@ -372,7 +375,11 @@ def stability_lines(boot: Bootstrap) -> list[dict[str, Any]]:
 
 
 def write_bootstrap(
-    boot: Bootstrap, folder: str | PathLike[str], *, plot: bool = True
+    boot: Bootstrap,
+    folder: str | PathLike[str],
+    *,
+    plot: bool = True,
+    differences: bool = False,
 ) -> list[str]:
     """Write a bootstrap's files to a folder, and return their names; each appears whole or not.
 
@@ -381,7 +388,9 @@ def write_bootstrap(
     folder : path-like
         Made where there is none.
     plot : bool
-        Whether to draw the figure, which needs matplotlib.
+        Whether to draw figures, which needs matplotlib.
+    differences : bool
+        Whether to write which edges and variables differ.
     """
     Path(folder).mkdir(parents=True, exist_ok=True)
     with replacing_together(folder, _STALE) as out:
@@ -400,13 +409,38 @@ def write_bootstrap(
         text = json.dumps(bootstrap_dict(boot), indent=2, allow_nan=False, ensure_ascii=False)
         write_text(out / "bootstrap.json", text + "\n")
         written += ["bootstrap.txt", "bootstrap.json"]
+        if differences:
+            write_records(out / "differences.csv", _differences(boot), ("of", *DIFFERENCES))
+            written.append("differences.csv")
         if boot.model is not None:
             boot.model.save(out / "reference.gw")
             written.append("reference.gw")
     if plot:
-        boot.plot(Path(folder) / "bootstrap.png")
-        written.append("bootstrap.png")
+        written += draw_bootstrap(boot, folder, differences=differences)
     return written
+
+
+def draw_bootstrap(
+    boot: Bootstrap, folder: str | PathLike[str], *, differences: bool = False
+) -> list[str]:
+    """Write a bootstrap's pictures to a folder, and return their names."""
+    boot.plot(Path(folder) / "bootstrap.png")
+    written = ["bootstrap.png"]
+    for of in DRAWN if differences else ():
+        written.append(f"differences_{of}.png")
+        boot.plot_difference(Path(folder) / written[-1], of=of)
+    return written
+
+
+def _differences(boot: Bootstrap) -> list[Record]:
+    """Return all differences of edges and of centralities, edges as text."""
+    out = []
+    for of in COMPARED:
+        for each in boot.difference(of):
+            if of == "edges":
+                each |= {end: " - ".join(map(str, each[end])) for end in ("first", "second")}
+            out.append({"of": of} | each)
+    return out
 
 
 def bootstrap_dict(boot: Bootstrap) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from graftwork.estimators.centrality import centrality_records, quick_paths
 from graftwork.models import PairwiseMRF
 from graftwork.report.trace import write_records
-from graftwork.text import Column, aligned, decimals, section
+from graftwork.text import Column, aligned, count, decimals, section
 
 Record = Mapping[str, Any]
 
@@ -44,22 +44,23 @@ def centrality_text(model: PairwiseMRF, groups: Mapping[Any, Any] | None = None)
     >>> print(centrality_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})))
     Centrality
       variable  strength  exp. influence  degree  closeness  betweenness
-      a             1.00            1.00       1       1.00         0.00
-      b             1.00            1.00       1       1.00         0.00
+      a             0.46            0.46       1       0.46         0.00
+      b             0.46            0.46       1       0.46         0.00
     ...
     """
     records = centrality_records(model, groups, paths=quick_paths(model))
     ranked = sorted(records, key=lambda record: -record["strength"])
-    return f"Centrality\n{aligned(ranked, _COLUMNS)}\n\n{section('Note', _notes(records))}"
+    return f"Centrality\n{aligned(ranked, _COLUMNS)}\n\n{section('Note', _notes(model, records))}"
 
 
-def _notes(records: Sequence[Record]) -> str:
+def _notes(model: PairwiseMRF, records: Sequence[Record]) -> str:
     """Return what is not known of centralities, in sentences."""
     parts = []
-    if any(np.isnan(record["expected_influence"]) for record in records):
+    unsigned = int(np.isnan(model.correlations).sum())
+    if unsigned:
         parts.append(
-            "Expected influence needs the signs of edges, which only those between binary or "
-            "ordered variables have."
+            f"Expected influence leaves out {count(unsigned, 'edge')} without a sign: only edges "
+            "between binary or ordered variables have one."
         )
     if any(np.isnan(record["closeness"]) for record in records):
         parts.append(

@@ -63,7 +63,8 @@ def choice_text(choice: LambdaChoice) -> str:
     'Lambda 0.1 was given.'
     """
     if choice.tests is not None:
-        return _selection_text(choice.tests, choice.lam)
+        judged = "" if choice.path is None else f"{_rival_text(choice.path)} "
+        return judged + _selection_text(choice.tests, choice.lam)
     if choice.path is not None:
         return _path_text(choice.path, choice)
     if choice.stop is not None:
@@ -98,12 +99,30 @@ def _cut_short(choice: LambdaChoice) -> str:
     return f"The search was cut short ({why}) before any lambda was judged."
 
 
+def _rival_text(path: PathSearch) -> str:
+    """Return that the network of tested edges was judged better than those of all lambdas."""
+    assert path.tested is not None
+    lams = f"{count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}"
+    if path.tested > path.criterion:
+        return (
+            f"Of {lams}, the best {_merit(path.basis, path.criterion)}, and the network of the "
+            "edges that tests keep does worse by less than a standard error "
+            f"({path.tested:.5g}): that was taken, as it gains more from learning with all rows."
+        )
+    return (
+        f"The network of the edges that tests keep {_merit(path.basis, path.tested)}; the best of "
+        f"{lams} predicts worse ({path.criterion:.5g})."
+    )
+
+
 def _path_text(path: PathSearch, choice: LambdaChoice) -> str:
     """Return which lambda of a path is best, and where the path ended."""
     text = (
         f"Of {count(path.n_lams, 'lambda')} from {path.largest:.4g} down to {path.smallest:.4g}, "
         f"{choice.lam:.4g} {_merit(path.basis, path.criterion)}."
     )
+    if path.tested is not None:
+        text += f" The network of the edges that tests keep predicts worse ({path.tested:.5g})."
     further = ""
     if path.planned is not None:
         further = f" It went on below its planned end of {path.planned:.4g} to make sure."
@@ -260,10 +279,9 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     sure = q_values[q_values <= fdr * (1.0 + 1e-9)]
     kept = len(sure)
     text = (
-        "The strength of an edge is the norm of its table after row and column means are removed: "
-        "how far it moves log-probabilities; it grows with the number of states. What it explains "
-        "is a share of the entropies of its two variables, whatever the number of states. The "
-        "weight of an edge between two binary or ordered "
+        "The strength of an edge, between 0 and 1, says how closely its two variables would depend "
+        "on each other if nothing else tied them, and can be compared between variables of any "
+        "numbers of states. The weight of an edge between two binary or ordered "
         "variables is signed: by how much the log odds of one step of one variable rise with "
         "one step of the other; in brackets is its 95 % interval. Its p-value is the probability "
         "of evidence at least this strong if there were no such edge, given all other edges. "

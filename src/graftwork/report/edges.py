@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.base import Estimator, check_is_fitted
-from graftwork.estimators.edges import edge_records, sized_by
-from graftwork.grafting.networks import strengths
+from graftwork.estimators.edges import edge_records
 from graftwork.inference.layout import Layout
 from graftwork.models import PairwiseMRF
 from graftwork.models.couplings import COLUMNS as COUPLING_COLUMNS
 from graftwork.models.couplings import coupling_records
-from graftwork.models.graphs import KEPT, edge_shares, saved_numbers
+from graftwork.models.graphs import EDGE_NUMBERS, KEPT, saved_numbers, sizes_of
 from graftwork.models.inputs import find, number
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
@@ -37,11 +36,7 @@ _TIE = 1e-9
 COLUMNS = (
     "first",
     "second",
-    "strength",
-    "weight",
-    "explained",
-    "linear_share",
-    *KEPT,
+    *EDGE_NUMBERS,
     "together_first",
     "together_second",
     "together_weight",
@@ -84,15 +79,15 @@ class EdgeRecord:
     first, second : hashable
         Names of the two variables.
     strength : float
-        Frobenius norm of the double-centred table.
+        How closely it ties its variables, from 0 to 1 (see `PairwiseMRF.strength`).
     together, apart : Association or None
         Largest and smallest entry of that table; None where no entry has that sign.
     p_value, q_value : float
         Of the edge's test; NaN where it was not tested.
     weight : float
         Signed, of two binary or ordered variables (see `PairwiseMRF.weight`); NaN for others.
-    explained : float
-        The share of its two variables' entropies that it explains; NaN if that is not known.
+    correlation : float
+        Signed, of the same pairs (see `PairwiseMRF.correlation`).
     statistic, df : float
         Of its test: a chi-square and its degrees of freedom.
     linear_share : float
@@ -111,7 +106,7 @@ class EdgeRecord:
     p_value: float = float("nan")
     q_value: float = float("nan")
     weight: float = float("nan")
-    explained: float = float("nan")
+    correlation: float = float("nan")
     statistic: float = float("nan")
     df: float = float("nan")
     linear_share: float = float("nan")
@@ -130,10 +125,8 @@ def tests_of(net: MarkovNetwork) -> Tested:
 
 def edges_of(net: MarkovNetwork, top: int | None = None) -> list[EdgeRecord]:
     """Return a record for each edge of a fitted network, or the ``top`` largest, in order."""
-    tests, explained = tests_of(net), net.fit_.explained
-    records = edge_table(
-        net.model_, unseen=net.data_.unseen(), tests=tests, explained=explained, top=top
-    )
+    tests = tests_of(net)
+    records = edge_table(net.model_, unseen=net.data_.unseen(), tests=tests, top=top)
     boot = getattr(net, "bootstrap_", None)
     if boot is None:
         return records
@@ -144,20 +137,7 @@ def saved_edges(
     model: PairwiseMRF, info: Mapping[str, Any], unseen: Unseen | None = None
 ) -> list[EdgeRecord]:
     """Return a record for each edge of a network, with what its file keeps of the learning."""
-    tests, explained = saved_tests(model, info), saved_explained(model, info)
-    return edge_table(model, unseen=unseen, tests=tests, explained=explained)
-
-
-def saved_explained(model: PairwiseMRF, info: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return what each edge of a network explains, as its file has it; () if it has not.
-
-    Examples
-    --------
-    >>> saved_explained(PairwiseMRF({"a": [0, 1]}), {"explained": "?"})
-    ()
-    """
-    found = edge_shares(info, model.n_edges)
-    return () if np.isnan(found).any() else tuple(found.tolist())
+    return edge_table(model, unseen=unseen, tests=saved_tests(model, info))
 
 
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
@@ -185,10 +165,9 @@ def edge_table(
     *,
     unseen: Unseen | None = None,
     tests: Tested | None = None,
-    explained: Sequence[float] = (),
     top: int | None = None,
 ) -> list[EdgeRecord]:
-    """Return a record for each edge, the strongest first, or that which explains most.
+    """Return a record for each edge, the strongest first.
 
     A table is double-centred before it is read, so that what it says about single variables does
     not count. Of entries equally large the last is named: 1 with 1 rather than 0 with 0.
@@ -201,16 +180,13 @@ def edge_table(
         States no row had: the data say nothing about them, so no association names them.
     tests : mapping of ends to EdgeTest, optional
         See `tests_of` and `saved_tests`.
-    explained : sequence of float
-        What each edge of the model explains; empty if that is not known.
     top : int, optional
         Only this many, the first of them.
 
     Returns
     -------
     list of EdgeRecord
-        By falling strength, or what they explain (see `sized_by`); equal ones in the order of the
-        names.
+        By falling strength; equal ones in the order of the names.
 
     Examples
     --------
@@ -222,11 +198,8 @@ def edge_table(
     Association(first_state='yes', second_state='wet', weight=0.75)
     """
     skip = unseen or {}
-    untested, size = EdgeTest(float("nan"), float("nan")), sized_by(model, explained)
-    shares = np.array(explained if explained else [float("nan")] * model.n_edges)
-    # Tables with impossible cells have no norm, and are the strongest.
-    sizes = shares if size == "explained" else strengths(model.potentials)
-    order = np.argsort(-np.nan_to_num(sizes, nan=np.inf), kind="stable")
+    untested, sizes = EdgeTest(float("nan"), float("nan")), sizes_of(model)
+    order = np.argsort(-np.array(sizes["strength"]), kind="stable")
     order = order if top is None else order[: max(top, 0)]
     listed, edges, states, found = [], model.edges, model.states, tests or {}
     seen = {
@@ -234,22 +207,16 @@ def edge_table(
         for name, own in states.items()
     }
     layout, numbers = model.potentials.layout, model.potentials.weights
-    measured = model.strengths, model.weights, model.linear_shares
     for k in order.tolist():
         a, b = edges[k]
         centred, allowed = double_centred(layout.table(numbers, k)), np.outer(seen[a], seen[b])
-        strength, weight, linear_share = (float(each[k]) for each in measured)
-        test = found.get((a, b), untested)
         record = EdgeRecord(
-            a,
-            b,
-            strength,
-            _largest(centred, allowed, +1.0, states[a], states[b]),
-            _largest(centred, allowed, -1.0, states[a], states[b]),
-            weight=weight,
-            explained=float(shares[k]),
-            linear_share=linear_share,
-            **test._asdict(),
+            first=a,
+            second=b,
+            together=_largest(centred, allowed, +1.0, states[a], states[b]),
+            apart=_largest(centred, allowed, -1.0, states[a], states[b]),
+            **{name: column[k] for name, column in sizes.items()},
+            **found.get((a, b), untested)._asdict(),
         )
         listed.append(record)
     return listed
@@ -295,10 +262,9 @@ def write_couplings(path: str | PathLike[str], network: PairwiseMRF) -> None:
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_couplings(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> path.read_text()
-    'first,second,strength,apc\\na,b,1.0,0.0\\n'
+    'first,second,norm,apc\\na,b,1.0,0.0\\n'
     """
-    edges = network.potentials.layout.edges
-    records = coupling_records(network.names, edges, network.strengths, "apc")
+    records = coupling_records(network.names, network.potentials, "apc")
     write_rows(path, COUPLING_COLUMNS, (list(record.values()) for record in records))
 
 
@@ -327,7 +293,7 @@ def write_edges(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> print(path.read_text().splitlines()[1])
-    a,b,1.0,2.0,,,,,,,,,,1,1,0.5,1,0,-0.5
+    a,b,0.46...,0.46...,2.0,,,,,,,,,1,1,0.5,1,0,-0.5
     """
     records = (
         edge_table(network, unseen=unseen, tests=tests)
@@ -341,8 +307,7 @@ def write_edges(
 
 def _cells(record: EdgeRecord) -> list[Any]:
     cells: list[Any] = [record.first, record.second, record.strength]
-    shown = ("weight", "explained", "linear_share", *KEPT)
-    numbers = [getattr(record, name) for name in shown]
+    numbers = [getattr(record, name) for name in EDGE_NUMBERS[1:]]
     cells += ["" if np.isnan(value) else value for value in numbers]
     for tie in (record.together, record.apart):
         cells += [tie.first_state, tie.second_state, tie.weight] if tie else ["", "", ""]

@@ -15,7 +15,7 @@ import numpy as np
 
 from graftwork.estimators import ChainCRF, MarkovNetwork
 from graftwork.estimators.bootstrap import Bootstrap
-from graftwork.estimators.edges import Records, sized_by
+from graftwork.estimators.edges import Records
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
 from graftwork.groups import GroupComparison
@@ -98,7 +98,6 @@ def _network(net: MarkovNetwork) -> str:
         _edges(
             edges_of(net, top=_ROWS),
             net.model_.n_edges,
-            sized_by(net.model_, net.fit_.explained),
         ),
         *(_folded(title, _text(text)) for title, text in folded),
         _folded("Certificate", _text(certified_text(net))),
@@ -123,7 +122,7 @@ def _model(model: PairwiseMRF) -> str:
     return _page(
         model,
         network_text(model, looked=False),
-        _edges(edge_table(model, top=_ROWS), model.n_edges, "strength"),
+        _edges(edge_table(model, top=_ROWS), model.n_edges),
     )
 
 
@@ -237,15 +236,12 @@ def _small(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2g}"
 
 
-def _edges(records: Sequence[EdgeRecord], total: int, size: str) -> str:
-    """Return a table of the first of some edges, with the columns of which something is known.
-
-    ``size`` is what they are ordered by (see `sized_by`).
-    """
+def _edges(records: Sequence[EdgeRecord], total: int) -> str:
+    """Return a table of the first of some edges, with the columns of which something is known."""
     if not records:
         return ""
     columns: list[Column] = [
-        ("first", "edge", str), ("second", "", str), ("explained", "explains", _share),
+        ("first", "edge", str), ("second", "", str),
         ("strength", "strength", decimals(2)),
         ("weight", "weight", _signed), ("p", "p", _chance), ("q", "q", _chance),
         ("together", "go together", str), ("apart", "avoid each other", str),
@@ -253,7 +249,6 @@ def _edges(records: Sequence[EdgeRecord], total: int, size: str) -> str:
     rows = [
         {
             "first": r.first, "second": r.second, "strength": r.strength, "weight": r.weight,
-            "explained": r.explained if size == "explained" else float("nan"),
             "p": r.p_value, "q": r.q_value, "together": _pair(r.together), "apart": _pair(r.apart),
         }
         for r in records
@@ -263,8 +258,7 @@ def _edges(records: Sequence[EdgeRecord], total: int, size: str) -> str:
         for column in columns
         if any(_is_known(row[column[0]]) for row in rows)
     ]  # fmt: skip
-    order = "by what they explain" if size == "explained" else "strongest first"
-    title = f"Edges, {order}" if total > 1 else "The only edge"
+    title = "Edges, strongest first" if total > 1 else "The only edge"
     sides = "".join("l" if key in ("first", "second", "together", "apart") else "r"
                     for key, _, _ in known)  # fmt: skip
     return _records(title, rows, known, sides=sides, total=total)
@@ -280,10 +274,6 @@ def _pair(tie: Association | None) -> str:
 
 def _signed(value: float) -> str:
     return "" if np.isnan(value) else f"{value:+.2f}".replace("-", "\u2212")
-
-
-def _share(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.1%}"
 
 
 def _chance(value: float) -> str:

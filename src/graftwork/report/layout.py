@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.edges import sized_by
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import the_model
 from graftwork.report.large_layout import large_layout
@@ -51,24 +50,7 @@ def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
     """
     if isinstance(network, nx.Graph):
         return network
-    fitted = getattr(network, "fit_", None)
-    return with_explained(the_model(network), () if fitted is None else fitted.explained)
-
-
-def with_explained(model: PairwiseMRF, explained: Sequence[float]) -> nx.Graph:
-    """Return the graph of a network, with what its edges explain, and which size lines show.
-
-    Examples
-    --------
-    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
-    >>> with_explained(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), [0.1]).edges(data=True)
-    EdgeDataView([('a', 'b', {'strength': 1.0, 'weight': 2.0, 'explained': 0.1})])
-    """
-    graph = model.to_networkx()
-    graph.graph["size"] = sized_by(model, explained)
-    if explained:
-        nx.set_edge_attributes(graph, dict(zip(model.edges, explained, strict=True)), "explained")
-    return graph
+    return the_model(network).to_networkx()
 
 
 def network_layout(

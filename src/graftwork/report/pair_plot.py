@@ -50,10 +50,9 @@ def plot_pair(
     path : path-like, optional
         Where to write it; the ending says the format (png, pdf, svg).
     values : {"log-potentials", "joint", "conditional"}
-        The log-potentials of their edge, less the means of rows and columns, whose norm is the
-        edge's strength; the probabilities of both, all edges considered; or the probabilities of
-        ``b`` given ``a``. Probabilities are approximate, with a warning, where exact ones cannot be
-        afforded.
+        The log-potentials of their edge, less the means of rows and columns; the probabilities of
+        both, all edges considered; or the probabilities of ``b`` given ``a``. Probabilities are
+        approximate, with a warning, where exact ones cannot be afforded.
     ax : matplotlib Axes, optional
         Where to draw; otherwise on a new figure.
     title : str, optional

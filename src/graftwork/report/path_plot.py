@@ -70,7 +70,8 @@ def plot_path(
 
     The criterion (or the objective, where nothing was minimised) and the number of edges against
     lambda, from large to small; a line marks the one chosen, and a dot the edges that are left
-    where tests had the last word (goal="structure"). A notebook shows the picture where
+    where tests had the last word (goal="structure"). Where rows were held out a level line is what
+    the network of tested edges does. A notebook shows the picture where
     this is the value of a cell. No window opens, and pyplot is left alone.
 
     Parameters
@@ -113,6 +114,10 @@ def plot_path(
     ax.ticklabel_format(axis="y", useOffset=False)
     chosen = next((point for point in points if point.chosen), None)
     kept = fitted.model_.n_edges if fitted else chosen.n_edges if chosen else None
+    judged = fitted.choice_.path.tested if fitted and fitted.choice_.path else None
+    if judged is not None:
+        line = ax.axhline(judged, color=colour_of(0), linewidth=0.9, linestyle="-.")
+        ax.legend([line], ["the tested edges"], loc="upper left", frameon=False, fontsize=8)
     _draw_edges(ax, points, chosen, kept)
     _scale(ax, [point.lam for point in points])
     if chosen is not None:
@@ -124,7 +129,7 @@ def plot_path(
 def _title(chosen: PathPoint | None, kept: int | None) -> str:
     """Return the lambda chosen and its edges; those of the network where tests changed them."""
     if chosen is None:
-        return ""
+        return "" if kept is None else f"the tested edges predict best: {count(kept, 'edge')}"
     if kept is None or kept == chosen.n_edges:
         return f"lambda {chosen.lam:.4g}, {count(chosen.n_edges, 'edge')}"
     listed = f"a short list of {count(chosen.n_edges, 'pair')}"

@@ -69,9 +69,8 @@ def plot_network(
 ) -> Any:
     """Return the axes with a network drawn on them; write the picture if a path is given.
 
-    Edges are as wide and dark as they are strong, or, where tables have different sizes and it is
-    known (of a `MarkovNetwork`), as they explain their variables; those of positive weights are
-    blue, of negative ones red and dashed, and those without a sign grey. Edges are bent round
+    Edges are as wide and dark as they are strong; those of positive correlations are blue, of
+    negative ones red and dashed, and those without a sign grey. Edges are bent round
     nodes that are not their ends. Colours and shapes of nodes mark the largest communities, groups
     of closely connected variables. Labels cover no node and no other label; a label that there is
     no room for is left out, and named below. Variables without an edge are named below the
@@ -81,8 +80,8 @@ def plot_network(
     Parameters
     ----------
     network : networkx.Graph, PairwiseMRF or MarkovNetwork
-        A graph's edges carry ``strength`` (1 where they do not), and ``weight`` where they have a
-        sign.
+        A graph's edges carry ``strength`` (1 where they do not), and ``correlation`` where they
+        have a sign.
     path : path-like, optional
         Where to write it; the ending says the format (png, pdf, svg).
     ax : matplotlib Axes, optional
@@ -107,7 +106,7 @@ def plot_network(
     max_nodes : int
         Only the strongest edges are drawn in a network with more connected variables than this.
     min_strength : float
-        Weaker edges are left out.
+        Weaker edges are left out: strengths are between 0 and 1.
     seed : int
         Where the layout of large networks starts.
 
@@ -175,26 +174,22 @@ def _predicted(network: Any) -> Any:
 def _select(
     whole: nx.Graph, least: float, max_nodes: int, given: Mapping[Any, Any]
 ) -> tuple[nx.Graph, list[str]]:
-    """Return the edges to draw with finite strengths, and what was left out, in words."""
-    size = _size(whole)
-    edges = [(a, b, float(d.get(size, 1.0))) for a, b, d in whole.edges(data=True)]
-    finite = [s for _, _, s in edges if math.isfinite(s)]
-    cap = max(finite, default=1.0)
+    """Return the edges to draw, and what was left out, in words."""
+    edges = [(a, b, float(d.get("strength", 1.0))) for a, b, d in whole.edges(data=True)]
     edges.sort(key=lambda edge: -edge[2])
     notes = []
     kept: dict[Any, None] = dict.fromkeys(given)
     drawn = []
     for a, b, strength in edges:
-        strong = whole.edges[a, b].get("strength", 1.0) >= least
-        if strong and (given or len(kept.keys() | {a, b}) <= max_nodes):
+        if strength >= least and (given or len(kept.keys() | {a, b}) <= max_nodes):
             kept.update({a: None, b: None})
-            drawn.append((a, b, min(strength, cap)))
+            drawn.append((a, b, strength))
     if len(drawn) < len(edges):
         notes.append(f"{count(len(edges) - len(drawn), 'weaker edge')} not drawn.")
-    graph = nx.Graph(size=size)
+    graph = nx.Graph()
     graph.add_nodes_from(node for node in whole if node in kept)
     for a, b, strength in drawn:
-        colour, line = sign_style(whole.edges[a, b].get("weight"))
+        colour, line = sign_style(whole.edges[a, b].get("correlation"))
         graph.add_edge(a, b, strength=strength, colour=colour, line=line)
     loose = [node for node in whole if whole.degree(node) == 0 and node not in kept]
     lost = [node for node in whole if whole.degree(node) and node not in kept]
@@ -205,22 +200,17 @@ def _select(
     return graph, notes
 
 
-def _size(graph: nx.Graph) -> str:
-    """Return what makes lines wide: strengths unless a network's graph says otherwise."""
-    return str(graph.graph.get("size", "strength"))
-
-
-def sign_style(weight: float | None) -> tuple[str, Any]:
-    """Return the colour and the line of an edge of a weight; None and NaN have no sign.
+def sign_style(signed: float | None) -> tuple[str, Any]:
+    """Return the colour and the line of an edge by a signed number; None and NaN have no sign.
 
     Examples
     --------
     >>> sign_style(0.5) == sign_style(2.0), sign_style(None) == sign_style(float("nan"))
     (True, True)
     """
-    if not weight or math.isnan(weight):
+    if not signed or math.isnan(signed):
         return UNSIGNED, SOLID
-    return (POSITIVE, SOLID) if weight > 0 else (NEGATIVE, DASHED)
+    return (POSITIVE, SOLID) if signed > 0 else (NEGATIVE, DASHED)
 
 
 def _network_axes(n: int) -> Any:
@@ -395,9 +385,7 @@ def _reading(graph: nx.Graph, styles: _Styles, max_labels: int, *, told: bool) -
     """Return how to read the picture, in sentences; colours are told of unless they are already."""
     parts = []
     if graph.number_of_edges():
-        explains = graph.graph.get("size") == "explained"
-        more = "explain more of their variables" if explains else "are stronger"
-        parts.append(f"Wider, darker edges {more}.")
+        parts.append("Wider, darker edges are stronger.")
     if len(styles.groups) > 1 and not told:
         parts.append("Colours and shapes of nodes mark communities, closely connected groups.")
     if graph.number_of_nodes() > max_labels:

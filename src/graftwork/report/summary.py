@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
 from graftwork.estimators import MarkovNetwork
-from graftwork.estimators.edges import shown_weights, sized_by
+from graftwork.estimators.edges import shown_weights
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
@@ -87,7 +87,6 @@ def summary(
     parts = [section(title, text) for title, text in told]
     strongest = describe_network(
         net.model_, meanings=meanings, top=top, unseen=data.unseen(), tests=tests_of(net),
-        explained=net.fit_.explained,
     )  # fmt: skip
     if strongest:
         parts.append(strongest)
@@ -161,7 +160,6 @@ def describe_network(
     top: int = 10,
     unseen: Unseen | None = None,
     tests: Tested | None = None,
-    explained: Sequence[float] = (),
 ) -> str:
     """Return the strongest edges in words, below a heading; an empty text if there is no edge.
 
@@ -173,39 +171,32 @@ def describe_network(
         Words for states.
     top : int
         How many edges to name.
-    unseen, tests, explained : optional
+    unseen, tests : optional
         As in `edge_table`.
 
     Returns
     -------
     str
-        One paragraph an edge. Where tables have different sizes, what edges explain is told, and
-        those that explain most come first.
+        One paragraph an edge.
 
     Examples
     --------
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> print(describe_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair)))
     The only edge
-      a - b  strength 1.00, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
+      a - b  strength 0.46, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
     """
-    shown = edge_table(model, unseen=unseen, tests=tests, explained=explained, top=top)
+    shown = edge_table(model, unseen=unseen, tests=tests, top=top)
     if not shown:
         return ""
-    mixed = sized_by(model, explained) == "explained"
-    some, every = "Strongest edges", "Edges, strongest first"
-    if mixed:
-        some, every = "Edges that explain most", "Edges, by what they explain"
-    title = some if model.n_edges > len(shown) else every
+    title = "Strongest edges" if model.n_edges > len(shown) else "Edges, strongest first"
     if model.n_edges == 1:
         title = "The only edge"
-    lines = (describe_edge(record, meanings, explains=mixed) for record in shown)
+    lines = (describe_edge(record, meanings) for record in shown)
     return "\n".join([title, *(wrap(line, hang=4) for line in lines)])
 
 
-def describe_edge(
-    record: EdgeRecord, meanings: Meanings | None = None, *, explains: bool = False
-) -> str:
+def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
     """Return one edge in words, on one line.
 
     Parameters
@@ -214,8 +205,6 @@ def describe_edge(
         One of `edge_table`'s.
     meanings : mapping of variable to mapping of state to word, optional
         Words for states.
-    explains : bool
-        Whether to tell what it explains, which can be compared between tables of all sizes.
 
     Returns
     -------
@@ -224,17 +213,16 @@ def describe_edge(
 
     Examples
     --------
-    >>> record = EdgeRecord("a", "b", 2.0, Association(1, "y", 1.0), None)
+    >>> record = EdgeRecord("a", "b", 0.2, Association(1, "y", 1.0), None)
     >>> describe_edge(record, {"b": {"y": "yellow"}})
-    'a - b  strength 2.00: a = 1 goes with b = yellow'
+    'a - b  strength 0.20: a = 1 goes with b = yellow'
     """
     clauses = [
         _clause(record, tie, verb, meanings)
         for tie, verb in ((record.together, "goes with"), (record.apart, "avoids"))
         if tie is not None
     ]
-    share = f"explains {record.explained:.1%}, " if explains else ""
-    head = f"{record.first} - {record.second}  {share}strength {record.strength:.2f}"
+    head = f"{record.first} - {record.second}  strength {record.strength:.2f}"
     if record.weight and not np.isnan(record.weight):
         head += f", weight {record.weight:+.2f}"
         if not np.isnan(record.weight_low):
@@ -279,7 +267,8 @@ def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
 def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     """Return size, density and loose ends of a network in a sentence or three.
 
-    Without having ``looked`` for edges, having none does not mean independence.
+    Without having ``looked`` for edges, having none does not mean independence; nor does it where
+    only three variables or more together depend on each other.
 
     Examples
     --------
@@ -288,14 +277,16 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     """
     n, m = model.n_variables, model.n_edges
     if m == 0:
-        meaning = ": the variables look independent of each other" if looked and n > 1 else ""
-        return f"0 edges among {count(n, 'variable')}{meaning}."
+        text = f"0 edges among {count(n, 'variable')}"
+        if not looked or n < 2:
+            return f"{text}."
+        return f"{text}: the variables look independent of each other.{_in_pairs(n)}"
     possible = n * (n - 1) // 2
     text = f"{count(m, 'edge')} among {count(n, 'variable')}, {m / possible:.1%} of all pairs."
     joined = {name for edge in model.edges for name in edge}
     loose = [name for name in model.names if name not in joined]
     if loose:
-        text += f" Not connected to any other: {names(loose)}."
+        text += f" Not connected to any other: {names(loose)}.{_in_pairs(n)}"
     else:
         text += " Every variable is connected to another."
     degrees = dict.fromkeys(model.names, 0)
@@ -310,6 +301,16 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
     if most > max(1, min(degrees.values())):
         text += f" Best connected: {names(best)} ({most} edges{' each' if best[1:] else ''})."
     return text
+
+
+def _in_pairs(n: int) -> str:
+    """Return what it does not mean that variables have no edges."""
+    if n < 3:
+        return ""
+    return (
+        " That holds if variables depend in pairs: what only three or more show together, as in "
+        "an exclusive or, is not looked for."
+    )
 
 
 def _separate(model: PairwiseMRF) -> int:

@@ -1,7 +1,8 @@
 """Lambda chosen along a path by a criterion.
 
 The path goes from just above the largest useful lambda to well below the noise level. It ends
-early once the criterion has spoken, and goes on where the best lies at its small end.
+early once the criterion has spoken, and goes on where the best lies at its small end. Where rows
+are held out, the network of the edges that tests keep is judged by the same rows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
 from graftwork.inference.layout import Potentials
 from graftwork.kernels.threads import one_blas_thread
+from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.selection.criteria import RISES, Criterion, Judge
 from graftwork.selection.folds import Folder
@@ -28,6 +30,7 @@ from graftwork.selection.path import (
     PathPoint,
     PathSearch,
 )
+from graftwork.selection.structure import StructureResult, learn_structure
 from graftwork.solvers import Solution
 
 # Each lambda of the path is this share of the one before: four in a factor of ten.
@@ -35,6 +38,11 @@ RATIO = 10**-0.25
 # The path is planned to end at this share of the noise level, and ends at the second at the latest.
 PLANNED, FURTHEST = 0.05, 3e-3
 FINAL_ACCURACY = 1e-5
+# The short lists of parts of the rows are solved to this share of the noise level.
+PART_ACCURACY = 0.01
+# The network of tested edges is taken if it predicts worse by less than this many standard errors
+# of the difference: it gains more than shrunken networks from the rows that were held out.
+ALLOWED = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,16 +54,19 @@ class Chosen:
     outcome : Outcome
         The penalised fit to all rows there, with its certificate and the trace of everything.
     refitted : Solution or None
-        Its edges fitted without the penalty, if the criterion refits.
+        Its edges fitted without the penalty, if the criterion refits; the tested network.
     path : tuple of PathPoint
     choice : LambdaChoice
         How lambda was chosen.
+    tested : StructureResult or None
+        The network of tested edges, where that was taken.
     """
 
     outcome: Outcome
     refitted: Solution | None
     path: tuple[PathPoint, ...]
     choice: LambdaChoice
+    tested: StructureResult | None = None
 
     @property
     def potentials(self) -> Potentials:
@@ -74,6 +85,7 @@ def choose_lambda(
     tolerance: float = 1e-6,
     rng: np.random.Generator,
     observer: Observer | None = None,
+    fdr: float | None = None,
 ) -> Chosen:
     """Return the network at the lambda that a criterion finds best.
 
@@ -85,16 +97,20 @@ def choose_lambda(
         The problem of all rows with a given lambda.
     folder : Folder
         What makes parts of the rows, for criteria that need them.
+    fdr : float, optional
+        The false discovery rate of the tested edges whose network is judged, too, where rows are
+        held out; default none is.
     """
     fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     fits.observer.on_stage("looking for the range of lambda", 0, 2)
     levels = find_levels(problem_at(1.0), fits.late)
     judge = criterion.begin(fits, folder, rng)
-    search = _Search(fits, judge, recipe, criterion.refits, tolerance)
+    search = _Search(fits, judge, recipe, criterion.refits, tolerance, rng)
     with one_blas_thread():
         try:
             search.descend(levels)
-            search.settle()
+            if fdr is None or not search.compare(levels, fdr):
+                search.settle()
         except PathEndedError:
             pass
         except KeyboardInterrupt:
@@ -106,15 +122,23 @@ class _Search:
     """The way down, then the fit to all rows at the lambda chosen."""
 
     def __init__(
-        self, fits: LambdaPath, judge: Judge | None, recipe: Recipe, refits: bool, tolerance: float
+        self,
+        fits: LambdaPath,
+        judge: Judge | None,
+        recipe: Recipe,
+        refits: bool,
+        tolerance: float,
+        rng: np.random.Generator,
     ) -> None:
         self._fits, self._judge, self._recipe = fits, judge, recipe
-        self._refits, self._tolerance = refits, tolerance
+        self._refits, self._tolerance, self._rng = refits, tolerance, rng
         self._path: list[PathPoint] = []
         self._top, self._planned, self._walked = 1.0, 0, 0
         self._ending: PathEnd | Literal["end"] | None = None
         self._outcome: Outcome | None = None
         self._refitted: Solution | None = None
+        self._judged: float | None = None
+        self._tested: StructureResult | None = None
 
     def descend(self, levels: Levels) -> None:
         """Look at lambdas from large to small until the criterion has spoken."""
@@ -155,6 +179,55 @@ class _Search:
             self._fits.observer.on_stage(f"lambda {lam:.4g}", self._walked + 1, self._walked + 3)
             self._path.append(judge.look(lam))
 
+    def compare(self, levels: Levels, fdr: float) -> bool:
+        """Judge the network of tested edges; if it is to be taken, learn it from all rows."""
+        judge = self._judge
+        if judge is None or not self._path:
+            return False
+        above = sum(point.lam > levels.noise for point in self._path[: self._walked])
+        accuracy = max(self._tolerance, PART_ACCURACY * levels.noise)
+
+        def learn(problem_at: Callable[[float], Problem], start: Potentials) -> Potentials:
+            found = self._test(problem_at, fdr, accuracy, start)
+            potentials: Potentials = found.refitted.point.potentials
+            return potentials
+
+        judged = judge.judged(learn, min(above, self._walked - 1), judge.best(self._path))
+        if judged is None:
+            return False
+        criterion, excess = judged
+        if excess < ALLOWED:
+            self._tested = self._test(self._fits.problem_at, fdr, self._tolerance)
+        self._judged = criterion
+        return self._tested is not None
+
+    def _test(
+        self,
+        problem_at: Callable[[float], Problem],
+        fdr: float,
+        tolerance: float,
+        start: Potentials | None = None,
+    ) -> StructureResult:
+        """Return the network of tested edges; its search counts as a part of this one."""
+        fits, objective = self._fits, problem_at(1.0).objective
+        fits.check_time()
+        pseudo = objective
+        if not isinstance(objective, PseudoLikelihood):
+            pseudo = PseudoLikelihood(objective.sample)
+        found = learn_structure(
+            problem_at,
+            pseudo,
+            self._recipe,
+            fdr=fdr,
+            budget=fits.budget_left(),
+            tolerance=tolerance,
+            rng=self._rng,
+            observer=fits.observer,
+            start=start,
+        )
+        fits.include(found.outcome)
+        return found
+
     def settle(self) -> None:
         """Fit all rows at the lambda chosen, to the tolerance; refit if the criterion does."""
         lam, start = self._best()
@@ -169,13 +242,17 @@ class _Search:
     def result(self) -> Chosen:
         """Return the best so far."""
         fits, lam = self._fits, self._best()[0]
+        path, tested = tuple(sorted(self._path, key=lambda point: -point.lam)), self._tested
+        if tested is not None:
+            certified = replace(tested.outcome, trace=tuple(fits.trace))
+            choice = replace(tested.choice, path=self._searched())
+            return Chosen(certified, tested.refitted, path, choice, tested)
         outcome = self._outcome
         if outcome is None:
             # Only evaluated here: the weights are solved below, unless somebody is waiting.
             outcome = fits.weigh(lam, self._best()[1], np.inf)
         outcome = fits.conclude(outcome, self._tolerance)
-        ordered = sorted(self._path, key=lambda point: -point.lam)
-        path = tuple(replace(point, chosen=point.lam == lam) for point in ordered)
+        path = tuple(replace(point, chosen=point.lam == lam) for point in path)
         return Chosen(outcome, self._refitted, path, self._choice(outcome, lam))
 
     def _best(self) -> tuple[float, Potentials]:
@@ -196,13 +273,19 @@ class _Search:
             if not self._planned and stop in GOES_ON:
                 return LambdaChoice("independent", lam)
             return LambdaChoice(how, lam, stop)
+        path = self._searched()
+        return LambdaChoice(how, lam, None if path.end else stop, path=path)
+
+    def _searched(self) -> PathSearch:
+        """Return the search along the path, in numbers."""
+        assert self._judge is not None
         place, last = self._judge.best(self._path), (self._walked or len(self._path)) - 1
         end: PathEnd | None = None
         if self._ending == "end":
             end = "boundary" if place == last else "inside"
         elif self._ending:
             end = self._ending
-        path = PathSearch(
+        return PathSearch(
             self._judge.basis,
             len(self._path),
             self._path[0].lam,
@@ -210,8 +293,8 @@ class _Search:
             self._path[place].criterion,
             end,
             self._path[self._planned - 1].lam if last >= self._planned else None,
+            self._judged,
         )
-        return LambdaChoice(how, lam, None if end else stop, path=path)
 
 
 def _steps(top: float, end: float) -> int:

@@ -31,17 +31,16 @@ class Fold:
     lift : function
         A network of that problem as one of the problem of all rows (states that the former lacks
         get little weight).
-    score : function
-        Mean negative log pseudo-likelihood of the rows to judge by, always finite: a state that
-        was not learned from counts as half an observation.
-    weight : float
-        Total weight of the rows to judge by.
+    losses : function
+        Negative log pseudo-likelihood of each row to judge by, always finite: a state that was not
+        learned from counts as half an observation.
+    weights : (rows to judge by,) float64
     """
 
     problem_at: Callable[[float], Problem]
     lift: Callable[[Potentials], Potentials]
-    score: Callable[[Potentials], float]
-    weight: float
+    losses: Callable[[Potentials], Floats]
+    weights: Floats
 
 
 class Folder(Protocol):

@@ -116,6 +116,9 @@ class PathSearch:
         Where it ended; None if it was cut short.
     planned : float or None
         The planned end, where the path went on below it.
+    tested : float or None
+        The criterion of the network of the edges that tests keep, judged like those of the path;
+        None where there was none.
     """
 
     basis: Basis
@@ -125,6 +128,7 @@ class PathSearch:
     criterion: float
     end: PathEnd | None
     planned: float | None = None
+    tested: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,8 @@ class LambdaChoice:
     tests : EdgeSelection or None
         Where tests chose the edges, unless they were cut short.
     path : PathSearch or None
-        Where a criterion judged lambdas, unless there was none to judge.
+        Where a criterion judged lambdas, unless there was none to judge. Both where the network of
+        tested edges was taken.
     """
 
     how: How
@@ -374,6 +379,14 @@ class LambdaPath:
             self._log.ended = outcome.certificate.stop
             raise PathEndedError
 
+    def include(self, outcome: Outcome) -> None:
+        """Count a fit that was made elsewhere as one of these; end the path if it was cut short."""
+        before, tests = time.monotonic() - self._log.started, self._log.tests
+        number = len(self._log.evaluations) + 1
+        for record in outcome.trace:
+            self._log.add(number, record, before - outcome.trace[-1].seconds, tests)
+        self.check(outcome)
+
     def check_time(self) -> None:
         """End the path if its time is up."""
         if self.late():
@@ -412,7 +425,7 @@ class LambdaPath:
             self.problem_at(lam),
             recipe,
             start=start,
-            budget=self._budget_left(),
+            budget=self.budget_left(),
             tolerance=tolerance,
             rng=self._rng,
             observer=self.observer,
@@ -449,7 +462,7 @@ class LambdaPath:
             tolerance=tolerance,
         )
 
-    def _budget_left(self) -> Budget:
+    def budget_left(self) -> Budget:
         """Return what the fits so far have left of the budget for all of them together."""
         budget = self.budget
         rounds, tests, seconds = budget.max_rounds, budget.max_tests, budget.max_seconds

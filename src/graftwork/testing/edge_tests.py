@@ -192,22 +192,38 @@ class EdgeTests:
         return self._judged(unclear, self._variations(unclear, most_rows))
 
     def measured(self, most_rows: int) -> tuple[Findings, Floats]:
-        """Return what the tests of all edges say, and the standard errors of their first numbers.
+        """Return what the tests of all edges say, and the standard errors of their linear parts.
 
-        Of ordered and binary variables the first number of a table is its linear part: theta of
-        theta x y, scores x and y having norm 1. The error is that of the sandwich, P^-1 V P^-1 of
-        precision P and variation V over the rows, and not smaller than that of P^-1: where the
-        prior decides, estimates vary less than they are off.
+        That is the theta of theta x y that is closest to a table of ordered or binary variables
+        where the rows are, scores x and y having norm 1. The error is that of the sandwich,
+        P^-1 V P^-1 of precision P and variation V over the rows, and not smaller than that of P^-1:
+        where the prior decides, estimates vary less than they are off.
         """
         if not len(self.edges):
             return Findings.none(0), np.zeros(0)
         every = np.arange(len(self.rises))
         found, squares = self._variations(every, most_rows), []
         for e, variation in zip(self.edges.tolist(), found, strict=True):
-            inverse = np.linalg.inv(self.profiles[e].precision)
-            first = inverse[:1]
-            squares.append(max((first @ variation @ first.T).item(), first[0, 0]))
+            along = self._linear_part(e)
+            spread = np.linalg.solve(self.profiles[e].precision, along)
+            squares.append(max(float(spread @ variation @ spread), float(along @ spread)))
         return self._judged(every, found), np.sqrt(squares)
+
+    def _linear_part(self, edge: int) -> Floats:
+        """Return what reads the linear part of an edge off the coordinates of its table.
+
+        Scores are the first columns of bases. The theta closest to a table is its sum over states
+        that are weighed by their frequencies and by how far their scores are from the mean.
+        """
+        contrasts, sample = self.rows.contrasts, self.rows.sample
+        pair = self.rows.potentials.layout.edges[edge]
+        starts, parts = np.cumsum(sample.cards) - sample.cards, []
+        for i, side in zip(pair.tolist(), contrasts.sides(pair[None])[0].tolist(), strict=True):
+            p = sample.frequencies[starts[i] : starts[i] + sample.cards[i]]
+            basis = contrasts.bases[i][:, :side]
+            own = p * (basis[:, 0] - p @ basis[:, 0])
+            parts.append(own @ basis / (own @ basis[:, 0]))
+        return np.kron(parts[0], parts[1])
 
     @property
     def _degrees(self) -> Floats:

@@ -46,7 +46,9 @@ def batches_of(data: Any, choose: Choose, label: str = "") -> Iterator[Batch]:
             yield batch_of(record, choose, Place(label, at))
             at += record.num_rows
         return
-    if isinstance(data, Table) and not (data.weights is None and data.ordered is None):
+    if isinstance(data, Table) and not (
+        data.weights is None and not (data.ordered and data.ordered.scores)
+    ):
         raise DataError(
             "a Table with weights or ordered variables cannot be scanned without losing them; "
             "it is already in memory: use it directly."

@@ -25,9 +25,10 @@ def gephi() -> Format:
 
 @register("qgraph", suffixes=(".qgraph.csv",), writes="network")
 def qgraph() -> Format:
-    """Return a list of edges for R's qgraph: Source, Target, Weight, which is signed.
+    """Return a list of edges for R's qgraph: Source, Target, Weight (the signed correlation).
 
-    It has no other columns, since qgraph refuses a list of edges with more than three.
+    Edges without a sign have their strength, on the same scale. It has no other columns, since
+    qgraph refuses a list of edges with more than three.
     """
     return Format(write=_write_qgraph)
 
@@ -36,7 +37,7 @@ def _write_gephi(path: Path, content: Content) -> Written:
     numbers = [name for name in EDGE_NUMBERS if name != "strength"]
     texts = _texts(content)
     rows = (
-        [texts[edge["first"]], texts[edge["second"]], "Undirected", _known(edge["strength"]),
+        [texts[edge["first"]], texts[edge["second"]], "Undirected", edge["strength"],
          sign(edge) or "", *(_known(edge[name]) for name in numbers)]
         for edge in content.edges
     )  # fmt: skip
@@ -48,22 +49,19 @@ def _write_gephi(path: Path, content: Content) -> Written:
 
 def _write_qgraph(path: Path, content: Content) -> Written:
     texts = _texts(content)
-    unsigned = sum(math.isnan(edge["weight"]) for edge in content.edges)
-    sizes = [
-        edge["strength"] * (sign(edge) or 1) if unsigned else edge["weight"]
-        for edge in content.edges
-    ]
+    unsigned = sum(math.isnan(edge["correlation"]) for edge in content.edges)
     rows = (
-        [texts[edge["first"]], texts[edge["second"]], _known(size)]
-        for edge, size in zip(content.edges, sizes, strict=True)
-    )
+        [texts[edge["first"]], texts[edge["second"]],
+         edge["strength"] if math.isnan(edge["correlation"]) else edge["correlation"]]
+        for edge in content.edges
+    )  # fmt: skip
     _write(path, ["Source", "Target", "Weight"], rows)
     lost = ["p-values and other numbers", "names of states", *losses(content), *_lonely(content)]
     if unsigned:
         has = verb(unsigned, "has", "have")
         lost.append(
-            f"signed weights, which {count(unsigned, 'edge')} {has} not: Weight is the strength of "
-            "all edges, with its sign where there is one, else positive"
+            f"a sign, which {count(unsigned, 'edge')} {has} not: their Weight is the strength, "
+            "above 0"
         )
     return Written(lost=tuple(lost))
 

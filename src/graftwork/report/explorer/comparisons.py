@@ -94,7 +94,9 @@ def _differences(
             for g, label in enumerate(labels)
         ]
     columns += [
-        column(f"strength_{g}", f"Strength: {label}", each[:, g], f"Its strength in {label}.")
+        column(
+            f"strength_{g}", f"Strength: {label}", each[:, g], f"The norm of its table in {label}."
+        )
         for g, label in enumerate(labels)
     ]
     if signed.any():

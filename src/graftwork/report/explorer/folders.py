@@ -77,7 +77,6 @@ def _model_view(
     title = title or (named if isinstance(named, str) else None)
     if isinstance(model, ChainModel):
         return chain_view(model, title or "Chain", [chain_words(model)])
-    explained = info.get("explained")
     beside = path.parent / "bootstrap.json"
     found = _bootstrap_of(model, beside) if beside.is_file() else None
     return network_view(
@@ -85,9 +84,6 @@ def _model_view(
         title,
         groups=groups,
         tests=saved_tests(model, info),
-        explained=explained
-        if isinstance(explained, list) and len(explained) == model.n_edges
-        else (),
         predictability=_predictability(path.parent / "predictability.csv", model),
         bootstrap=found,
         info=info,

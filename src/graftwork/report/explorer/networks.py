@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 
 from graftwork.estimators.centrality import communities_of, edge_arrays
-from graftwork.estimators.edges import sized_by
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import EdgeTest, Tested
@@ -112,15 +111,13 @@ def reordered(model: PairwiseMRF, names: Sequence[Any]) -> PairwiseMRF:
 def network_model(
     model: PairwiseMRF,
     tests: Tested | None = None,
-    explained: Sequence[float] = (),
     more: Sequence[Record] = (),
     label: str = "Network",
 ) -> Record:
     """Return what the page shows of a network whose edges are drawn."""
     _, edges, strengths = edge_arrays(model)
-    columns = edge_columns(strengths, model.weights, _tests(model, tests or {}), explained)
-    size = {"size": sized_by(model, explained)}
-    return size | model_view(label, edges, [*columns, *more], model)
+    columns = edge_columns(strengths, model.weights, _tests(model, tests or {}), model.correlations)
+    return model_view(label, edges, [*columns, *more], model)
 
 
 def _tests(model: PairwiseMRF, tests: Tested) -> Floats | None:
@@ -136,13 +133,13 @@ def edge_columns(
     strengths: Sequence[float] | Floats,
     weights: Sequence[float] | Floats,
     tests: Floats | None = None,
-    explained: Sequence[float] = (),
+    correlations: Sequence[float] | Floats = (),
 ) -> list[Record]:
-    """Return the columns of edges: strength, and weight, p, q and share explained if known."""
+    """Return the columns of edges: strength, and weight, p, q and correlation if known."""
     out = [
         column(
             "strength", "Strength", strengths,
-            "How far the table is from independence: the norm of its centred log-potentials.",
+            "How closely the edge alone ties its two variables, from 0 to 1.",
         )
     ]  # fmt: skip
     if np.isfinite(np.asarray(weights, dtype=np.float64)).any():
@@ -158,11 +155,12 @@ def edge_columns(
         out.append(
             column("q_value", "q", tests[:, 1], "The p-value, corrected for all pairs tested.")
         )
-    if len(explained):
+    if np.isfinite(np.asarray(correlations, dtype=np.float64)).any():
         out.append(
             column(
-                "explained", "Explained", explained,
-                "The share of its two variables' entropies that the edge explains.",
+                "correlation", "Correlation", correlations,
+                "Signed: the correlation that the edge alone gives its two variables. Only pairs "
+                "of binary or ordered variables have one.",
             )
         )  # fmt: skip
     return out
@@ -178,10 +176,8 @@ def places_of(n: int, edges: Ints, strengths: Floats) -> Floats:
     """
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
-    finite = strengths[np.isfinite(strengths)]
-    top = float(finite.max()) if len(finite) else 1.0
     for (i, j), strength in zip(edges.tolist(), strengths.tolist(), strict=True):
-        graph.add_edge(i, j, strength=min(strength, top))
+        graph.add_edge(i, j, strength=strength)
     found = positions(graph)
     return np.array([found[i] for i in range(n)], dtype=np.float64).reshape(n, 2)
 

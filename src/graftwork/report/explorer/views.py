@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import singledispatch
 from os import PathLike
 from pathlib import Path
@@ -97,7 +97,6 @@ def _(net: MarkovNetwork, title: str | None = None, **options: Any) -> Record:
         net.model_,
         title,
         tests=tests_of(net),
-        explained=net.fit_.explained,
         predictability=None if found is None else ring_shares(found)[0],
         bootstrap=None if boot is None else bootstrap_dict(boot),
         info=net.info() | {"rows": net.data_.n_rows},
@@ -145,7 +144,6 @@ def network_view(
     *,
     groups: Mapping[Any, Any] | None = None,
     tests: Tested | None = None,
-    explained: Sequence[float] = (),
     predictability: Mapping[Any, float] | None = None,
     bootstrap: Mapping[str, Any] | None = None,
     info: Mapping[str, Any] | None = None,
@@ -158,8 +156,6 @@ def network_view(
     ----------
     groups : mapping of variable to group, optional
     tests : mapping of ends to (p-value, q-value), optional
-    explained : sequence of float
-        What each edge explains of its variables.
     predictability : mapping of variable to share, optional
     bootstrap : mapping, optional
         As `bootstrap_dict` returns it.
@@ -187,7 +183,7 @@ def network_view(
         model.names,
         state_texts(model, meanings),
         places_of(*edge_arrays(model)),
-        [network_model(model, tests, explained, more) | {"untested": untested}],
+        [network_model(model, tests, more) | {"untested": untested}],
         groupings=groupings_of(model, _checked(groups, model)),
         columns=columns,
         words=_words(info or {}, tests or {}),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
-from graftwork.grafting import Outcome
+from graftwork.grafting import Outcome, Problem
 from graftwork.inference.layout import Potentials
 from graftwork.registry import Registry
 from graftwork.selection.folds import Fold, Folder
@@ -37,6 +37,10 @@ def has_risen(path: Sequence[PathPoint]) -> bool:
     last = [point.criterion for point in path[-RISES - 1 :]]
     rises = [b - a > ROUNDING * abs(a) for a, b in pairwise(last)]
     return len(rises) == RISES and all(rises)
+
+
+#: What learns a network in another way: from a problem, as a function of lambda, and a start.
+Learn = Callable[[Callable[[float], Problem], Potentials], Potentials]
 
 
 class Judge(ABC):
@@ -77,6 +81,24 @@ class Judge(ABC):
         """Return a network of all rows near the one at a lambda."""
         potentials: Potentials = self.paths[0].fits[place].potentials
         return potentials
+
+    def judged(self, learn: Learn, near: int, best: int) -> tuple[float, float] | None:
+        """Return the criterion of networks that are learned in another way; None if it has none.
+
+        Parameters
+        ----------
+        learn : function
+        near : int
+            The place of a lambda whose networks are near.
+        best : int
+            The place of the lambda to compare with.
+
+        Returns
+        -------
+        criterion, excess : float
+            The second is the difference between the two, over its standard error.
+        """
+        return None
 
 
 class FoldsJudge(Judge):

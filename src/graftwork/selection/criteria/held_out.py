@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from graftwork.inference.layout import Floats, Potentials
 from graftwork.registry import register
-from graftwork.selection.criteria import FoldsJudge, Judge
+from graftwork.selection.criteria import FoldsJudge, Judge, Learn
 from graftwork.selection.folds import Folder, count_observations, deal, draw
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
 
@@ -66,7 +69,29 @@ class _Predicting(FoldsJudge):
     def look(self, lam: float) -> PathPoint:
         """Return the mean over the folds."""
         fits = [path.step(lam) for path in self.paths]
-        parts = zip(self.folds, fits, strict=True)
-        scores = [fold.score(fit.potentials) for fold, fit in parts]
-        held_out = float(np.average(scores, weights=[fold.weight for fold in self.folds]))
+        held_out = self._mean(self._losses([fit.potentials for fit in fits]))
         return self.mean(lam, fits, criterion=held_out, held_out=held_out)
+
+    def judged(self, learn: Learn, near: int, best: int) -> tuple[float, float]:
+        """Return how well networks learned in another way predict the same rows; by how much less.
+
+        The second number is over its standard error.
+        """
+        parts = zip(self.folds, self.paths, strict=True)
+        others = self._losses(
+            [learn(f.problem_at, path.fits[near].potentials) for f, path in parts]
+        )
+        excess = others - self._losses([path.fits[best].potentials for path in self.paths])
+        mean = self._mean(excess)
+        spread = math.sqrt(self._mean((excess - mean) ** 2) / max(1, self.basis.n_rows))
+        return self._mean(others), mean / spread if spread > 0.0 else 0.0
+
+    def _losses(self, networks: Sequence[Potentials]) -> Floats:
+        """Return how badly each fold's network predicts each of its rows, fold after fold."""
+        parts = zip(self.folds, networks, strict=True)
+        return np.concatenate([fold.losses(potentials) for fold, potentials in parts])
+
+    def _mean(self, losses: Floats) -> float:
+        """Return the mean over all rows."""
+        weights = np.concatenate([fold.weights for fold in self.folds])
+        return float(np.average(losses, weights=weights))
