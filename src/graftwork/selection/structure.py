@@ -298,7 +298,10 @@ class _Search:
         """Return the refit of other edges than those found."""
         potentials = found.point.potentials
         alone = only(potentials, np.zeros(potentials.layout.n_edges, dtype=bool))
-        start = self._refits.known(with_pairs(alone, edges))
+        start = with_pairs(alone, edges)
+        if self._walk.problem_at(lam).objective is self._refits.problem.objective:
+            return self._refits.fit(start, found)
+        start = self._refits.known(start)
         return self._walk.refit(lam, start, REFIT_ACCURACY, found, curved=self._curved)
 
     def _note(self, text: str, left: int) -> None:
