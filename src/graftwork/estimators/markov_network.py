@@ -23,7 +23,6 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import (
     NEAR_COLUMNS,
     as_frame,
-    curved_pairs,
     edge_records,
     near_records,
     tests_in_order,
@@ -59,6 +58,7 @@ from graftwork.parameters import (
     MethodName,
     MissingPolicy,
     PenaltyName,
+    Shape,
     check_jobs,
     reference,
 )
@@ -186,6 +186,7 @@ class MarkovNetwork(Estimator):
         bins: int | Mapping[Any, int] | None = None,
         ordinal: bool | Sequence[Any] | Mapping[Any, Any] | None = None,
         degree: int = 1,
+        shape: Shape = "auto",
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -213,6 +214,7 @@ class MarkovNetwork(Estimator):
         self.bins = bins
         self.ordinal = ordinal
         self.degree = degree
+        self.shape = shape
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -812,7 +814,6 @@ class MarkovNetwork(Estimator):
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
-            "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,
