@@ -4,8 +4,8 @@
     python benchmarks/answers.py
 
 With files of Bayesian networks (BIF; pgmpy has some among its examples) it draws rows, learns, and
-compares sixty posteriors given one to three variables with exact ones: mean total variation. Without
-files it tells the largest error of a margin on embedded and made data.
+compares sixty posteriors given one to three variables with exact ones: mean total variation.
+Without files it tells the largest error of a margin on embedded and made data.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ class Bayes:
             text = file.read()
         self.states = {
             name: [state.strip() for state in listed.split(",")]
-            for name, listed in re.findall(
-                r"variable\s+(\S+)\s*\{[^{}]*\{([^}]*)\}", text
-            )
+            for name, listed in re.findall(r"variable\s+(\S+)\s*\{[^{}]*\{([^}]*)\}", text)
         }
         self.parents: dict[str, list[str]] = {}
         self.tables: dict[str, np.ndarray] = {}
@@ -131,7 +129,9 @@ def made() -> dict[str, object]:
     for n in (9, 15):
         z = rng.normal(size=(500, n)) + rng.normal(size=(500, 1))
         columns = {f"b{i}": (z[:, i] > 0.5).astype(int).tolist() for i in range(n // 3)}
-        columns |= {f"o{i}": np.digitize(z[:, i], [-1, 0, 1]).tolist() for i in range(n // 3, n - 2)}
+        columns |= {
+            f"o{i}": np.digitize(z[:, i], [-1, 0, 1]).tolist() for i in range(n // 3, n - 2)
+        }
         columns |= {f"n{i}": [f"s{int(v) % 3}" for v in 2 * z[:, i]] for i in (n - 2, n - 1)}
         found[f"mixed, {n}"] = columns
     x = rng.integers(0, 4, 700)

@@ -177,7 +177,7 @@ def test_errors_about_files_are_short(tmp_path):
 
 FIELDS = ("data", "rows", "files", "missing", "method", "settings", "choice", "exchange", "tying",
           "held_out", "certificate", "tests", "fdr", "edge_tests", "unseen_states",
-          "shapes_tested", "curved", "lam", "penalty", "start", "loss", "embedded")  # fmt: skip
+          "shapes_tested", "lam", "penalty", "start", "loss", "embedded")  # fmt: skip
 VALUES = (None, True, 5, -1.5, "text", [], [1, [2]], {}, {"cells": "x", "rounds": 1, "how": []})
 
 

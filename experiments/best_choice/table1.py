@@ -112,9 +112,15 @@ def _filling(one: Found) -> int:
 
 
 def _largest_share(one: Found) -> float:
-    """Return the tables counted after each round, over the paper's bound: the largest share."""
-    edges, tables = (np.array(one["path"][name]) for name in ("edges", "tables_counted"))
-    return float((tables / (_filling(one) + edges * _tests(one))).max())
+    """Return the tables counted after each round, over the paper's bound: the largest share.
+
+    Edges that left again were activated, too: each round but the first follows one activation.
+    """
+    edges, rounds, tables = (
+        np.array(one["path"][name]) for name in ("edges", "round", "tables_counted")
+    )
+    activated = np.maximum(edges, rounds - 1)
+    return float((tables / (_filling(one) + activated * _tests(one))).max())
 
 
 def _per_round(one: Found, counter: str) -> float:
@@ -176,7 +182,8 @@ def _line(group: Group, one: Found) -> Values:
     tables = {
         f"tables, {many}n edges": _at(path, many * group.n, "tables_counted") for many in AFTER
     }
-    bound = _filling(one) + one["end"]["edges"] * _tests(one) if drawn else ""
+    activated = max(one["end"]["edges"], one["end"]["rounds"] - 1)
+    bound = _filling(one) + activated * _tests(one) if drawn else ""
     return {
         "variables": group.n,
         "pairs": group.n * (group.n - 1) // 2,

@@ -20,6 +20,7 @@ from graftwork.settings import FINEST, LARGEST
 
 Loss = Literal["pseudolikelihood", "likelihood"]
 Goal = Literal["structure", "prediction"]
+Shape = Literal["auto", "linear"]
 MissingPolicy = Literal["error", "state", "drop-rows", "available-case", "impute"]
 # Names of the parts that come with graftwork, for editors and type checkers. Each part has a file
 # of its own, and one that is added there is found by name without being listed here.
@@ -433,6 +434,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         2 lets a curve count as well.""",
         help="For ordered columns: 2 adds squares of their scores to the linear part.",
         metavar="K", panel=READING,
+    ),
+    Parameter(
+        "shape", "auto", Choice(get_args(Shape)), '{"auto", "linear"}',
+        """Of ordered columns: "auto" (default) takes the whole table where a relation is not
+        linear; "linear" fits the linear part alone, one number for each pair, as ordinal Markov
+        random fields of other programs do.""",
+        help="For ordered columns: whole tables where relations are not linear (auto), or linear "
+        "parts alone (linear).",
+        panel=READING,
     ),
     Parameter(
         "missing", "error", Choice(get_args(MissingPolicy)),

@@ -271,6 +271,20 @@ def test_near_ends_of_bootstrap_intervals_allow_for_the_selection_of_edges(sympt
     assert surest["weight_low"] > 1
 
 
+def test_refits_of_resamples_take_few_evaluations(monkeypatch):
+    counted, table = Counter(), gw.datasets.load_adhd()
+    net = MarkovNetwork(random_state=0, n_jobs=1).fit(table)
+    at = PseudoLikelihood.at
+
+    def count(self, *arguments):
+        counted["evaluations"] += 1
+        return at(self, *arguments)
+
+    monkeypatch.setattr(PseudoLikelihood, "at", count)
+    net.bootstrap(table, 3, case_dropping=False)
+    assert 0 < counted["evaluations"] / 3 < 110  # 80; without Newton's steps at once 160
+
+
 def test_the_text_names_edges_with_tiny_p_values_that_rarely_come_back():
     boot = network().bootstrap(random_table(0, n=4, rows=200), 6, case_dropping=False)
     rare = replace(

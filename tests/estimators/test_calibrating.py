@@ -116,7 +116,11 @@ def test_a_refit_has_the_tables_of_the_rows(symptoms, learned):
         table = np.zeros((2, 2))
         np.add.at(table, (rows[places[a]], rows[places[b]]), 1 / symptoms.n_rows)
         np.testing.assert_allclose(other.model_.pair_marginal(a, b), table, atol=0.01)
-        exact = learned.model_.refit(0.0).pair_marginal(a, b) if (a, b) == ("fidget", "motor") else table
+        exact = (
+            learned.model_.refit(0.0).pair_marginal(a, b)
+            if (a, b) == ("fidget", "motor")
+            else table
+        )
         np.testing.assert_allclose(exact, table, atol=1e-4)
     assert other.model_.observed.fitted == "likelihood"
     assert learned.model_.observed.fitted == "calibrated"

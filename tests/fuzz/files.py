@@ -95,7 +95,7 @@ def _info(rng: np.random.Generator, n_edges: int) -> dict[str, Any]:
         "tying": {"rounds": 1, "weights": 3, "values": 2, "loss_before": 1.0, "loss_after": 2.0},
         "held_out": {"rows": 5, "learned_from": 45, "nlpl": 1.0, "independent_nlpl": 1.5},
         "certificate": {"converged": True}, "unseen_states": {"variable 0": ["s0"]},
-        "exchange": {"rule": "greedy"}, "shapes_tested": 3, "curved": [[0, 1]], "types": ["NP"],
+        "exchange": {"rule": "greedy"}, "shapes_tested": 3, "types": ["NP"],
         "sentences": 3, "tokens": 9, "l2": 0.1, "n_candidates": 7, "min_count": 2,
         "tested": {"accuracy": 0.5, "file": "x"}, "template": "%x[0,0]", "columns": 2,
         "start": "empty", "missing_values": ["?"],

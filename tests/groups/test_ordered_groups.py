@@ -117,8 +117,8 @@ def linear_fit(codes, thetas_at):
             total += (log_z - scores[seen, np.arange(len(seen))]).sum()
         norms = [
             (x[a].var() * x[b].var()) for a, b in thetas_at
-        ]  # the mean square of the table of theta one
-        return total + 0.5 * np.dot(norms, thetas**2) + 1e-9 * (w @ w)
+        ]  # the mean square of the table of theta one; its prior has standard deviation 3
+        return total + 0.5 * np.dot(norms, (thetas / 3.0) ** 2) + 1e-9 * (w @ w)
 
     start = np.zeros(ends[-1] + len(thetas_at))
     return minimize(loss, start, method="BFGS", options={"gtol": 1e-4}).x[ends[-1] :]

@@ -148,7 +148,9 @@ def test_large_tables_are_not_stronger_for_their_size(tmp_path):
 def test_copies_are_as_strong_as_edges_can_be_and_no_stronger():
     rng = np.random.default_rng(0)
     a, n = rng.integers(2, size=500), rng.integers(4, size=500)
-    net = gw.MarkovNetwork().fit({"a": a, "b": a.copy(), "n": list(map(str, n)), "m": list(map(str, n))})
+    net = gw.MarkovNetwork().fit(
+        {"a": a, "b": a.copy(), "n": list(map(str, n)), "m": list(map(str, n))}
+    )
     found = {(r.first, r.second): r for r in edges_of(net)}
     assert set(found) == {("a", "b"), ("n", "m")}
     assert 0.9 < found["a", "b"].strength <= 1.0

@@ -7,7 +7,6 @@ from graftwork.data import Table
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import HeldOut, held_out, summary
-from graftwork.report.shapes import shape_text
 from graftwork.report.summary import network_text
 
 STATES = (("no", "yes"), ("n", "y"), ("k", "l"))
@@ -118,24 +117,3 @@ def test_no_edge_does_not_exclude_what_only_three_variables_show():
     assert said not in network_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
     pair = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0], [0, 1]]}
     assert said not in network_text(PairwiseMRF({name: [0, 1] for name in "abc"}, None, pair))
-
-
-def test_whole_tables_that_tests_no_longer_ask_for_are_named():
-    scores = np.arange(4) - 1.5
-    bent = np.outer(scores**2 - 1.25, scores)
-    tables = {("a", "b"): bent, ("b", "c"): bent, ("c", "d"): np.outer(scores, scores)}
-    plain = PairwiseMRF({name: [1, 2, 3, 4] for name in "abcd"}, None, tables)
-    order = {name: [1, 2, 3, 4] for name in "abcd"}
-    states = [*plain.states.values()]
-    model = PairwiseMRF.from_flat(plain.names, states, plain.potentials, scores=order)
-    told = shape_text(model, {"shapes_tested": 6, "curved": [[0, 1]]})
-    assert told == (
-        "Of 6 pairs with an ordered variable, 2 are not linear and have whole tables: a - b, "
-        "b - c. "
-        "All other edges of ordered variables lie along their scores. With all edges in place, "
-        "tests no longer show it for b - c."
-    )
-    assert "no longer" not in shape_text(model, {"shapes_tested": 6, "curved": [[0, 1], [1, 2]]})
-    for odd in ("?", [[9, 9]], [[0]], None):
-        assert "no longer" not in shape_text(model, {"shapes_tested": 6, "curved": odd})
-    assert shape_text(model).startswith("Of 3 edges of ordered variables, 2 are not linear")

@@ -15,6 +15,25 @@ def drawn(tables, rows, seed=0, n=6):
     return model.sample(rows, random_state=seed).codes.T.astype(int)
 
 
+def straight_pair(theta, rows, seed, margins=(0.2,) * 5):
+    """Return two items with the table theta x y and given margins, and one of its own."""
+    joint, margins = np.exp(theta * STRAIGHT), np.array(margins)
+    for _ in range(2000):
+        joint *= (margins / joint.sum(axis=1))[:, None]
+        joint *= margins / joint.sum(axis=0)
+    rng = np.random.default_rng(seed)
+    cells = rng.choice(25, size=rows, p=joint.ravel() / joint.sum())
+    return np.stack([cells // 5, cells % 5, rng.integers(5, size=rows)], axis=1)
+
+
+def answers_with_style(rows, n, seed):
+    """Return items of one trait, answered with a style of each person: the ends, or the middle."""
+    rng = np.random.default_rng(seed)
+    trait, style = rng.normal(size=(rows, 1)), np.exp(0.6 * rng.normal(size=(rows, 1)))
+    drawn = (0.6 * trait + 0.8 * rng.normal(size=(rows, n))) * style
+    return np.searchsorted([-1.2, -0.4, 0.4, 1.2], drawn)
+
+
 def edges(net):
     return {tuple(sorted((int(a[1:]), int(b[1:])))) for a, b in net.model_.edges}
 
@@ -94,3 +113,97 @@ def test_resamples_keep_the_curved_pairs():
         (a, b): f for a, b, f in found[["first", "second", "frequency"]].itertuples(index=False)
     }
     assert often[("x0", "x1")] == often[("x2", "x3")] == 1.0
+
+
+def bent_tables(net):
+    """Return the pairs of a model whose tables are not linear."""
+    place = {name: k for k, name in enumerate(net.names_)}
+    shares = zip(net.model_.edges, net.model_.linear_shares.tolist(), strict=True)
+    return {tuple(sorted((place[a], place[b]))) for (a, b), share in shares if share < 1.0 - 1e-6}
+
+
+@pytest.mark.parametrize("theta", [1.3, 3.0])
+def test_a_strong_line_is_a_line_of_its_own_size(theta):
+    net = gw.MarkovNetwork(ordinal=True).fit(straight_pair(theta, 1000, 0))
+    assert edges(net) == {(0, 1)}
+    assert not net.evidence_.curved
+    assert not bent_tables(net)
+    assert net.model_.weight("x0", "x1") == pytest.approx(theta, rel=0.1)
+
+
+def test_near_copies_are_lines():
+    rng = np.random.default_rng(0)
+    first = rng.integers(5, size=500)
+    away = (rng.random(500) < 0.1) * rng.choice([-1, 1], size=500)
+    rows = np.stack([first, np.clip(first + away, 0, 4), rng.integers(5, size=500)], axis=1)
+    net = gw.MarkovNetwork(ordinal=True).fit(rows)
+    assert edges(net) == {(0, 1)}
+    assert not bent_tables(net)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_model_is_bent_where_the_last_tests_say_so(seed):
+    net = gw.MarkovNetwork(ordinal=True).fit(answers_with_style(400, 8, seed))
+    curved = net.evidence_.curved
+    assert bent_tables(net) == curved
+    rests = net.evidence_.rest_log_q
+    assert all(rests[pair][1] <= np.log(net.fdr) for pair in curved)
+    told = " ".join(net.summary().split())
+    if curved:
+        assert f"{len(curved)} {'is' if len(curved) == 1 else 'are'} not linear" in told
+    else:
+        assert "Every edge of ordered variables lies along their scores" in told
+
+
+def test_pairs_that_seem_bent_again_and_again_stay_lines(monkeypatch):
+    """Tests that change their mind at every look do not keep the search going."""
+    looks = []
+
+    def fickle(rests, fdr):
+        looks.append(frozenset({(0, 1)}) if len(looks) % 2 == 0 else frozenset({(2, 3)}))
+        return looks[-1]
+
+    monkeypatch.setattr("graftwork.selection.structure.curved_pairs", fickle)
+    chain = {(i, i + 1): 0.3 * STRAIGHT for i in range(5)}
+    net = gw.MarkovNetwork(ordinal=True).fit(drawn(chain, 400))
+    assert len(looks) == 4  # (0, 1) bends and goes back, then (2, 3); neither bends again
+    assert not net.evidence_.curved
+    assert not bent_tables(net)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("margins", [(0.2,) * 5, (0.4, 0.3, 0.15, 0.1, 0.05)], ids=["even", "skew"])
+@pytest.mark.parametrize(("rows", "within"), [(400, 0.15), (1000, 0.1), (4000, 0.1)])
+@pytest.mark.parametrize("theta", [0.6, 0.9, 1.3])
+def test_straight_pairs_of_forty_samples(theta, rows, within, margins):
+    nets = [
+        gw.MarkovNetwork(ordinal=True).fit(straight_pair(theta, rows, seed, margins))
+        for seed in range(40)
+    ]
+    found = [net.model_.weight("x0", "x1") for net in nets]
+    assert np.median(found) == pytest.approx(theta, rel=within)
+    assert sum((0, 1) in net.evidence_.curved for net in nets) <= 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"lam": 0.03}, {"criterion": "ebic"}, {"loss": "likelihood"}],
+    ids=["tests", "lambda", "criterion", "likelihood"],
+)
+def test_straight_lines_alone(options):
+    rows = drawn({(0, 1): 0.3 * BENT, (2, 3): 0.3 * STRAIGHT, (3, 4): 0.3 * STRAIGHT}, 400)
+    net = gw.MarkovNetwork(ordinal=True, shape="linear", **options).fit(rows)
+    assert {(2, 3), (3, 4)} <= edges(net)
+    assert not bent_tables(net)
+    assert net.certificate_.converged
+    if not options:
+        assert edges(net) == {(2, 3), (3, 4)}
+        assert net.evidence_.rests is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "chow-liu"}, {"penalty": "l1"}, {"shape": "line"}], ids=str
+)
+def test_straight_lines_that_mean_nothing_are_refused(options):
+    with pytest.raises(gw.errors.ParameterError, match="shape="):
+        gw.MarkovNetwork(**{"shape": "linear"} | options).fit([[1, 2], [2, 1], [3, 3]])

@@ -163,7 +163,8 @@ def test_pairs_without_a_sign_have_no_interval(tmp_path):
     rng = np.random.default_rng(0)
     first = rng.integers(0, 3, 500)
     second = np.where(rng.random(500) < 0.6, first, rng.integers(0, 3, 500))
-    net = gw.MarkovNetwork(random_state=0).fit({"a": first.tolist(), "b": second.tolist()})
+    words = {"a": list(map(str, first)), "b": list(map(str, second))}
+    net = gw.MarkovNetwork(random_state=0).fit(words)
     [record] = edges_of(net)
     assert np.isnan([record.weight_se, record.weight_low, record.weight_high]).all()
     assert "weight_low" not in net.graph_.edges["a", "b"]

@@ -219,8 +219,8 @@ def query(
         found["log_partition"] = network.log_partition(evidence, how)
         found["bound"] = inference == "trw"
     if as_json:
-        answer = render.query_json(network, evidence, found)
-        tell(json.dumps(answer, indent=1, default=str, ensure_ascii=False))
+        values = render.query_json(network, evidence, found)
+        tell(json.dumps(values, indent=1, default=str, ensure_ascii=False))
     else:
         tell(render.query_text(network, evidence, found, meanings))
 

@@ -43,6 +43,7 @@ _SAME = (
     "tol",
     "tie",
     "degree",
+    "shape",
     "missing",
 )
 

@@ -26,6 +26,8 @@ class Scores:
     bases : tuple of (s_i, k_i) float64
         With k_i = 0 for variables that are not ordered, or have no more than k_i + 1 states: there
         a straight line is all there is.
+    straight : bool
+        Whether tables have their linear parts alone.
 
     Examples
     --------
@@ -39,9 +41,12 @@ class Scores:
     """
 
     bases: tuple[Floats, ...]
+    straight: bool = False
 
     @staticmethod
-    def of(scores: Sequence[Floats | None], cards: Ints, degree: int = 1) -> Scores:
+    def of(
+        scores: Sequence[Floats | None], cards: Ints, degree: int = 1, *, straight: bool = False
+    ) -> Scores:
         """Return the columns of polynomials of the scores, up to a degree.
 
         Parameters
@@ -49,9 +54,8 @@ class Scores:
         scores : sequence of (s_i,) float64 or None
             One for each state; None for a variable that is not ordered.
         """
-        return Scores(tuple(
-            _basis(own, int(card), degree) for own, card in zip(scores, cards, strict=True)
-        ))  # fmt: skip
+        both = zip(scores, cards, strict=True)
+        return Scores(tuple(_basis(own, int(card), degree) for own, card in both), straight)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -86,7 +90,7 @@ class Scores:
         >>> Scores.of([np.arange(3.0), None], np.array([3, 4])).take(np.array([1, 0])).widths
         array([4, 1])
         """
-        return Scores(tuple(self.bases[i] for i in variables.tolist()))
+        return Scores(tuple(self.bases[i] for i in variables.tolist()), self.straight)
 
     def split(self, pairs: Ints) -> NDArray[np.bool_]:
         """Return which pairs' tables have a linear part and a rest."""
@@ -111,6 +115,8 @@ class Ordered:
     taken : tuple of names, optional
         The variables that nobody called ordered and that are taken as such, for their whole
         numbers. Empty where it is known that no others are ordered; None where it is not.
+    straight : bool
+        Whether tables have their linear parts alone.
 
     Examples
     --------
@@ -123,6 +129,7 @@ class Ordered:
     scores: Mapping[Hashable, Mapping[Hashable, float]]
     degree: int = 1
     taken: tuple[Hashable, ...] | None = None
+    straight: bool = False
 
     @staticmethod
     def by_rank(states: Mapping[Hashable, Iterable[Hashable]]) -> Ordered:
@@ -146,7 +153,8 @@ class Ordered:
         for name, listed, places in zip(names, states, kept, strict=True):
             found = self.of(name, [listed[place] for place in places])
             own.append(None if found is None else np.array(found))
-        scores = Scores.of(own, np.array([len(k) for k in kept], dtype=np.int64), self.degree)
+        cards = np.array([len(k) for k in kept], dtype=np.int64)
+        scores = Scores.of(own, cards, self.degree, straight=self.straight)
         return scores if scores.sizes.any() else None
 
     def of(self, name: Hashable, states: Sequence[Hashable]) -> list[float] | None:

@@ -71,16 +71,6 @@ def tests_in_order(
     return [[x if math.isfinite(x) else None for x in test] for test in numbers]
 
 
-def curved_pairs(
-    model: PairwiseMRF, names: Sequence[Any], evidence: Evidence | None
-) -> list[list[int]] | None:
-    """Return the pairs that tests say are not linear, as places of a model's variables."""
-    if evidence is None or evidence.rests is None:
-        return None
-    place = {name: k for k, name in enumerate(model.names)}
-    return sorted(sorted(place[names[k]] for k in pair) for pair in evidence.curved)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownWeights:
     """The linear parts of tested edges, which are shown because they were large enough.

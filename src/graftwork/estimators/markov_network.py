@@ -25,7 +25,6 @@ from graftwork.estimators.edges import COLUMNS as EDGE_COLUMNS
 from graftwork.estimators.edges import (
     NEAR_COLUMNS,
     as_frame,
-    curved_pairs,
     edge_records,
     near_records,
     tests_in_order,
@@ -61,6 +60,7 @@ from graftwork.parameters import (
     MethodName,
     MissingPolicy,
     PenaltyName,
+    Shape,
     check_jobs,
     reference,
 )
@@ -188,6 +188,7 @@ class MarkovNetwork(Estimator):
         bins: int | Mapping[Any, int] | None = None,
         ordinal: bool | Sequence[Any] | Mapping[Any, Any] | None = None,
         degree: int = 1,
+        shape: Shape = "auto",
         missing: MissingPolicy = "error",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -215,6 +216,7 @@ class MarkovNetwork(Estimator):
         self.bins = bins
         self.ordinal = ordinal
         self.degree = degree
+        self.shape = shape
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -839,7 +841,6 @@ class MarkovNetwork(Estimator):
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
-            "curved": curved_pairs(self.model_, self.names_, self.evidence_),
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
             "criterion": self.criterion,

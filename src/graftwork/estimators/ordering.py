@@ -66,7 +66,9 @@ def in_order(spec: FitSpec, table: AnyTable) -> AnyTable:
     {}
     """
     ordinal = spec.ordinal if spec.ordered else False
-    return ordered_table(table, ordinal, spec.degree, spec.states or (), take=spec.chooses)
+    found = ordered_table(table, ordinal, spec.degree, spec.states or (), take=spec.chooses)
+    order = found.ordered
+    return found if order is None else found.with_order(replace(order, straight=spec.straight))
 
 
 def ordered_table(

@@ -26,6 +26,7 @@ from graftwork.parameters import (
     Goal,
     Loss,
     MissingPolicy,
+    Shape,
     check_jobs,
     checked,
     known,
@@ -81,8 +82,8 @@ class FitSpec:
     tie : int or None
     states : mapping or None
     bins : int, mapping or None
-    ordinal, degree
-        Which columns are ordered, as users give it.
+    ordinal, degree, shape
+        Which columns are ordered, and what tables of theirs may be, as users give it.
     missing : str
     seed
         What numpy's generators take, or scikit-learn's RandomState.
@@ -115,6 +116,7 @@ class FitSpec:
     bins: Bins | None
     ordinal: Any
     degree: int
+    shape: Shape
     missing: MissingPolicy
     seed: Any
     n_jobs: int | None
@@ -165,6 +167,7 @@ class FitSpec:
             bins=check_bins(given["bins"]),
             ordinal=given["ordinal"],
             degree=given["degree"],
+            shape=given["shape"],
             missing=given["missing"],
             seed=_seed(given["random_state"]),
             n_jobs=given["n_jobs"],
@@ -190,6 +193,11 @@ class FitSpec:
     def ordered(self) -> bool:
         """Whether the order of states can count: where parts of tables are penalised as groups."""
         return self.penalty == "group-l1"
+
+    @property
+    def straight(self) -> bool:
+        """Whether tables of ordered variables have their linear parts alone."""
+        return self.shape == "linear"
 
     @property
     def tests(self) -> bool:
@@ -305,6 +313,10 @@ class FitSpec:
             )
         if self.penalty == "none":
             yield ("l2", "unary"), "with penalty='none'"
+        if self.recipe.sized and self.lam is None:
+            yield ("shape",), f"with the method {self.recipe.name!r}, which fits whole tables"
+        elif not self.ordered:
+            yield ("shape",), f"with penalty={self.penalty!r}: it is for penalty='group-l1'"
         if self.loss == "pseudolikelihood":
             yield ("inference",), "on the pseudo-likelihood: it is for loss='likelihood'"
 

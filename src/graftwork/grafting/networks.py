@@ -178,7 +178,7 @@ class NetworkFamily(ModelFamily):
         scores = self.sample.scores
         if scores is None:
             return None
-        with_rest = np.ones(layout.n_edges, dtype=bool)
+        with_rest = np.full(layout.n_edges, not scores.straight)
         if self.curved is not None:
             with_rest[:] = [(i, j) in self.curved for i, j in layout.edges.tolist()]
         return Parts.of(layout, scores, with_rest)
@@ -188,7 +188,8 @@ class NetworkFamily(ModelFamily):
     ) -> Floats:
         """Return the scores of inactive blocks from their gradients.
 
-        Of a table with two parts that is the larger of both scores.
+        Of a table with two parts that is the larger of both scores, or that of the linear part
+        where nothing else may be.
         """
         found = penalty.scores(gradients, starts, self.scales(space, keys))
         scores = self.sample.scores
@@ -199,7 +200,8 @@ class NetworkFamily(ModelFamily):
         if len(split):
             parts = Parts(scores, pairs[split], split, starts[split], np.ones(len(split), bool))
             both = part_scales(scores, self.sample.declared, pairs[split])
-            found[split] = (parts.norms(gradients) / np.stack(both, axis=1)).max(axis=1)
+            norms = parts.norms(gradients) / np.stack(both, axis=1)
+            found[split] = norms[:, 0] if scores.straight else norms.max(axis=1)
         return found
 
     def grown(self, layout: Layout, space: TableSpace, keys: Ints) -> Layout:

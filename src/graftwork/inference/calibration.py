@@ -239,7 +239,7 @@ class Covariances:
         def times(vector: Floats) -> Floats:
             out = np.empty(self._n)
             covary(self._codes, self._starts, vector, out)
-            return out + rest * vector
+            return np.asarray(out + rest * vector)
 
         return _conjugate_gradients(times, wanted - margins, own)
 

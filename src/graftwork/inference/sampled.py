@@ -52,7 +52,7 @@ class Sampler:
     def pair_marginals(
         self, potentials: Potentials, beliefs: Beliefs, pairs: Ints
     ) -> tuple[Floats, bool]:
-        """Return the frequencies of pairs of states among the draws, and that they are not exact."""
+        """Return how often pairs of states occur among the draws, and that this is not exact."""
         pairs = check_pairs(potentials.layout, pairs)
         return self._tables(pairs, pair_offsets(potentials.layout, pairs)), False
 
@@ -60,7 +60,9 @@ class Sampler:
         assert self._population is not None
         population = self._population
         codes, cards = population.codes.astype(np.int64), population.layout.cards
-        each = np.repeat(population.shares, population.size // ISLANDS) / (population.size // ISLANDS)
+        each = np.repeat(population.shares, population.size // ISLANDS) / (
+            population.size // ISLANDS
+        )
         out = np.zeros(starts[-1])
         for place, (i, j) in enumerate(pairs.tolist()):
             cells = codes[i] * cards[j] + codes[j]

@@ -199,4 +199,7 @@ def _shares(counts: Floats) -> Floats | None:
 def _plain(counts: Floats) -> list[int] | list[float]:
     """Return counts as whole numbers where they all are, which takes less room."""
     whole = np.rint(counts)
-    return whole.astype(np.int64).tolist() if (whole == counts).all() else counts.tolist()
+    found: list[int] | list[float] = counts.tolist()
+    if (whole == counts).all():
+        found = whole.astype(np.int64).tolist()
+    return found

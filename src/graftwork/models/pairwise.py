@@ -483,8 +483,8 @@ class PairwiseMRF:
         """Return the probabilities of the states of every variable, given the evidence.
 
         Observed variables are included, with all mass on the state observed. "auto" is exact where
-        a junction tree fits; beyond, it warns and uses loopy belief propagation, or draws where that
-        does not converge. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
+        a junction tree fits; beyond, it warns and uses loopy belief propagation, or draws where
+        that does not converge. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
         """
         return self.answer(evidence, inference).marginals
 

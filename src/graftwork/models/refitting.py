@@ -89,7 +89,7 @@ class _Space:
 def _centring(seen: NDArray[np.bool_]) -> Floats:
     """Return what takes the mean of the states that occur away, and leaves the others at 0."""
     one = seen.astype(np.float64)
-    return np.diag(one) - np.outer(one, one) / max(1.0, one.sum())
+    return np.asarray(np.diag(one) - np.outer(one, one) / max(1.0, one.sum()))
 
 
 def _along(scores: Floats, seen: NDArray[np.bool_]) -> Floats:
@@ -98,9 +98,7 @@ def _along(scores: Floats, seen: NDArray[np.bool_]) -> Floats:
     return np.outer(centred, centred) / max(float(centred @ centred), 1e-300)
 
 
-def _projected(
-    spaces: list[_Space], layout: Layout, vector: Floats, of_unaries: float
-) -> Floats:
+def _projected(spaces: list[_Space], layout: Layout, vector: Floats, of_unaries: float) -> Floats:
     """Return a vector with every table in its space."""
     out = vector.copy()
     out[: layout.n_unary] *= of_unaries

@@ -19,6 +19,10 @@ from graftwork.kernels.parts import part_norms, scale_parts
 
 Bools = NDArray[np.bool_]
 
+# The prior of refits is standard normal for every entry of a table. That of a linear part has this
+# precision, for the mean square of its entries (docs/decisions/ordered.md).
+LINEAR_PRECISION = 1.0 / 9.0
+
 
 def pair_scales(declared: Ints, pairs: Ints) -> Floats:
     """Return d_g of each pair: the square root of its table's number of declared entries.
@@ -182,19 +186,18 @@ class Blocks:
         """Whether all entries may move."""
         return bool(self.free.all())
 
-    def ridges(self, unaries: float, tables: float) -> Floats:
-        """Return l2 of each group: as ``weigh``, but linear tables count by their mean square.
+    def ridges(self, unaries: float, tables: float, lines: float | None = None) -> Floats:
+        """Return l2 of each group: as ``weigh``; ``lines`` is for the mean square of linear parts.
 
-        All entries of a table that is linear alone come from few numbers: their sum of squares
-        would draw those to zero as if each were many observations.
+        All entries of a linear part come from few numbers: their sum of squares would draw those to
+        zero as if each were many observations.
         """
         l2, parts = self.weigh(unaries, tables), self.parts
-        if parts is None or parts.with_rest.all() or not tables:
+        if parts is None or lines is None:
             return l2
-        straight = ~parts.with_rest
         found = l2.copy()
-        cells = parts.scores.cards[parts.pairs[straight]].prod(axis=1)
-        found[self.layout.n_variables + parts.edges[straight]] /= cells
+        cells = parts.scores.cards[parts.pairs].prod(axis=1)
+        found[self.layout.n_variables + parts.edges] = lines / cells
         return found
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:

@@ -16,6 +16,13 @@ from graftwork.registry import register
 class GroupL1:
     """Group-l1 with an optional squared norm; unaries are free unless given strengths.
 
+    Attributes
+    ----------
+    lam, l2, unary_lam, unary_l2 : float
+        Strengths of norms and of squared norms, on tables and on unaries.
+    linear_l2 : float or None
+        Of linear parts of tables the strength of the mean square of their entries, in place of l2.
+
     Examples
     --------
     >>> GroupL1(lam=0.5).scores(np.array([3.0, 4.0]), np.array([0, 2]), np.array([2.0]))
@@ -31,6 +38,7 @@ class GroupL1:
     l2: float = 0.0
     unary_lam: float = 0.0
     unary_l2: float = 0.0
+    linear_l2: float | None = None
     separable = False
     centres = True
 
@@ -84,4 +92,5 @@ class GroupL1:
 
     def _strengths(self, blocks: Blocks) -> tuple[Floats, Floats]:
         """Return lam and l2 of each group."""
-        return blocks.strengths(self.unary_lam, self.lam), blocks.ridges(self.unary_l2, self.l2)
+        l2 = blocks.ridges(self.unary_l2, self.l2, self.linear_l2)
+        return blocks.strengths(self.unary_lam, self.lam), l2

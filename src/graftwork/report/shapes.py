@@ -58,7 +58,7 @@ def shape_text(model: PairwiseMRF, info: Mapping[str, Any] | None = None) -> str
     ----------
     info : mapping, optional
         How the network was learned, of `MarkovNetwork.info` or of a model file: how many pairs were
-        tested for more than a linear part, and which passed.
+        tested for more than a linear part.
 
     Returns
     -------
@@ -95,22 +95,7 @@ def shape_text(model: PairwiseMRF, info: Mapping[str, Any] | None = None) -> str
         return f"{text} {why}"
     if len(curved) < len(ordered):
         text += " All other edges of ordered variables lie along their scores."
-    return text + _doubts(model, curved, told.get("curved"))
-
-
-def _doubts(model: PairwiseMRF, curved: Sequence[tuple[Any, Any]], passed: Any) -> str:
-    """Return which whole tables the last tests do not ask for, in a sentence; mostly nothing.
-
-    A pair that has its whole table keeps it while others come in.
-    """
-    try:
-        sure = {frozenset((model.names[i], model.names[j])) for i, j in passed}
-    except (TypeError, ValueError, IndexError):  # a file may hold anything
-        return ""
-    doubtful = [f"{a} - {b}" for a, b in curved if frozenset((a, b)) not in sure]
-    if not doubtful:
-        return ""
-    return f" With all edges in place, tests no longer show it for {names(doubtful, _NAMED)}."
+    return text
 
 
 def states_text(model: PairwiseMRF, name: Any, most: int) -> str:

@@ -274,7 +274,8 @@ def _count_parts(
     rest = np.maximum(whole - line, 1e-300)
     found: dict[tuple[int, int], float] = {}
     scales = part_scales(scores, sample.declared, pairs)
-    for sums, own in zip((line, rest), scales, strict=True):
+    parts = 1 if scores.straight else 2
+    for sums, own in zip((line, rest)[:parts], scales[:parts], strict=True):
         spread = sums[:, 1] / sums[:, 0] * seen[pairs].prod(axis=1)
         kinds = np.stack([
             _steps(spread / (own * factors) ** 2), _steps(sums[:, 0] ** 2 / sums[:, 1])

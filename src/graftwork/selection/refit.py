@@ -15,6 +15,7 @@ from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
+from graftwork.penalties.blocks import LINEAR_PRECISION
 from graftwork.solvers import ProximalQuasiNewton, Solution
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.memory import Memory
@@ -38,11 +39,14 @@ def bent(problem: Problem, curved: Curved | None) -> Problem:
 
 
 def unshrunk(problem: Problem) -> Problem:
-    """Return the problem with a standard normal prior on every table entry, and no sparsity."""
+    """Return the problem without sparsity, with a normal prior on tables.
+
+    Standard normal on every entry, and wider on linear parts (see ``LINEAR_PRECISION``).
+    """
     prior = normal_prior(problem.objective.sample)
     penalised = problem.penalty.unary_lam > 0 or problem.penalty.unary_l2 > 0
-    ridge = GroupL1(0.0, prior, unary_l2=prior if penalised else 0.0)
-    return replace(problem, penalty=ridge)
+    unaries, lines = prior if penalised else 0.0, LINEAR_PRECISION * prior
+    return replace(problem, penalty=GroupL1(0.0, prior, unary_l2=unaries, linear_l2=lines))
 
 
 def refit(
@@ -55,7 +59,7 @@ def refit(
 ) -> Solution:
     """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
 
-    A standard normal prior on every table entry keeps them finite (see ``normal_prior``).
+    A normal prior on tables keeps them finite (see ``unshrunk``).
 
     Parameters
     ----------

@@ -24,20 +24,21 @@ BATCH = 2**14
 def examine_rests(network: TestedNetwork) -> Findings:
     """Return a test of what each pair of ordered variables has beside its linear part.
 
-    Edges are fitted with whole tables for that.
+    Edges are fitted with whole tables for that: a pair may look bent only because an edge near it
+    is bent and its table is linear.
     """
     tester, fitted = network.tester, network.fitted
     layout, scores = network.layout, tester.problem.objective.sample.scores
-    straight = tester.contrasts.bending(frozenset())
-    rows, found = FittedRows.of(fitted.point, straight), [Findings.none(0)]
-    for pairs in _absent(tester.problem, layout.edges[scores.split(layout.edges)]):
-        found.append(examine_pairs(rows, fitted.point, pairs, rests=True))
-    if scores.split(layout.edges).any():
+    ordered, found = scores.split(layout.edges), [Findings.none(0)]
+    if ordered.any():
         refits = replace(network.refits, problem=bent(network.refits.problem, None))
-        whole = refits.finish(refits.fit(fitted.point.potentials, fitted))
+        fitted = refits.finish(refits.fit(fitted.point.potentials, fitted))
         bending = tester.contrasts.bending(None)
-        edges = rests_of_edges(FittedRows.of(whole.point, bending))
+        edges = rests_of_edges(FittedRows.of(fitted.point, bending))
         found.append(edges.findings(FINAL_ROWS))
+    rows = FittedRows.of(fitted.point, tester.contrasts.bending(frozenset()))
+    for pairs in _absent(tester.problem, layout.edges[ordered]):
+        found.append(examine_pairs(rows, fitted.point, pairs, rests=True))
     return Findings.joined(found)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import cast
 
 import numpy as np
@@ -49,7 +50,7 @@ from graftwork.testing.resampled import NOISE, DrawnFrom
 RESAMPLE_ACCURACY = 0.01
 # Rounds in which pairs enter together, before refits are exact.
 MOST_ROUNDS = 2
-# How often the search goes on with other tables of ordered variables whole.
+# How often tables of ordered variables may become whole; afterwards they only become linear.
 MOST_SHAPES = 3
 
 
@@ -183,10 +184,11 @@ class _Search:
             return
         settled = settle(network, lambda: self._note("final tests", 0))
         rests = None
-        if self._tester.contrasts.curved is not None and self._tester.drawn_from is None:
+        scores, resample = self._tester.problem.objective.sample.scores, self._tester.drawn_from
+        if scores is not None and not scores.straight and resample is None:
             network, settled, rests = self._with_curves(network, settled)
         tests = network.limit(settled.tests, walk.budget.max_edges)
-        tests = replace(tests, rests=rests)
+        tests = replace(tests, rests=rests, curved=self._bent_edges(tests))
         self._found = _Found(network.fitted, tests, settled.n_changes)
         lam, potentials = self._short_list.certificate.lam, network.fitted.point.potentials
         if walk.problem_at(lam).objective is not self._refits.problem.objective:
@@ -217,23 +219,33 @@ class _Search:
     ) -> tuple[TestedNetwork, Settled, Findings]:
         """Test what tables of ordered variables have beside their linear parts.
 
-        Where it is there they are taken whole, and the search goes on.
+        Where it is there they are taken whole, where it is not there (any more) they are linear,
+        and the search goes on. A pair becomes linear once and stays so: the search ends.
         """
-        for last in [False] * MOST_SHAPES + [True]:
+        straight: Curved = frozenset()
+        for turn in count():
             self._note("testing the shape of relations", 0)
-            rests = examine_rests(network)
-            curved = curved_pairs(rests, self._tester.fdr)
-            if last or curved == self._curved:
+            rests, before = examine_rests(network), self._tester.contrasts.curved or frozenset()
+            curved = curved_pairs(rests, self._tester.fdr) - straight
+            if turn >= MOST_SHAPES:
+                curved &= before
+            if curved == before:
                 break
+            straight |= before - curved
             self._refits = replace(self._refits, problem=bent(self._refits.problem, curved))
             contrasts = self._tester.contrasts.bending(curved)
             self._tester = replace(self._tester, problem=self._refits.problem, contrasts=contrasts)
             start = network.fitted.point.potentials
-            pairs = np.array(sorted(curved), dtype=np.int64).reshape(-1, 2)
+            pairs = np.array(sorted(curved - before), dtype=np.int64).reshape(-1, 2)
             absent = pairs[find_edges(start.layout, pairs) < 0]
             network = self._pruned(with_pairs(start, absent), None)
             settled = settle(network, lambda: self._note("final tests", 0))
         return network, settled, rests
+
+    def _bent_edges(self, tests: Evidence) -> Curved:
+        """Return the edges of ordered variables that have whole tables."""
+        edges = frozenset((i, j) for i, j in tests.edges.pairs.tolist())
+        return edges & (self._curved or frozenset())
 
     @property
     def _curved(self) -> Curved | None:
@@ -286,7 +298,10 @@ class _Search:
         """Return the refit of other edges than those found."""
         potentials = found.point.potentials
         alone = only(potentials, np.zeros(potentials.layout.n_edges, dtype=bool))
-        start = self._refits.known(with_pairs(alone, edges))
+        start = with_pairs(alone, edges)
+        if self._walk.problem_at(lam).objective is self._refits.problem.objective:
+            return self._refits.fit(start, found)
+        start = self._refits.known(start)
         return self._walk.refit(lam, start, REFIT_ACCURACY, found, curved=self._curved)
 
     def _note(self, text: str, left: int) -> None:

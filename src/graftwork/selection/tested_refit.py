@@ -21,6 +21,8 @@ from graftwork.testing.newton import Curvature, has_hessian, newton, switch, swi
 # evaluations.
 REFIT_ACCURACY, ERROR_SHARE = 2e-4, 0.05
 MOST_EVALUATIONS = 30
+# Those of a resample at once: they begin near the weights that its sample has.
+RESAMPLE_EVALUATIONS = 1
 # Where variables have too many states for those, this many evaluations must do.
 LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
@@ -72,7 +74,7 @@ class Refits:
             An earlier refit with some of its edges.
         """
         start, enough = self.known(start), self.accuracy
-        fitted = refit(self.problem, start, enough, before, max_evaluations=MOST_EVALUATIONS)
+        fitted = refit(self.problem, start, enough, before, max_evaluations=self._evaluations)
         return self.sharpen(fitted, enough, enough)
 
     def finish(self, fitted: Solution) -> Solution:
@@ -85,7 +87,7 @@ class Refits:
                 fitted.point.potentials,
                 self.enough,
                 fitted,
-                max_evaluations=MOST_EVALUATIONS,
+                max_evaluations=self._evaluations,
             )
         return self.sharpen(fitted, self.enough, self.enough)
 
@@ -100,6 +102,10 @@ class Refits:
             start = fitted.point.potentials
             fitted = refit(self.problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
         return fitted
+
+    @property
+    def _evaluations(self) -> int:
+        return RESAMPLE_EVALUATIONS if self.resampled else MOST_EVALUATIONS
 
     def known(self, start: Potentials) -> Potentials:
         """Return a start with the weights that almost the same rows have."""

@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.scores import Scores
 from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.ragged import offsets
+from graftwork.penalties.blocks import LINEAR_PRECISION
 
 # States with fewer counts than this are pooled in tests.
 LEAST_COUNT = 10
@@ -56,6 +59,8 @@ class Contrasts:
     readers : tuple of (s_i, k_i) float64
         What reads a table's coordinates off its rows: the bases, with the states of a group weighed
         by their counts. A state seen once is not to decide what a group does.
+    ordered : (n,) bool
+        Which variables have scores.
     """
 
     groups: tuple[Ints, ...]
@@ -63,6 +68,7 @@ class Contrasts:
     linear: Ints
     curved: frozenset[tuple[int, int]] | None
     readers: tuple[Floats, ...]
+    ordered: NDArray[np.bool_]
 
     @cached_property
     def sizes(self) -> Ints:
@@ -89,7 +95,7 @@ class Contrasts:
         known = {key: basis_of(group) for key, group in different.items()}
         bases = [known[group.tobytes()] for group in groups]
         linear = np.array([basis.shape[1] for basis in bases], dtype=np.int64)
-        readers = list(bases)
+        readers, ordered = list(bases), np.zeros(len(bases), dtype=bool)
         if counts is not None:
             readers = [weighed(*one) for one in zip(bases, groups, counts, strict=True)]
         if scores is not None:
@@ -97,11 +103,12 @@ class Contrasts:
                 basis if not first.shape[1] else with_scores(first, basis)
                 for first, basis in zip(scores.bases, bases, strict=True)
             ]
-            linear = np.where(scores.sizes > 0, scores.sizes, linear)
+            ordered = scores.sizes > 0
+            linear = np.where(ordered, scores.sizes, linear)
             # scores differ within groups: tables of ordered variables are read as they are
             both = zip(readers, bases, scores.sizes.tolist(), strict=True)
             readers = [basis if size else reader for reader, basis, size in both]
-        return Contrasts(groups, tuple(bases), linear, curved, tuple(readers))
+        return Contrasts(groups, tuple(bases), linear, curved, tuple(readers), ordered)
 
     @cached_property
     def kinds(self) -> Ints:
@@ -129,14 +136,19 @@ class Contrasts:
         return replace(self, curved=curved)
 
     def precisions(self, pairs: Ints) -> Floats:
-        """Return the precision of the prior of the parameters of pairs' tables, shape (k,).
+        """Return the precisions of the prior of refits, one pair's parameters after the other's.
 
-        That of refits is standard normal for every entry, and for all entries of a linear table
-        together (see ``Blocks.ridges``).
+        Those of linear parts are for the mean square of their entries (see ``Blocks.ridges``).
         """
-        linear = (self.sides(pairs) < self.sizes[pairs]).any(axis=1)
-        cards = np.array([len(group) for group in self.groups], dtype=np.int64)
-        return np.where(linear, 1.0 / cards[pairs].prod(axis=1), 1.0)
+        sides = self.sides(pairs)
+        starts = offsets(sides.prod(axis=1))
+        found = np.ones(starts[-1])
+        for k in np.flatnonzero(self.ordered[pairs].any(axis=1)).tolist():
+            cells = np.prod([len(self.groups[i]) for i in pairs[k].tolist()])
+            left, right = self.linear[pairs[k]].tolist()
+            own = found[starts[k] : starts[k + 1]].reshape(sides[k])
+            own[:left, :right] = LINEAR_PRECISION / cells
+        return found
 
     def sides(self, pairs: Ints) -> Ints:
         """Return how many columns of both variables count in the tables of pairs, shape (k, 2)."""

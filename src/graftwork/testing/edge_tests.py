@@ -156,8 +156,7 @@ class EdgeTests:
         if not len(edges):
             return EdgeTests(rows, parameters, edges, {}, np.zeros(0))
         ridge = np.zeros(parameters.size)
-        tables = parameters.starts[layout.n_variables :]
-        ridge[tables[0] :] = np.repeat(rows.contrasts.precisions(layout.edges), np.diff(tables))
+        ridge[parameters.starts[layout.n_variables] :] = rows.contrasts.precisions(layout.edges)
         found = None if before is None else _renewed(rows, parameters, ridge, before, roughly)
         if found is None:
             near = None if chosen is None else Surroundings.of(layout, chosen)

@@ -38,6 +38,8 @@ class Evidence:
         ``verdicts``).
     rests : Findings or None
         Of pairs of ordered variables: whether their tables have more than a linear part.
+    curved : frozenset of pairs
+        The edges of ordered variables whose tables have: those whose rests are there at the level.
     striking : float
         Absent pairs with larger p-values are not listed.
     errors : (edges,) float64 or None
@@ -53,6 +55,7 @@ class Evidence:
     n_moved: int | None = None
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
     rests: Findings | None = None
+    curved: frozenset[tuple[int, int]] = frozenset()
     striking: float = 0.05
     errors: Floats | None = None
 
@@ -87,12 +90,6 @@ class Evidence:
     def n_rests(self) -> int | None:
         """Of how many pairs it was tested whether they are more than linear; None without order."""
         return None if self.rests is None else len(self.rests.pairs)
-
-    @property
-    def curved(self) -> frozenset[tuple[int, int]]:
-        """The pairs of ordered variables whose tables have more than a linear part."""
-        limit = np.log(self.level)
-        return frozenset(pair for pair, (_, q) in self.rest_log_q.items() if q <= limit)
 
     def replaced(self, part: str, places: Ints, tests: Findings) -> Evidence:
         """Return the evidence with the middle tests of some edges, or of some other pairs.

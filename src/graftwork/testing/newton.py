@@ -251,9 +251,9 @@ def _curved(problem: Problem) -> frozenset[tuple[int, int]] | None:
 
 def _ridge(problem: Problem, parameters: Parameters) -> Floats:
     ridge = np.zeros(parameters.size)
-    tables = parameters.starts[parameters.layout.n_variables :]
-    precisions = parameters.contrasts.precisions(parameters.layout.edges)
-    ridge[tables[0] :] = 2.0 * problem.penalty.l2 * np.repeat(precisions, np.diff(tables))
+    layout = parameters.layout
+    precisions = parameters.contrasts.precisions(layout.edges)
+    ridge[parameters.starts[layout.n_variables] :] = 2.0 * problem.penalty.l2 * precisions
     return ridge
 
 
