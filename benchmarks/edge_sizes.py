@@ -14,6 +14,7 @@ alike.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 
 import numpy as np
@@ -123,14 +124,18 @@ def surveyed(path: str, scales: int, rows: int, samples: int) -> Iterator[str]:
     yield "signs: even weights {:.3f}, weights {:.3f}, correlations {:.3f}".format(*mean[2 * k :])
 
 
-def main() -> None:
-    """Print the tables."""
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return what is asked for."""
     parser = parser_of(__doc__)
     parser.add_argument("--samples", type=int, default=4)
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--survey", help="a CSV file of complete rows, whole numbers")
     parser.add_argument("--scales", type=int, default=5)
-    given = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(given: argparse.Namespace) -> None:
+    """Print the tables."""
     names, lines = SIZES, agreements(given.samples, given.rows)
     if given.survey:
         names = (*SIZES, "partial")
@@ -141,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse())

@@ -422,7 +422,7 @@ def test_tag_refuses_in_one_sentence(graftwork, learned, model_file, train, tmp_
 def test_help_of_show_tells_networks_from_chains(graftwork):
     text = " ".join(graftwork("show", "--help").out.split())
     assert "as learn or crf writes it" in text
-    assert "--plot and --edges are for networks" in text
+    assert "--plot, --edges and --couplings are for networks" in text
 
 
 def test_show_says_what_a_chain_is(graftwork, learned, tmp_path):

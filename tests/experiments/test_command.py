@@ -73,9 +73,9 @@ def test_missing_data_are_told_once_with_what_to_do(run, tmp_path, monkeypatch, 
         monkeypatch.setenv("GRAFTWORK_DATA", setting)
     done = run("forced-pruning", "--quick", "--out", str(tmp_path))
     assert done.code == BAD_INPUT
-    assert "1/21: nltcs: trees (not run)" in done.err
+    assert "1/28: nltcs: trees (not run)" in done.err
     [told] = [line for line in done.err.splitlines() if "steps need debd" in line]
-    assert told.startswith("forced-pruning: 21 steps need debd.")
+    assert told.startswith("forced-pruning: 28 steps need debd.")
     assert "no folder was given" in done.err
     assert "Small sizes" in done.out
     assert "--data" in done.err
@@ -83,7 +83,7 @@ def test_missing_data_are_told_once_with_what_to_do(run, tmp_path, monkeypatch, 
     with (place / "claims.csv").open() as file:
         assert {line["verdict"] for line in csv.DictReader(file)} == {"not run"}
     whole = json.loads((place / "results.json").read_text())
-    assert len(whole["skipped"]["debd"]["steps"]) == 21
+    assert len(whole["skipped"]["debd"]["steps"]) == 28
     assert "--quick --data DIR" in (place / "page.md").read_text()
 
 

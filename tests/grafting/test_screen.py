@@ -35,7 +35,9 @@ def test_the_network_is_that_of_scoring_everything(rows, method, lam, monkeypatc
 
 
 def test_a_screen_made_before_serves_other_methods(rows):
-    net = gw.MarkovNetwork(lam="auto", random_state=0).fit(rows)  # walks a path, then certifies
+    net = gw.MarkovNetwork(lam="auto", ordinal=False, random_state=0).fit(
+        rows
+    )  # walks a path, then certifies
     assert net.certificate_.converged
     again = gw.MarkovNetwork("best-choice", lam=net.lam_, random_state=0).fit(rows)
     assert again.certificate_.objective == pytest.approx(net.certificate_.objective, rel=1e-7)

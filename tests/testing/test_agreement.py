@@ -16,6 +16,7 @@ from graftwork.data.encoded import prepare
 from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
+from graftwork.inference.layout import Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
@@ -26,7 +27,7 @@ from graftwork.selection.refit import unshrunk
 from graftwork.selection.tested_refit import Refits
 from graftwork.testing import verdicts
 from graftwork.testing.contrasts import frequent_states
-from graftwork.testing.edge_tests import EdgeTests
+from graftwork.testing.edge_tests import EdgeTests, Findings
 from graftwork.testing.evidence import log_q_values
 from graftwork.testing.newton import newton
 from graftwork.testing.pair_tests import examine_pairs
@@ -40,7 +41,7 @@ RIVALS = (24, 29, 30)
 def learned(table, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gw.MarkovNetwork(**gather(options)).fit(table)
+        return gw.MarkovNetwork(**gather({"ordinal": False} | options)).fit(table)
 
 
 def assert_agrees(net, required=0):
@@ -137,10 +138,10 @@ def test_the_middle_test_is_the_median_of_three_and_is_told():
 
 
 def test_neighbours_tell_whether_a_verdict_still_holds():
-    layout = gw.inference.layout.Layout.of([2] * 4, [(0, 1), (1, 2)])
-    other = gw.inference.layout.Layout.of([2] * 4, [(0, 1), (1, 2), (0, 3)])
+    layout = Layout.of([2] * 4, [(0, 1), (1, 2)])
+    other = Layout.of([2] * 4, [(0, 1), (1, 2), (0, 3)])
     known = verdicts.Verdicts()
-    finding = gw.testing.edge_tests.Findings.none(1)
+    finding = Findings.none(1)
     known.add((0, 1), finding, layout)
     assert known.get((0, 1), layout) is finding
     assert known.get((0, 1), other) is None

@@ -221,8 +221,9 @@ def as_far_as_readable(X: Any) -> Table | None:
 
 
 def _warn_of_lost_order(table: AnyTable) -> None:
-    """Warn of ordered columns in which missing is a state: it has no place in the order."""
-    known = () if table.ordered is None else table.ordered.scores
+    """Warn of columns said to be ordered in which missing is a state, without a place there."""
+    order = table.ordered
+    known = () if order is None else set(order.scores) - set(order.taken or ())
     columns = zip(table.names, table.states, table.row_counts, strict=True)
     lost = [
         name
