@@ -60,8 +60,8 @@ export class EvidenceStrip {
   }
 }
 
-/** Differences from the rows up to these are small, or tolerable. */
-const [NEAR, FAR] = [0.01, 0.03];
+/** Differences from the rows below these are not seen in a number, small, or tolerable. */
+const [SAME, NEAR, FAR] = [0.0005, 0.01, 0.03];
 
 interface Badge {
   text: string;
@@ -80,6 +80,7 @@ function distance({ oracle, view, store }: Context): Badge {
   const error = Math.max(...(errors as number[]));
   const points = `${(100 * error).toFixed(1)} points`;
   const about = `${exact} Without evidence, no state's probability is further than ${points} from its frequency in the rows. Given evidence, probabilities follow from the edges.`;
+  if (error < SAME) return { text: "margins as in the data", kind: "exact", about };
   return error <= NEAR
     ? { text: `within ${points} of the data`, kind: "exact", about }
     : { text: `up to ${points} off the data`, kind: error <= FAR ? "approximate" : "poor", about };
