@@ -204,9 +204,12 @@ def query(
     if pr is not None:
         write_partition(pr, network.log_partition(evidence, how))
     if chosen or not (map_ or pair or log_partition):
-        every = network.marginals(evidence, how)
+        answer = network.answer(evidence, how)
+        every, seen = answer.marginals, network.frequencies(evidence)
         rest = [name for name in network.names if name not in evidence]
         found["marginals"] = {name: every[name] for name in (chosen or rest)}
+        found["data"] = {name: seen[name] for name in (chosen or rest) if name in seen}
+        found["answer"] = answer
     if pair is not None:
         a, b = read_pair(network, pair)
         found["pair"] = (a, b, network.pair_marginal(a, b, evidence, how))
@@ -216,8 +219,8 @@ def query(
         found["log_partition"] = network.log_partition(evidence, how)
         found["bound"] = inference == "trw"
     if as_json:
-        answer = render.query_json(network, evidence, found)
-        tell(json.dumps(answer, indent=1, default=str, ensure_ascii=False))
+        values = render.query_json(network, evidence, found)
+        tell(json.dumps(values, indent=1, default=str, ensure_ascii=False))
     else:
         tell(render.query_text(network, evidence, found, meanings))
 

@@ -12,6 +12,7 @@ from graftwork.text import WIDTH, cut, harmless, on_a_line, table
 
 if TYPE_CHECKING:
     from graftwork.models import PairwiseMRF
+    from graftwork.models.observed import Answer
     from graftwork.report.edges import Tested
     from graftwork.report.scores import Scores
 
@@ -36,6 +37,12 @@ def query_json(
             str(name): {"states": list(model.states[name]), "probabilities": values.tolist()}
             for name, values in found["marginals"].items()
         }
+        for name, shares in found["data"].items():
+            out["marginals"][str(name)]["data"] = shares.tolist()
+        answer, rows = found["answer"], model.observed
+        out["inference"] = {"how": answer.how, "exact": answer.exact, "noise": answer.noise}
+        out["weights"] = None if rows is None else rows.fitted
+        out["margin_error"] = None if rows is None else rows.margin_error
     if "pair" in found:
         a, b, joint = found["pair"]
         out["pair"] = {
@@ -64,7 +71,10 @@ def query_text(
         )
         blocks.append(f"given {', '.join(told)}")
     for name, values in found.get("marginals", {}).items():
-        blocks.append(_marginal(name, model.states[name], values, meanings))
+        seen = found["data"].get(name)
+        blocks.append(_marginal(name, model.states[name], values, seen, meanings))
+    if "answer" in found:
+        blocks.append(_how(model, found["answer"]))
     if "pair" in found:
         a, b, joint = found["pair"]
         blocks.append(_pair(a, b, model, joint, meanings))
@@ -83,12 +93,31 @@ def _state(name: Any, state: Any, meanings: Meanings | None) -> str:
     return f"{state} ({word})" if word and word != str(state) else str(state)
 
 
-def _marginal(name: Any, states: Sequence[Any], values: Any, meanings: Meanings | None) -> str:
+def _marginal(
+    name: Any, states: Sequence[Any], values: Any, seen: Any, meanings: Meanings | None
+) -> str:
     rows = [
         [_state(name, state, meanings), f"{p:.4f}", "#" * round(_BAR * p)]
         for state, p in zip(states, values.tolist(), strict=True)
     ]
+    if seen is not None:
+        width = max(len(row[2]) for row in rows)
+        for row, share in zip(rows, seen.tolist(), strict=True):
+            row[2] = f"{row[2]:{width}}  data {share:.1%}"
     return f"{on_a_line(name)}\n{table(rows)}"
+
+
+def _how(model: PairwiseMRF, answer: Answer) -> str:
+    """Return how an answer was found, and how far the network is from its rows."""
+    from graftwork.report.margins import distance_text
+
+    told = answer.how
+    if answer.noise:
+        told += f", standard error up to {100 * answer.noise:.1f} points"
+    rows = model.observed
+    if rows is None:
+        return f"arithmetic: {told}"
+    return f"arithmetic: {told}\nsingle variables against the rows: {distance_text(rows)}"
 
 
 def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | None) -> str:

@@ -22,6 +22,7 @@ from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.placing import comes_in_parts
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators.assemble import to_model
+from graftwork.estimators.calibrating import observed_in, with_rows
 from graftwork.estimators.devices import on_device
 from graftwork.estimators.from_counts import read_counts
 from graftwork.estimators.imputing import completed, draw_missing
@@ -40,6 +41,7 @@ from graftwork.grafting.tying import Tying, tie
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import Gaps
+from graftwork.models.observed import Fitted
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import DrawnFrom, Evidence
 
@@ -119,6 +121,7 @@ def fit(
     drawn_from: DrawnFrom | None = None,
     check: bool = False,
     near: PairwiseMRF | None = None,
+    calibrated: bool = True,
 ) -> Fit:
     """Return the network of a table.
 
@@ -135,6 +138,8 @@ def fit(
         Whether to see how far the edges depend on single rows.
     near : PairwiseMRF, optional
         The network of almost the same rows, from which a search for edges begins.
+    calibrated : bool
+        Whether a refitted network's unaries are calibrated to the rows' margins.
 
     Examples
     --------
@@ -144,9 +149,15 @@ def fit(
     """
     if comes_in_parts(X) and not isinstance(X, PlacedTable):
         with in_parts(spec, X, sample_weight) as rows:
-            return fit(spec, rows, check=check)
+            return fit(spec, rows, check=check, calibrated=calibrated)
     if isinstance(X, PairTables):
-        counted = fit_rows(spec, *read_counts(spec, X, sample_weight), spec.budget, spec.rng())
+        counted = fit_rows(
+            spec,
+            *read_counts(spec, X, sample_weight),
+            spec.budget,
+            spec.rng(),
+            calibrated=calibrated,
+        )
         if not counted.interrupted:
             counted.warn()
         return counted
@@ -189,7 +200,19 @@ def fit(
             table = completed(table, sample)
             sample = prepare_rows(table, keep_all_states=keep, n_jobs=jobs)
         budget = budget.after(time.monotonic() - begun)
-    learned = fit_rows(spec, table, sample, found, data, budget, rng, drawn_from, check, near)
+    learned = fit_rows(
+        spec,
+        table,
+        sample,
+        found,
+        data,
+        budget,
+        rng,
+        drawn_from,
+        check,
+        near,
+        calibrated=calibrated,
+    )
     if not learned.interrupted:
         learned.warn()
     return learned
@@ -207,6 +230,7 @@ def fit_rows(
     check: bool = False,
     near: PairwiseMRF | None = None,
     rounds: int | None = None,
+    calibrated: bool = False,
 ) -> Fit:
     """Return the network of rows that are prepared; `fit` is for all others.
 
@@ -223,6 +247,8 @@ def fit_rows(
     rounds : int, optional
         How often tests choose among all pairs; default until all tests agree, which a network to
         draw cells with need not.
+    calibrated : bool
+        As of `fit`; such a network also keeps the counts of its rows.
     """
     check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
     tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
@@ -239,8 +265,12 @@ def fit_rows(
     potentials, tying, interrupted = _tied(spec, sample, learned, left)
     gaps = Gaps(missing.policy, missing.frequencies or frequencies_of(sample))
     given = None if learned.given is None else to_model(table, sample, learned.given, gaps)
+    model = to_model(table, sample, potentials, gaps)
+    if calibrated and not interrupted:
+        left = budget.after(time.monotonic() - began).max_seconds
+        model, interrupted = _with_rows(spec, sample, model, learned, left)
     return Fit(
-        model=to_model(table, sample, potentials, gaps),
+        model=model,
         method=recipe.name,
         choice=learned.choice,
         certificate=outcome.certificate,
@@ -257,6 +287,34 @@ def fit_rows(
         interrupted=interrupted,
         given=given,
     )
+
+
+def _with_rows(
+    spec: FitSpec,
+    sample: EncodedRows,
+    model: PairwiseMRF,
+    learned: Learned,
+    seconds: float | None,
+) -> tuple[PairwiseMRF, bool]:
+    """Return the network with the counts of its rows, and whether this was interrupted.
+
+    Where lambda was given the unaries are not calibrated, since the certificate is about them, nor
+    where weights are tied, since they share their values.
+    """
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    fitted: Fitted = "pseudolikelihood"
+    if spec.loss != "pseudolikelihood":
+        fitted = "likelihood"
+    elif (learned.refitted or spec.chooses) and spec.tied is None:
+        fitted = "calibrated"
+    try:
+        counts = observed_in(sample, model.potentials.layout)
+        return with_rows(
+            model, counts, fitted, halted=lambda: time.monotonic() > end,
+            observer=spec.observer, n_jobs=spec.n_jobs,
+        ), False  # fmt: skip
+    except KeyboardInterrupt:
+        return model, True
 
 
 def _tied(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -280,6 +282,31 @@ class MarkovNetwork(Estimator):
         named = nw.dependencies.is_into_dataframe(X)
         if named and all(isinstance(name, str) for name in self.names_):
             self.feature_names_in_ = np.array(self.names_, dtype=object)
+
+    def refit(self, l2: float | None = None) -> MarkovNetwork:
+        """Return this network with all weights of its edges fitted by the likelihood.
+
+        Edges, p- and q-values are those of the tests; the summary says which weights it has. See
+        `PairwiseMRF.refit`. The network itself, with calibrated unaries, stays as it is.
+
+        Parameters
+        ----------
+        l2 : float, optional
+            Ridge on the entries of tables. Default: that of a standard normal prior on every entry.
+
+        Examples
+        --------
+        >>> rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 50
+        >>> MarkovNetwork().fit(rows).refit().model_.observed.fitted
+        'likelihood'
+        """
+        check_is_fitted(self)
+        other = copy(self)
+        other.model_ = self.model_.refit(l2)
+        other.fit_ = replace(self.fit_, model=other.model_)
+        for earlier in ("predictability_", "bootstrap_"):
+            other.__dict__.pop(earlier, None)
+        return other
 
     def summary(self, *, top: int = 10, meanings: Any = None) -> str:
         """Return what was learned in plain text, as ``graftwork learn`` prints it.
@@ -820,6 +847,7 @@ class MarkovNetwork(Estimator):
             "lam": self.lam_,
             "choice": self.choice_.to_dict(),
             "refitted": self.refitted_,
+            "weights": None if self.model_.observed is None else self.model_.observed.fitted,
             "tying": None if self.tying_ is None else self.tying_.to_dict(),
             "objective": self.objective_,
             "certificate": self.certificate_.to_dict(),

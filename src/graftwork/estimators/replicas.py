@@ -238,7 +238,7 @@ class Resampling:
         drawn = self.units.draw(rng, dropped)
         own = replace(self.spec, n_jobs=1, seed=int(rng.integers(2**31)), observer=observer)
         drawn_from = self.drawn_from if dropped is None else None
-        found = fit(own, drawn, drawn_from=drawn_from, near=self.near)
+        found = fit(own, drawn, drawn_from=drawn_from, near=self.near, calibrated=False)
         if found.interrupted:
             raise KeyboardInterrupt
         if found.given is None:

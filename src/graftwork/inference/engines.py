@@ -31,6 +31,8 @@ class Beliefs:
         Passes over all messages.
     messages : (sum over edges of s_i + s_j,) float64 or None
         Log-messages, per edge first the one into i, then the one into j: what a warm start needs.
+    noise : float
+        Largest standard error of a marginal that was sampled; 0 where nothing was.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Beliefs:
     residual: float
     sweeps: int
     messages: Floats | None = None
+    noise: float = 0.0
 
     def unary(self, i: int) -> Floats:
         """Return the marginal of variable ``i``, shape (cards[i],)."""

@@ -13,6 +13,7 @@ from graftwork.inference.ragged import grids
 from graftwork.inference.wiring import Conditionals, conditionals
 from graftwork.kernels.gibbs import LANES, MOST_STATES, deal, run_chains, sum_conditionals
 from graftwork.kernels.gibbs_lanes import table_length
+from graftwork.kernels.population import add_log_weights
 from graftwork.kernels.threads import count_threads, run_chunks
 
 Codes = NDArray[np.uint16]
@@ -213,8 +214,8 @@ def log_weights(potentials: Potentials, codes: NDArray[np.unsignedinteger[Any]])
     total = np.zeros(codes.shape[1])
     for i in range(layout.n_variables):
         total += layout.unary(weights, i)[codes[i]]
-    for e, (i, j) in enumerate(layout.edges):
-        total += layout.table(weights, e)[codes[i], codes[j]]
+    starts = layout.edge_offsets[:-1]
+    add_log_weights(codes, layout.cards, layout.edges, starts, np.asarray(weights), total)
     return total
 
 

@@ -19,6 +19,7 @@ from graftwork.inference.evidence import Reduced
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
+from graftwork.inference.sampled import Sampler
 from graftwork.inference.sampling import gibbs_sample, log_weights
 from graftwork.inference.search import possible_state, search_mode
 
@@ -51,7 +52,7 @@ def infer(
     reduced: Reduced, inference: Inference, evidence: Evidence = None
 ) -> tuple[Engine, Beliefs]:
     """Return the engine meant and its beliefs; refuse contradictions, warn of approximations."""
-    engine = engine_for(inference, reduced.potentials.layout)
+    engine: Engine = engine_for(inference, reduced.potentials.layout)
     try:
         beliefs = engine.infer(reduced.potentials)
     except ZeroDivisionError:  # messages that leave a variable no state
@@ -61,8 +62,15 @@ def infer(
     if not beliefs.exact:
         _check_consistent(reduced.potentials, evidence)
     if inference == "auto" and not beliefs.exact:
-        state = "converged" if beliefs.converged else "did NOT converge"
-        _warn_approximate(f"loopy belief propagation was used, which {state}")
+        if beliefs.converged:
+            _warn_approximate("loopy belief propagation was used, which converged")
+        else:
+            engine = Sampler()
+            beliefs = engine.infer(reduced.potentials)
+            _warn_approximate(
+                "loopy belief propagation did not converge, so joint states were drawn, with a "
+                f"standard error of up to {100 * beliefs.noise:.1f} points"
+            )
     elif not beliefs.converged:
         _warn_unsettled(engine, beliefs)
     return engine, beliefs

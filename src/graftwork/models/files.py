@@ -7,7 +7,9 @@ it), ``sha256`` of the vectors' members together, and ``info``, whatever the lea
 A network ("graftwork-model") also has in its header ``variables`` (each with ``name`` and
 ``states`` as `graftwork.models.encoding` writes them), ``edges`` (pairs of variable numbers, i < j)
 and perhaps ``missing`` (what missing cells were in learning: ``policy``, and ``frequencies`` of
-every variable's states where scores need them). Its vectors are
+every variable's states where scores need them) and ``observed`` (counts of the rows: ``margins`` of
+all states, ``tables`` of ``pairs``, row-major; ``fitted``, how the weights came about;
+``margin_error`` and ``noise``, as `graftwork.models.observed` has them). Its vectors are
 
 ``unary``, ``pairwise``
     float64: the log-potentials of all variables, and the tables of all edges, row-major; or, in
@@ -61,6 +63,7 @@ from graftwork.models.encoding import (
     writable,
 )
 from graftwork.models.gaps import Gaps
+from graftwork.models.observed import Observed
 from graftwork.models.pairwise import PairwiseMRF
 
 
@@ -125,6 +128,8 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
             [places[name], [None if np.isnan(score) else score for score in own]]
             for name, own in model.scores.items()
         ]
+    if model.observed is not None:
+        fields["observed"] = model.observed.to_dict()
     packed = pack(weights)
     version = 1 if packed is None else 2  # the oldest that can hold it, for older readers
     vectors = packed or (weights[: layout.n_unary], weights[layout.n_unary :])
@@ -182,7 +187,10 @@ def _network(opened: Opened) -> PairwiseMRF:
         weights = _read_weights(header["version"], vectors, layout)
         gaps = _read_gaps(header.get("missing"), layout)
         scores = _read_scores(header.get("ordered"), names, states)
-        return PairwiseMRF.from_flat(names, states, Potentials(layout, weights), gaps, scores)
+        rows = header.get("observed")
+        observed = None if rows is None else Observed.read(rows, layout)
+        flat = Potentials(layout, weights)
+        return PairwiseMRF.from_flat(names, states, flat, gaps, scores, observed)
 
 
 def _read_layout(edges: Any, states: tuple[tuple[Hashable, ...], ...]) -> Layout:

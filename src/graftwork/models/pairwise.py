@@ -41,6 +41,7 @@ from graftwork.models.inputs import (
     flatten,
     number,
 )
+from graftwork.models.observed import Answer, Observed
 from graftwork.models.row_marginals import marginals_of_rows
 from graftwork.models.scoring_parts import score_parts
 from graftwork.notebooks import repr_html
@@ -86,7 +87,7 @@ class PairwiseMRF:
     {'rain': 'no', 'grass': 'dry'}
     """
 
-    __slots__ = ("_gaps", "_index", "_potentials", "_scores", "_states")
+    __slots__ = ("_gaps", "_index", "_observed", "_potentials", "_scores", "_states")
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class PairwiseMRF:
     ) -> None:
         self._states = check_states(states)
         layout, weights = flatten(self._states, unary, pairwise)
-        self._finish(Potentials(layout, weights), Gaps(), None)
+        self._finish(Potentials(layout, weights), Gaps(), None, None)
 
     @classmethod
     def from_flat(
@@ -106,11 +107,12 @@ class PairwiseMRF:
         potentials: Potentials,
         gaps: Gaps | None = None,
         scores: Mapping[Any, Sequence[float]] | None = None,
+        observed: Observed | None = None,
     ) -> PairwiseMRF:
         """Return the network of these names and states with potentials that are flat already.
 
         ``gaps`` says what missing cells were when it was learned, ``scores`` which variables are
-        ordered.
+        ordered, ``observed`` what the rows were like.
 
         Examples
         --------
@@ -127,16 +129,21 @@ class PairwiseMRF:
         if cards != potentials.layout.cards.tolist():
             raise DataError("the state counts of the potentials differ from the states given.")
         weights = check_table(potentials.weights, (potentials.layout.size,), "the flat potentials")
-        model._finish(Potentials(potentials.layout, weights), gaps or Gaps(), scores)
+        model._finish(Potentials(potentials.layout, weights), gaps or Gaps(), scores, observed)
         return model
 
     def _finish(
-        self, potentials: Potentials, gaps: Gaps, scores: Mapping[Any, Sequence[float]] | None
+        self,
+        potentials: Potentials,
+        gaps: Gaps,
+        scores: Mapping[Any, Sequence[float]] | None,
+        observed: Observed | None,
     ) -> None:
         potentials.weights.flags.writeable = False
         self._scores = {name: tuple(map(float, own)) for name, own in (scores or {}).items()}
         self._potentials = potentials
         self._gaps = gaps
+        self._observed = observed
         self._index = number(self._states)
 
     _repr_html_ = repr_html
@@ -161,8 +168,15 @@ class PairwiseMRF:
     def __reduce__(self) -> tuple[Any, ...]:
         states = list(self._states.values())
         return PairwiseMRF.from_flat, (
-            self.names, states, self._potentials, self._gaps, self._scores
+            self.names, states, self._potentials, self._gaps, self._scores, self._observed
         )  # fmt: skip
+
+    def with_weights(self, potentials: Potentials, observed: Observed | None) -> PairwiseMRF:
+        """Return the same network with other weights, and what is known of its rows."""
+        states = list(self._states.values())
+        return PairwiseMRF.from_flat(
+            self.names, states, potentials, self._gaps, self._scores, observed
+        )
 
     @property
     def names(self) -> tuple[Any, ...]:
@@ -215,6 +229,68 @@ class PairwiseMRF:
         NaN for states that no row had.
         """
         return dict(self._scores)
+
+    @property
+    def observed(self) -> Observed | None:
+        """Counts of the rows it was learned from, and how far it is from them; None if unknown."""
+        return self._observed
+
+    def frequencies(self, evidence: Evidence = None) -> dict[Any, Floats]:
+        """Return how often states occur in the rows that the network was learned from.
+
+        Without evidence, or in the rows with the one state that is given: what to hold `marginals`
+        against. Variables of which it is not known are left out: all with more evidence, where the
+        table of two variables was too large to keep, and in networks that were not learned.
+
+        Examples
+        --------
+        >>> import graftwork as gw
+        >>> rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 50
+        >>> model = gw.MarkovNetwork().fit(rows).model_
+        >>> model.frequencies({"x0": "rain"})["x1"]
+        array([0.5, 0.5])
+        """
+        codes: Ints = check_evidence(evidence, self._states, self._index)
+        if self._observed is None:
+            return {}
+        found = self._observed.frequencies(self._potentials.layout, codes)
+        return {
+            name: shares
+            for name, shares in zip(self.names, found, strict=True)
+            if shares is not None
+        }
+
+    def refit(self, l2: float | None = None) -> PairwiseMRF:
+        """Return the network of the same edges with all weights fitted by the likelihood.
+
+        The counts that a learned network keeps are enough for that. Tables of ordered variables
+        that are linear stay linear. Answers to questions are then closer still to the rows, of
+        pairs with an edge above all; one variable given all others is predicted worse.
+
+        Parameters
+        ----------
+        l2 : float, optional
+            Ridge on the entries of tables (on the mean loss of a row). Default: that of a standard
+            normal prior on every entry.
+
+        Raises
+        ------
+        TooLargeError
+            If exact inference takes too long to be repeated hundreds of times.
+        DataError
+            If the network was not learned from rows.
+
+        Examples
+        --------
+        >>> import graftwork as gw
+        >>> rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"]] * 50
+        >>> model = gw.MarkovNetwork().fit(rows).model_.refit()
+        >>> model.observed.fitted, model.edges
+        ('likelihood', [('x0', 'x1')])
+        """
+        from graftwork.models.refitting import refitted
+
+        return refitted(self, l2)
 
     def unary(self, name: Hashable) -> Floats:
         """Return the log-potentials of a variable, shape (states,)."""
@@ -407,13 +483,28 @@ class PairwiseMRF:
         """Return the probabilities of the states of every variable, given the evidence.
 
         Observed variables are included, with all mass on the state observed. "auto" is exact where
-        a junction tree fits; beyond, it warns and uses loopy belief propagation. "exact", "bp" and
-        "trw" (tree-reweighted) ask for one engine.
+        a junction tree fits; beyond, it warns and uses loopy belief propagation, or draws where
+        that does not converge. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
+        """
+        return self.answer(evidence, inference).marginals
+
+    def answer(self, evidence: Evidence = None, inference: Inference = "auto") -> Answer:
+        """Return the `marginals`, and how they were found.
+
+        Where a junction tree does not fit and loopy belief propagation does not converge, "auto"
+        draws joint states: the answer then has a standard error.
+
+        Examples
+        --------
+        >>> answer = PairwiseMRF({"a": [0, 1]}).answer()
+        >>> answer.marginals["a"], answer.how
+        (array([0.5, 0.5]), 'exact')
         """
         reduced, _, beliefs = self._infer(evidence, inference)
         layout = self._potentials.layout
         values = restore(reduced, layout, beliefs.values)
-        return {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
+        found = {name: layout.unary(values, i).copy() for i, name in enumerate(self._states)}
+        return Answer(found, beliefs.exact, beliefs.converged, beliefs.noise)
 
     def marginals_batch(self, X: Any, device: str | None = None) -> dict[Any, Floats]:
         """Return the marginals given what each row has, by belief propagation.

@@ -1,45 +1,72 @@
-"""Where a network, asked about a single variable, says something else than the rows do."""
+"""How a network's weights were fitted, and how far its answers are from the rows."""
 
 from __future__ import annotations
 
-import numpy as np
+from graftwork.models.observed import Observed
 
-from graftwork.estimators.learned_from import LearnedFrom
-from graftwork.inference.junction import JunctionTree
-from graftwork.models import PairwiseMRF
-
-# A difference up to this is not worth a sentence.
+#: A difference up to this is not worth a sentence where nothing was done about it.
 NOTABLE = 0.05
-# Networks with more edges, or whose exact tables have more cells, are not looked at.
-MOST_EDGES, MOST_CELLS = 2000, 2**18
+
+_HOW = {
+    "calibrated": (
+        "The tables are fitted by the pseudo-likelihood (each variable given all others), the "
+        "unaries are calibrated: probabilities of single variables are those of the rows"
+    ),
+    "likelihood": (
+        "All weights are fitted by the likelihood: probabilities of single variables, and of pairs "
+        "with an edge, follow the rows"
+    ),
+    "pseudolikelihood": (
+        "All weights are fitted by the pseudo-likelihood, each variable given all others: "
+        "probabilities of single variables may differ from the rows"
+    ),
+}
 
 
-def margins_text(model: PairwiseMRF, data: LearnedFrom) -> str:
-    """Return the largest difference between a network's margins and the rows', in words.
+def margins_text(rows: Observed | None) -> str:
+    """Return how a network's weights were fitted, and how far it is from its rows, in words.
 
-    The pseudo-likelihood fits each variable given all others, not how often its states occur. An
-    empty text where all are close, or where exact answers take long.
+    An empty text for weights of the pseudo-likelihood whose margins are close to the rows'.
 
     Examples
     --------
-    >>> rows = LearnedFrom(("a",), ((0, 1),), (np.array([6.0, 4.0]),), 10, False, 10.0)
-    >>> print(margins_text(PairwiseMRF({"a": [0, 1]}, {"a": [0.0, 0.0]}), rows))
-    a = 0: .50 in the network, .60 in the rows.
+    >>> import numpy as np
+    >>> pairs = np.zeros((0, 2), dtype=np.int64)
+    >>> rows = Observed(np.array([6.0, 4.0]), pairs, np.zeros(0), "pseudolikelihood", 0.15)
+    >>> print(margins_text(rows)[-90:])
+    differ from the rows (the largest difference is 15.0 points).
     """
-    potentials = model.potentials
-    engine = JunctionTree(MOST_CELLS)
-    if model.n_edges > MOST_EDGES or not engine.fits(potentials.layout):
+    if rows is None:
         return ""
-    values, worst, text = engine.infer(potentials).values, NOTABLE, ""
-    for name, states, counts in zip(data.names, data.states, data.counts, strict=True):
-        listed = list(model.states.get(name, ()))
-        if listed != list(states) or not counts.sum() > 0.0:
-            continue
-        own = potentials.layout.unary(values, model.names.index(name))
-        seen = counts / counts.sum()
-        place = int(np.argmax(np.abs(own - seen)))
-        if abs(own[place] - seen[place]) > worst:
-            worst = float(abs(own[place] - seen[place]))
-            there, here = (f"{p:.2f}".removeprefix("0") for p in (own[place], seen[place]))
-            text = f"{name} = {states[place]}: {there} in the network, {here} in the rows."
-    return text
+    if rows.fitted == "pseudolikelihood" and (rows.margin_error or 0.0) < NOTABLE:
+        return ""
+    return f"{_HOW[rows.fitted]} ({distance_text(rows)})."
+
+
+def distance_text(rows: Observed) -> str:
+    """Return the largest difference between a probability and its frequency, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = np.zeros((0, 2), dtype=np.int64)
+    >>> distance_text(Observed(np.ones(2), pairs, np.zeros(0), "calibrated", 0.0123, 0.004))
+    'the largest difference is 1.2 points; sampled, with a standard error of up to 0.4'
+    """
+    if rows.margin_error is None:
+        return "how far was not looked at, since exact answers take long"
+    told = f"the largest difference is {points(rows.margin_error)}"
+    if rows.noise:
+        told += f"; sampled, with a standard error of up to {100 * rows.noise:.1f}"
+    return told
+
+
+def points(share: float) -> str:
+    """Return a difference of probabilities in points.
+
+    Examples
+    --------
+    >>> points(0.0349), points(1e-9)
+    ('3.5 points', 'below 0.1 points')
+    """
+    return "below 0.1 points" if share < 0.0005 else f"{100 * share:.1f} points"

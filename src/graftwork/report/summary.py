@@ -111,7 +111,7 @@ def summary_sections(
         ("Data", " ".join(text for text in told if text)),
         ("Remarks", " ".join(data.remarks if remarks is None else remarks)),
         ("Network", network_text(model, net.certificate_.converged) + _feature_text(net)),
-        ("Margins", _margins(net, data)),
+        ("Weights", margins_text(model.observed)),
         ("Exchange", "" if net.exchange_ is None else exchange_text(net.exchange_)),
         (_choice_title(net), _choice_text(net)),
         ("Shape", shape_text(model, net.info())),
@@ -134,18 +134,6 @@ def summary_sections(
 def certified_text(net: MarkovNetwork) -> str:
     """Return how close to optimal a fitted network is, and which network that is about."""
     return network_certified(net.info()) + certificate_text(net.certificate_)
-
-
-def _margins(net: MarkovNetwork, data: LearnedFrom) -> str:
-    """Return that single variables have other frequencies in the rows, where that is so."""
-    found = "" if net.loss == "likelihood" else margins_text(net.model_, data)
-    if not found:
-        return ""
-    return (
-        "Asked about single variables, the network says something else than the rows do, most of "
-        f"all about {found} The pseudo-likelihood fits each variable given all others, not how "
-        'often its states occur; the loss "likelihood" fits both.'
-    )
 
 
 def _predictability_text(net: MarkovNetwork, held_out: HeldOut | None) -> str:
@@ -408,6 +396,8 @@ def network_certified(info: Mapping[str, Any]) -> str:
         return "Of the penalised network whose edges are the short list: "
     if info.get("refitted"):
         return "Of the penalised network at the chosen lambda, from which the refit started: "
+    if info.get("weights") == "calibrated":
+        return "Of the network before its unaries were calibrated: "
     tied = (info.get("tying") or {}).get("rounds", 0) > 0
     return "Of the network before its weights were tied: " if tied else ""
 
