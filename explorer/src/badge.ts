@@ -60,10 +60,30 @@ export class EvidenceStrip {
   }
 }
 
+/** Differences from the rows below these are not seen in a number, small, or tolerable. */
+const [SAME, NEAR, FAR] = [0.0005, 0.01, 0.03];
+
 interface Badge {
   text: string;
   kind: "exact" | "approximate" | "poor" | "waiting";
   about: string;
+}
+
+/** Return how far exactly computed answers are from the rows, as far as that is known. */
+function distance({ oracle, view, store }: Context): Badge {
+  const exact = "The arithmetic is exact (a junction tree).";
+  const errors = oracle.asked(store.state).map((m) => view.models[m].rows?.error ?? null);
+  if (errors.some((error) => error === null)) {
+    const about = `${exact} How close the network is to its rows is not known here.`;
+    return { text: "exact arithmetic", kind: "exact", about };
+  }
+  const error = Math.max(...(errors as number[]));
+  const points = `${(100 * error).toFixed(1)} points`;
+  const about = `${exact} Without evidence, no state's probability is further than ${points} from its frequency in the rows. Given evidence, probabilities follow from the edges.`;
+  if (error < SAME) return { text: "margins as in the data", kind: "exact", about };
+  return error <= NEAR
+    ? { text: `within ${points} of the data`, kind: "exact", about }
+    : { text: `up to ${points} off the data`, kind: error <= FAR ? "approximate" : "poor", about };
 }
 
 /** Return how the latest answers were computed. */
@@ -80,7 +100,7 @@ export function badgeOf(context: Context): Badge {
   }
   const answers = reply.answers.flatMap((each) => each ?? []);
   if (answers.every((each) => each.engine === "exact")) {
-    return { text: "exact", kind: "exact", about: "Computed exactly, by a junction tree." };
+    return distance(context);
   }
   const loopy = answers.filter((each) => each.engine === "bp");
   const settled = loopy.every((each) => each.converged);
@@ -99,7 +119,7 @@ export function badgeOf(context: Context): Badge {
       }
     : {
         text: "approximate · not converged",
-        kind: "poor",
+        kind: store.state.evidence.size ? "poor" : "approximate",
         about: `Exact inference is too large for this network, and loopy belief propagation did not converge in ${sweeps} sweeps: these numbers may be poor.${caution}`,
       };
 }

@@ -1,6 +1,6 @@
 /** What all parts of the page share. */
 
-import type { Model, NetworkView } from "./data";
+import { frequencies, type Model, type NetworkView } from "./data";
 import type { Series } from "./marginal";
 import type { Oracle } from "./oracle";
 import { observedState, withEvidence, type State, type Store } from "./state";
@@ -48,6 +48,19 @@ export function seriesOf(context: Context, node: number): Series[] {
     { label: "before", values: prior, written: false },
     { label: "given the evidence", values, written: true },
   ];
+}
+
+/** Return how often a variable's states occur in the rows; null where that is not known. */
+export function dataOf(context: Context, node: number): Float64Array | null {
+  const { view, oracle, store } = context;
+  const asked = oracle.asked(store.state);
+  const { rows, network } = view.models[asked[0] ?? store.state.model];
+  const { evidence } = store.state;
+  if (asked.length !== 1 || !rows || !network || evidence.size > 1) return null;
+  const [first] = evidence;
+  if (!first) return frequencies(rows, network, node, null);
+  const state = observedState(first[1]);
+  return state < 0 ? null : frequencies(rows, network, node, { node: first[0], state });
 }
 
 export function observe(context: Context, node: number, weights: number[] | null): void {

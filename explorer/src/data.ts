@@ -9,6 +9,17 @@ export interface Column {
   values: Float64Array;
 }
 
+/** What the rows were like that a network was learned from. */
+export interface Rows {
+  /** Weight of the rows in each state, flat over the variables. */
+  margins: Float64Array;
+  /** Ends of the pairs whose tables are known, and these tables, one after the other. */
+  pairs: Int32Array;
+  tables: Float64Array;
+  /** The largest difference between a probability and its frequency; null if not known. */
+  error: number | null;
+}
+
 /** One network, or one set of pairs, that can be looked at. */
 export interface Model {
   label: string;
@@ -17,6 +28,7 @@ export interface Model {
   columns: Column[];
   /** What answers questions, if anything does. */
   network: Network | null;
+  rows: Rows | null;
   /** The edge of the network that each pair is, -1 where it is none. */
   edgeOf: Int32Array;
   states: string[][];
@@ -145,12 +157,55 @@ export function decodeModel(json: Json, states: string[][]): Model {
     pairs,
     columns: json.columns.map(decodeColumn),
     network,
+    rows: json.rows ? decodeRows(json.rows) : null,
     edgeOf,
     states,
     groups: json.groups ?? [],
     noun: json.noun ?? "edge",
     untested: json.untested ?? "its edges were not tested",
   };
+}
+
+function decodeRows(json: Json): Rows {
+  return {
+    margins: floats(json.margins),
+    pairs: integers(json.pairs),
+    tables: floats(json.tables),
+    error: json.error,
+  };
+}
+
+/** How often the states of a variable occur in the rows, or in those with one state of another. */
+export function frequencies(
+  rows: Rows,
+  network: Network,
+  node: number,
+  given: { node: number; state: number } | null,
+): Float64Array | null {
+  const { cards, unaryOffsets } = network;
+  if (!given) return shares(rows.margins.slice(unaryOffsets[node], unaryOffsets[node + 1]));
+  if (given.node === node) {
+    return Float64Array.from({ length: cards[node] }, (_, a) => +(a === given.state));
+  }
+  let start = 0;
+  for (let e = 0; e < rows.pairs.length / 2; e++) {
+    const [i, j] = [rows.pairs[2 * e], rows.pairs[2 * e + 1]];
+    if (i === given.node && j === node) {
+      const at = start + given.state * cards[j];
+      return shares(rows.tables.slice(at, at + cards[j]));
+    }
+    if (j === given.node && i === node) {
+      const column = (_: unknown, a: number) => rows.tables[start + a * cards[j] + given.state];
+      return shares(Float64Array.from({ length: cards[i] }, column));
+    }
+    start += cards[i] * cards[j];
+  }
+  return null;
+}
+
+function shares(counts: Float64Array): Float64Array | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return total > 0 ? counts.map((count) => count / total) : null;
 }
 
 function decodeChain(json: Json): ChainView {

@@ -1,6 +1,6 @@
 /** What is selected: a variable with its probabilities and neighbours, or a pair with its table. */
 
-import { modelOf, observe, seriesOf, statesOf, type Context } from "./context";
+import { dataOf, modelOf, observe, seriesOf, statesOf, type Context } from "./context";
 import { valuesOf, type Model } from "./data";
 import { button, fill, h, name, pairName } from "./dom";
 import { count, percent, short, signed, tiny } from "./format";
@@ -36,7 +36,12 @@ export class Details {
     const { state } = this.context.store;
     if (this.marginal) {
       const { node, part } = this.marginal;
-      part.update(seriesOf(this.context, node), state.evidence.get(node), -1);
+      part.update(
+        seriesOf(this.context, node),
+        dataOf(this.context, node),
+        state.evidence.get(node),
+        -1,
+      );
     }
     if (state.pair >= 0) this.fillTables(state.pair);
   }

@@ -20,8 +20,8 @@ const LINES: [string, string][] = [
     "Click a state to observe it, or tick “weigh states” and say how well each fits what you know. Squares mark what is observed; arcs around others how far their probabilities moved.",
   ],
   [
-    "exact, approximate",
-    "Probabilities are computed in this page: exactly where that is affordable, else by loopy belief propagation. The badge says which.",
+    "margins as in the data, approximate",
+    "Probabilities are computed in this page: exactly where that is affordable, and then the badge says how far the network is from its rows; else by loopy belief propagation, which it says. Next to a probability stands how often the state occurs in the rows, as long as at most one variable is observed.",
   ],
   [
     "Filters",

@@ -28,6 +28,7 @@ interface Row {
   bars: HTMLElement;
   number: HTMLElement;
   mark: HTMLElement;
+  data: HTMLElement;
   slider: HTMLInputElement;
 }
 
@@ -71,8 +72,16 @@ export class Marginal {
     this.hide([]);
   }
 
-  /** Show probabilities and evidence; best is the state in the most probable joint state, or -1. */
-  update(series: Series[], weights: readonly number[] | undefined, best: number): void {
+  /**
+   * Show probabilities, how often states occur in the rows if that is known, and evidence; best is
+   * the state in the most probable joint state, or -1.
+   */
+  update(
+    series: Series[],
+    data: ArrayLike<number> | null,
+    weights: readonly number[] | undefined,
+    best: number,
+  ): void {
     this.weights = weights;
     const hard = observedState(weights);
     if (weights && hard < 0) this.soft.checked = true;
@@ -80,7 +89,7 @@ export class Marginal {
     this.element.classList.toggle("soft", this.soft.checked);
     const last = series[series.length - 1];
     const written = series.filter((each) => each.written).length;
-    setVars(this.element, { numbers: String(Math.max(written, 1)) });
+    setVars(this.element, { numbers: String(Math.max(written, 1)), data: data ? "76px" : "0px" });
     this.rows.forEach((row, a) => {
       row.observe.setAttribute("aria-pressed", String(a === hard));
       row.element.classList.toggle("observed", a === hard);
@@ -101,6 +110,7 @@ export class Marginal {
         .map((each) => percent(each.values?.[a] ?? NaN))
         .join(" · ");
       row.number.dataset.value = value === undefined ? "" : String(value);
+      row.data.textContent = data ? `data ${percent(data[a])}` : "";
       row.mark.textContent = a === best ? "◆" : "";
       row.slider.value = String(weights ? weights[a] : 1);
     });
@@ -122,6 +132,7 @@ export class Marginal {
     const number = h("span", { class: "number" });
     const bars = h("span", { class: "bars", "aria-hidden": "true" });
     const mark = h("span", { class: "mark", title: "In the most probable joint state" });
+    const data = h("span", { class: "seen", title: "How often it occurs in the rows" });
     const observe = h(
       "button",
       {
@@ -136,6 +147,7 @@ export class Marginal {
       bars,
       mark,
       number,
+      data,
     );
     const slider = h("input", {
       type: "range",
@@ -147,7 +159,7 @@ export class Marginal {
       "aria-label": `Likelihood of ${state}`,
       on: { input: () => this.weigh(a) },
     });
-    return { element: h("li", {}, observe, slider), observe, bars, number, mark, slider };
+    return { element: h("li", {}, observe, slider), observe, bars, number, mark, data, slider };
   }
 
   private observe(a: number): void {

@@ -1,6 +1,6 @@
 /** All probabilities at once, before and after evidence, and the most probable joint state. */
 
-import { observe, seriesOf, statesOf, type Context } from "./context";
+import { dataOf, observe, seriesOf, statesOf, type Context } from "./context";
 import { button, fill, h, name } from "./dom";
 import { folded, percent } from "./format";
 import { Marginal } from "./marginal";
@@ -137,7 +137,9 @@ export class WhatIf {
     const moved = oracle.movement();
     for (const each of this.parts) {
       const best = mode ? mode.codes[each.node] : -1;
-      each.part.update(seriesOf(context, each.node), store.state.evidence.get(each.node), best);
+      const { node, part } = each;
+      const weights = store.state.evidence.get(node);
+      part.update(seriesOf(context, node), dataOf(context, node), weights, best);
       const far = moved?.[each.node];
       each.moved.textContent =
         far !== undefined && far >= 0.0005 && !store.state.evidence.has(each.node)

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { decodeModel, floats, integers } from "../src/data";
+import { decodeModel, floats, frequencies, integers } from "../src/data";
+import { makeNetwork } from "../src/inference/network";
 import { dashed } from "../src/drawing";
 import { amount, cut, percent, short, signed, tiny } from "../src/format";
 import { placeLabels, type Wanted } from "../src/labels";
@@ -255,4 +256,22 @@ test("lines are as wide as strengths say, and have the signs of correlations", (
   const places = { x: new Float64Array(3), y: new Float64Array(3), columns: [], words: [] };
   assert.deepEqual([...makeScene({ ...view, ...places }, START, LIGHT).share], [0.25, 1]);
   assert.deepEqual([...signs(model)], [-1, 0]);
+});
+
+test("frequencies of the rows are those of a column, or of the rows with one state of another", () => {
+  const network = makeNetwork(Int32Array.of(2, 3), new Int32Array(0), new Float64Array(5));
+  const rows = {
+    margins: Float64Array.of(4, 6, 3, 5, 2),
+    pairs: Int32Array.of(0, 1),
+    tables: Float64Array.of(1, 2, 1, 2, 3, 1),
+    error: 0.001,
+  };
+  assert.deepEqual([...frequencies(rows, network, 0, null)!], [0.4, 0.6]);
+  assert.deepEqual([...frequencies(rows, network, 1, { node: 0, state: 0 })!], [0.25, 0.5, 0.25]);
+  assert.deepEqual([...frequencies(rows, network, 0, { node: 1, state: 1 })!], [0.4, 0.6]);
+  assert.deepEqual([...frequencies(rows, network, 1, { node: 1, state: 2 })!], [0, 0, 1]);
+  assert.equal(
+    frequencies({ ...rows, pairs: new Int32Array(0) }, network, 1, { node: 0, state: 0 }),
+    null,
+  );
 });

@@ -68,7 +68,7 @@ def test_it_opens_with_an_overview_that_answers_the_first_questions(page, path):
     assert facts["Negative pairs"] == "1 of 5 show them"
     groups = " ".join(page.texts(".groups li"))
     assert "sky" in groups
-    assert page.text(".badge") == "exact"
+    assert page.text(".badge") == "exact arithmetic"
     page.click("#least-sure")
     assert page.text(".details h2") == "rain – wet"
 
@@ -435,7 +435,7 @@ def test_hostile_names_are_text(page, tmp_path):
 def test_networks_without_edges_can_be_looked_at(page, tmp_path, n):
     model = gw.PairwiseMRF({f"v{i}": ["only"] if i else [0, 1] for i in range(n + 1)})
     page.open(model.explore(tmp_path / "net.html"), "v=0").settle()
-    assert page.text(".badge") == "exact"
+    assert page.text(".badge") == "exact arithmetic"
     page.click("[data-tab='edges']")
     assert page.text(".pager") == "Nothing passes the filters."
 

@@ -48,7 +48,7 @@ def test_a_bootstrap_shows_how_often_edges_come_back(page, boot, tmp_path):
     assert facts["Resamples"] == "100 %"
     assert facts["Low"] == f"{records[page.text('.details h2')]['low']:.2f}"
     # It answers, too: the network of all rows is in it.
-    assert page.text(".badge") == "exact"
+    assert page.text(".badge") == "margins as in the data"
     assert len(page.texts(".pair-table td")) == 4
 
 

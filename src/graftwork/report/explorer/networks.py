@@ -11,6 +11,7 @@ import numpy as np
 from graftwork.estimators.centrality import communities_of, edge_arrays
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
+from graftwork.models.observed import Observed
 from graftwork.report.edges import EdgeTest, Tested
 from graftwork.report.explorer.packing import Record, column, packed, text_of, texts
 from graftwork.report.layout import positions
@@ -89,7 +90,26 @@ def model_view(
         ordered = model if not names or tuple(names) == model.names else reordered(model, names)
         view["edges"] = packed(ordered.potentials.layout.edges, "i4")
         view["weights"] = packed(ordered.potentials.weights)
+        if ordered is model and model.observed is not None:
+            view["rows"] = rows_view(model.observed)
     return view
+
+
+def rows_view(rows: Observed) -> Record:
+    """Return what the page shows of a network's rows: counts, and how far answers are from them.
+
+    Examples
+    --------
+    >>> none = np.zeros((0, 2), dtype=np.int64)
+    >>> rows_view(Observed(np.array([3.0, 1.0]), none, np.zeros(0), "calibrated", 0.001))["error"]
+    0.001
+    """
+    return {
+        "margins": packed(rows.margins, "f4"),
+        "pairs": packed(rows.pairs, "i4"),
+        "tables": packed(rows.tables, "f4"),
+        "error": rows.margin_error,
+    }
 
 
 def reordered(model: PairwiseMRF, names: Sequence[Any]) -> PairwiseMRF:
