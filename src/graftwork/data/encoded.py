@@ -136,6 +136,25 @@ class EncodedRows:
         start = int(self.cards[:i].sum())
         return np.vstack([rows, self.frequencies[start : start + s]])
 
+    def in_copies(self, times: int) -> EncodedRows:
+        """Return the sample with each row that lacks cells so often, each as much lighter.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 2]])
+        >>> twice = prepare(table, missing=True).in_copies(2)
+        >>> twice.codes, twice.weights
+        (array([[0, 1, 2, 2]], dtype=uint8), array([1. , 1. , 0.5, 0.5]))
+        """
+        counts = self.counts
+        lacking = (counts.codes >= self.cards[:, None]).any(axis=0)
+        each = np.where(lacking, times, 1)
+        places = np.repeat(np.arange(len(each)), each)
+        weights = 1.0 / each if counts.weights is None else counts.weights / each
+        codes, weights = np.take(counts.codes, places, axis=1), weights[places]
+        copied = PairCounts(codes, self.cards, weights, counts.n_threads, extended=self.extended)
+        return replace(self, codes=codes, weights=weights, counts=copied)
+
     def with_drawn(self, states: NDArray[np.integer]) -> EncodedRows:
         """Return the sample with states in place of its missing cells, which stay known as such.
 
@@ -165,6 +184,13 @@ class EncodedRows:
         )
         codes, weights = _merge_rows(drawn.codes, counts.weights)
         return replace(self, codes=codes, weights=weights, counts=drawn)
+
+    def redrawn(self, states: NDArray[np.integer]) -> EncodedRows:
+        """Return the sample, as it is merged, with other states drawn in its missing cells."""
+        cells = np.where(self.codes < self.cards[:, None], self.codes, self.cards[:, None] + states)
+        codes = cells.astype(self.codes.dtype)
+        counts = PairCounts(codes, self.cards, self.weights, 1, extended=self.extended)
+        return replace(self, codes=codes, counts=counts)
 
 
 def prepare(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.data.counts import PairCounts
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import completed_parts, decoded, with_drawn_parts
 from graftwork.data.missing import missing_cells
@@ -20,8 +21,12 @@ from graftwork.grafting import Problem
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.some_rows import some_rows
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
+from graftwork.testing.contrasts import frequent_states
+from graftwork.testing.lost import NOTHING_LOST, Lost
+from graftwork.testing.rows import FittedRows
 
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit
@@ -38,6 +43,10 @@ STAGES = 2
 DRAWS = 3
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
+# Rows that lack cells are drawn so often for the network itself, and so often, about so many of
+# them, to see what its tests lack. (A power of two: shares of weights are then exact.)
+COPIES = 4
+KEPT, SOME_ROWS = 4, 4096
 # A row that counts for many is drawn for so many, at most.
 MOST_COPIES = 20
 
@@ -53,11 +62,14 @@ class Drawn:
         The last network that cells were drawn with.
     stopped : Fit or None
         After an interrupt: the last network that was learned on the way.
+    lost : Lost
+        What the missing cells take from tests that take drawn cells for observed ones.
     """
 
     sample: EncodedRows
     near: PairwiseMRF | None = None
     stopped: Fit | None = None
+    lost: Lost = NOTHING_LOST
 
 
 def draw_missing(
@@ -102,7 +114,7 @@ def draw_missing(
         if drawing.last is None:
             raise
         return Drawn(drawing.drawn, stopped=replace(drawing.last, interrupted=True))
-    return Drawn(drawing.drawn, drawing.near)
+    return Drawn(drawing.drawn, drawing.near, lost=drawing.lost())
 
 
 class _Drawing:
@@ -128,6 +140,7 @@ class _Drawing:
         self._begun = time.monotonic()
         self.drawn, self.near = sample, near
         self.last: Fit | None = None
+        self._drawn_from: Potentials | None = None
 
     def learn(self, stage: int) -> None:
         """Learn edges, and draw cells with them.
@@ -142,13 +155,36 @@ class _Drawing:
             self.last, self.near, fresh = fit, fit.model, fit.refitted
             if fit.interrupted:
                 raise KeyboardInterrupt
-        potentials = carry_over(self.near, self._table, self._sample)
+        sample = self._sample
+        if stage == STAGES - 1 and sample.parts is None:
+            sample = sample.in_copies(COPIES)
+        potentials = carry_over(self.near, self._table, sample)
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
-            self.drawn = _drawn(self._sample, potentials, self._rng)
+            self.drawn, self._drawn_from = _drawn(sample, potentials, self._rng), potentials
             if self._left(stage) == 0:
                 break
+
+    def lost(self) -> Lost:
+        """Return what the missing cells take from the tests of edges that they were drawn with."""
+        if not self._spec.tests or self._drawn_from is None:
+            return NOTHING_LOST
+        sample, potentials = self.drawn, self._drawn_from
+        curved = None if sample.scores is None else frozenset[tuple[int, int]]()
+        contrasts = frequent_states(sample, curved)
+        some = some_rows(sample, SOME_ROWS) or sample
+
+        def fitted(own: EncodedRows) -> FittedRows:
+            if self._spec.missing == "impute":
+                own = _as_observed(own)
+            return FittedRows.of(PseudoLikelihood(own, self._spec.n_jobs).at(potentials), contrasts)
+
+        draws = [
+            fitted(some.redrawn(impute(potentials, some.codes, self._rng))) for _ in range(KEPT)
+        ]
+        count = COPIES if sample.parts is None else 1
+        return Lost.of(fitted(sample), draws, SOME_ROWS, count)
 
     def _left(self, stage: int) -> float | None:
         """Return the seconds left for a stage: all stages and the final fit have the same share."""
@@ -190,6 +226,15 @@ def completed(table: Rows, sample: EncodedRows) -> Rows:
         return completed_parts(table, sample)
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
     return Table(table.names, tuple(states), decoded(sample), sample.counts.weights, table.ordered)
+
+
+def _as_observed(sample: EncodedRows) -> EncodedRows:
+    """Return a sample whose drawn cells count like observed ones."""
+    cards = sample.cards[:, None]
+    codes = np.where(sample.codes < cards, sample.codes, sample.codes - cards)
+    codes = codes.astype(sample.codes.dtype)
+    counts = PairCounts(codes, sample.cards, sample.weights, sample.counts.n_threads)
+    return replace(sample, codes=codes, counts=counts)
 
 
 def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:
