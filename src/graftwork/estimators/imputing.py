@@ -46,7 +46,7 @@ ACCURACY = 1e-3
 # Rows that lack cells are drawn so often for the network itself, and so often, about so many of
 # them, to see what its tests lack. (A power of two: shares of weights are then exact.)
 COPIES = 4
-KEPT, SOME_ROWS = 4, 4096
+KEPT, SOME_ROWS = 4, 2048
 # A row that counts for many is drawn for so many, at most.
 MOST_COPIES = 20
 
@@ -110,11 +110,11 @@ def draw_missing(
     try:
         for stage in range(STAGES):
             drawing.learn(stage)
+        return Drawn(drawing.drawn, drawing.near, lost=drawing.lost())
     except KeyboardInterrupt:
         if drawing.last is None:
             raise
         return Drawn(drawing.drawn, stopped=replace(drawing.last, interrupted=True))
-    return Drawn(drawing.drawn, drawing.near, lost=drawing.lost())
 
 
 class _Drawing:
@@ -138,6 +138,9 @@ class _Drawing:
         self._table, self._sample, self._found, self._rng = table, sample, found, rng
         self._fit_rows = fit_rows
         self._begun = time.monotonic()
+        # For tests each row that lacks cells is drawn so often; where rows are in parts, or dealt
+        # out by a criterion, once.
+        self._copies = COPIES if spec.tests and sample.parts is None else 1
         self.drawn, self.near = sample, near
         self.last: Fit | None = None
         self._drawn_from: Potentials | None = None
@@ -156,12 +159,12 @@ class _Drawing:
             if fit.interrupted:
                 raise KeyboardInterrupt
         sample = self._sample
-        if stage == STAGES - 1 and sample.parts is None:
-            sample = sample.in_copies(COPIES)
         potentials = carry_over(self.near, self._table, sample)
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
+            if self._copies > 1 and (stage, draw) == (STAGES - 1, DRAWS - 1):
+                sample = sample.in_copies(self._copies)
             self.drawn, self._drawn_from = _drawn(sample, potentials, self._rng), potentials
             if self._left(stage) == 0:
                 break
@@ -183,8 +186,7 @@ class _Drawing:
         draws = [
             fitted(some.redrawn(impute(potentials, some.codes, self._rng))) for _ in range(KEPT)
         ]
-        count = COPIES if sample.parts is None else 1
-        return Lost.of(fitted(sample), draws, SOME_ROWS, count)
+        return Lost.of(draws, self._copies)
 
     def _left(self, stage: int) -> float | None:
         """Return the seconds left for a stage: all stages and the final fit have the same share."""

@@ -6,13 +6,16 @@ what an estimate was by chance. With s the slope of the pseudo-likelihood in an 
 depends on, P the precision of complete cells and V the variance of s, a row whose missing cells
 are drawn several times tells what they take: of the curvature C, the covariance of s and t over its
 draws, and of the variance W, the variance of s over them. What is left (Louis) makes the estimate's
-variance (V - W) / (P - C)^2 in place of V / P^2, and means over m draws, each from the weights
-before, add W / (m (P^2 - C^2)). Statistics are divided by the ratio of both.
+variance (V - W) / (P - C)^2 in place of V / P^2. The last m draws, of which the mean counts, add
+W / (m P^2), and those before, one each, what the share c = C / P of them keeps of their own,
+W c^2 / ((1 - c^2) P^2). Statistics are divided by the ratio of all that and V / P^2.
 
 References
 ----------
 Louis (1982), Finding the observed information matrix when using the EM algorithm, Journal of the
-Royal Statistical Society B. Robins and Wang (2000), Inference for imputation estimators, Biometrika.
+Royal Statistical Society B 44.
+
+Robins and Wang (2000), Inference for imputation estimators, Biometrika 87.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from graftwork.testing.tails import log_tail
 
 # The largest share of the curvature, and of the variance, that may be missing.
 MOST_LOST = 0.8
+# Numbers of all draws that are looked at together, and rows at least.
+STRIP, LEAST_STRIP = 2**22, 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,25 +52,23 @@ class Lost:
     factors: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
     @staticmethod
-    def of(rows: FittedRows, draws: Sequence[FittedRows], most_rows: int, count: int) -> Lost:
+    def of(draws: Sequence[FittedRows], count: int) -> Lost:
         """Return what is missing of the edges of the network that cells were drawn from.
 
         Parameters
         ----------
-        rows : FittedRows
-            The sample with drawn cells under this network.
         draws : sequence of FittedRows
-            The same rows (of these, or some) with several draws of their missing cells.
-        most_rows : int
-            About so many rows tell the variance of slopes.
+            The rows, or some of them, with several draws of their missing cells.
         count : int
             Over how many draws the estimates to be tested are averaged.
         """
+        rows = draws[0]
         tests = EdgeTests.of(rows)
         if not len(tests.edges):
-            return Lost()
+            return NOTHING_LOST
         asked = Influences.of(tests.parameters, tests.profiles, tests.edges)
-        whole = variations(rows, tests.parameters, tests.profiles, tests.edges, most_rows)
+        known = tests.parameters, tests.profiles, tests.edges
+        whole = variations(rows, *known, rows.sample.n_rows)
         taken, varied = _between(draws, asked)
         factors, pairs = {}, rows.potentials.layout.edges[tests.edges].tolist()
         for k, (e, (i, j)) in enumerate(zip(tests.edges.tolist(), pairs, strict=True)):
@@ -73,8 +76,15 @@ class Lost:
             c = np.sum(inverse * taken[k].T) / len(inverse)
             v = np.sum(inverse * varied[k].T) / max(np.sum(inverse * whole[k].T), 1e-300)
             c, v = (float(np.clip(share, 0.0, MOST_LOST)) for share in (c, v))
-            factors[i, j] = 1.0 / ((1.0 - v) / (1.0 - c) ** 2 + v / (count * (1.0 - c * c)))
+            factors[i, j] = 1.0 / (
+                (1.0 - v) / (1.0 - c) ** 2 + v * (1.0 / count + c * c / (1.0 - c * c))
+            )
         return Lost(factors)
+
+    @property
+    def median(self) -> float | None:
+        """The share that is missing of a pair's information, the median; None without pairs."""
+        return 1.0 - float(np.median(list(self.factors.values()))) if self.factors else None
 
     def of_pairs(self, pairs: Ints) -> Floats:
         """Return the factors of some pairs."""
@@ -90,6 +100,8 @@ class Lost:
 
         Pairs that cells were drawn without lose nothing: their slopes vary less than tests say.
         """
+        if not self.factors:
+            return findings
         factors = self.of_pairs(findings.pairs)
         some = np.flatnonzero(factors != 1.0)
         if not len(some):
@@ -104,31 +116,32 @@ class Lost:
 NOTHING_LOST = Lost()
 
 
-def _between(
-    draws: Sequence[FittedRows], asked: Influences
-) -> tuple[list[Floats], list[Floats]]:
+def _between(draws: Sequence[FittedRows], asked: Influences) -> tuple[list[Floats], list[Floats]]:
     """Return sums over rows of the covariance of s and t, and the variance of s, over draws."""
     taken = [np.zeros((size, size)) for size in asked.sizes]
     varied = [np.zeros((size, size)) for size in asked.sizes]
-    share = draws[0].share
+    strip = max(LEAST_STRIP, STRIP // (len(draws) * asked.count))
     for blocks in zip(*(rows.blocks(asked.needed) for rows in draws), strict=True):
-        weights = blocks[0].weights / (share * (len(draws) - 1))
-        slopes, sums = _apart(draws[0], blocks, asked, False), _apart(draws[0], blocks, asked, True)
-        for k, size in enumerate(asked.sizes):
-            first, second = (slice(start, start + size) for start in asked.starts[k])
-            s, t = (some[:, first] + some[:, second] for some in (slopes, sums))
-            taken[k] += np.einsum("car,cbr,r->ab", s, t, weights)
-            varied[k] += np.einsum("car,cbr,r->ab", s, s, weights)
+        for start in range(0, len(blocks[0].weights), strip):
+            part = slice(start, start + strip)
+            weights = np.tile(blocks[0].weights[part] / (len(draws) - 1), len(draws))
+            slopes, sums = (_apart(draws[0], blocks, part, asked, sums) for sums in (False, True))
+            for k, size in enumerate(asked.sizes):
+                first, second = (slice(begin, begin + size) for begin in asked.starts[k])
+                s, t = (some[first] + some[second] for some in (slopes, sums))
+                left = s * weights
+                taken[k] += left @ t.T
+                varied[k] += left @ s.T
     return taken, varied
 
 
 def _apart(
-    rows: FittedRows, blocks: Sequence[RowBlock], asked: Influences, sums: bool
+    rows: FittedRows, blocks: Sequence[RowBlock], part: slice, asked: Influences, sums: bool
 ) -> Floats:
-    """Return what slopes, or sums, of each draw differ by from their mean, (draws, lines, rows)."""
-    places = rows.places
-    found = np.empty((len(blocks), asked.count, len(blocks[0].weights)))
-    for out, block in zip(found, blocks, strict=True):
+    """Return what slopes, or sums, of draws differ by from their mean, (lines, draws * rows)."""
+    places, count = rows.places, len(blocks[0].weights[part])
+    found = np.empty((asked.count, len(blocks), count))
+    for k, block in enumerate(blocks):
         # slopes r z' + z r' of tables become sums z z', and those of unaries half of theirs
         left = 0.5 * block.indicators if sums else block.residuals
         for one in asked.centres:
@@ -136,7 +149,7 @@ def _apart(
             if sums:
                 shares = shares.copy()
                 shares[:, : end - begin] *= 2.0
-            scores = np.empty((shares.shape[1], out.shape[1]))
-            fill_scores(begin, end, one.halves, places, 0, block.indicators, left, scores)
-            out[one.lines] = shares @ scores
-    return found - found.mean(axis=0)
+            scores, start = np.empty((shares.shape[1], count)), part.start
+            fill_scores(begin, end, one.halves, places, start, block.indicators, left, scores)
+            found[one.lines, k] = shares @ scores
+    return (found - found.mean(axis=1, keepdims=True)).reshape(asked.count, -1)
