@@ -151,9 +151,7 @@ class EncodedRows:
         each = np.where(lacking, times, 1)
         places = np.repeat(np.arange(len(each)), each)
         weights = 1.0 / each if counts.weights is None else counts.weights / each
-        codes, weights = np.take(counts.codes, places, axis=1), weights[places]
-        copied = PairCounts(codes, self.cards, weights, counts.n_threads, extended=self.extended)
-        return replace(self, codes=codes, weights=weights, counts=copied)
+        return self.with_rows(np.take(counts.codes, places, axis=1), weights[places])
 
     def with_drawn(self, states: NDArray[np.integer]) -> EncodedRows:
         """Return the sample with states in place of its missing cells, which stay known as such.
@@ -185,12 +183,12 @@ class EncodedRows:
         codes, weights = _merge_rows(drawn.codes, counts.weights)
         return replace(self, codes=codes, weights=weights, counts=drawn)
 
-    def redrawn(self, states: NDArray[np.integer]) -> EncodedRows:
-        """Return the sample, as it is merged, with other states drawn in its missing cells."""
-        cells = np.where(self.codes < self.cards[:, None], self.codes, self.cards[:, None] + states)
-        codes = cells.astype(self.codes.dtype)
-        counts = PairCounts(codes, self.cards, self.weights, 1, extended=self.extended)
-        return replace(self, codes=codes, counts=counts)
+    def with_rows(self, codes: NDArray[np.unsignedinteger], weights: Floats | None) -> EncodedRows:
+        """Return the sample with other rows, in the same codes, none of them merged."""
+        counts = PairCounts(
+            codes, self.cards, weights, self.counts.n_threads, extended=self.extended
+        )
+        return replace(self, codes=counts.codes, weights=weights, counts=counts, parts=None)
 
 
 def prepare(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.data.counts import PairCounts
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import completed_parts, decoded, with_drawn_parts
 from graftwork.data.missing import missing_cells
@@ -24,7 +23,7 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.some_rows import some_rows
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.testing.contrasts import frequent_states
+from graftwork.testing.contrasts import Contrasts, frequent_states
 from graftwork.testing.lost import NOTHING_LOST, Lost
 from graftwork.testing.rows import FittedRows
 
@@ -173,20 +172,9 @@ class _Drawing:
         """Return what the missing cells take from the tests of edges that they were drawn with."""
         if not self._spec.tests or self._drawn_from is None:
             return NOTHING_LOST
-        sample, potentials = self.drawn, self._drawn_from
-        curved = None if sample.scores is None else frozenset[tuple[int, int]]()
-        contrasts = frequent_states(sample, curved)
-        some = some_rows(sample, SOME_ROWS) or sample
-
-        def fitted(own: EncodedRows) -> FittedRows:
-            if self._spec.missing == "impute":
-                own = _as_observed(own)
-            return FittedRows.of(PseudoLikelihood(own, self._spec.n_jobs).at(potentials), contrasts)
-
-        draws = [
-            fitted(some.redrawn(impute(potentials, some.codes, self._rng))) for _ in range(KEPT)
-        ]
-        return Lost.of(draws, self._copies)
+        curved = None if self.drawn.scores is None else frozenset[tuple[int, int]]()
+        contrasts = frequent_states(self.drawn, curved)
+        return lost_in(self._spec, self.drawn, self._drawn_from, contrasts, self._copies, self._rng)
 
     def _left(self, stage: int) -> float | None:
         """Return the seconds left for a stage: all stages and the final fit have the same share."""
@@ -230,13 +218,46 @@ def completed(table: Rows, sample: EncodedRows) -> Rows:
     return Table(table.names, tuple(states), decoded(sample), sample.counts.weights, table.ordered)
 
 
-def _as_observed(sample: EncodedRows) -> EncodedRows:
-    """Return a sample whose drawn cells count like observed ones."""
-    cards = sample.cards[:, None]
-    codes = np.where(sample.codes < cards, sample.codes, sample.codes - cards)
-    codes = codes.astype(sample.codes.dtype)
-    counts = PairCounts(codes, sample.cards, sample.weights, sample.counts.n_threads)
-    return replace(sample, codes=codes, counts=counts)
+def lost_in(
+    spec: FitSpec,
+    drawn: EncodedRows,
+    potentials: Potentials,
+    contrasts: Contrasts,
+    copies: int,
+    rng: np.random.Generator,
+) -> Lost:
+    """Return what missing cells take from the tests of edges, as some of the rows tell.
+
+    Parameters
+    ----------
+    drawn : EncodedRows
+        The sample, its cells drawn from these potentials.
+    copies : int
+        How often each row was drawn.
+    """
+    if drawn.parts is None:
+        codes, weights = drawn.counts.codes, drawn.counts.weights
+        if codes.shape[1] > SOME_ROWS:
+            some = np.sort(rng.choice(codes.shape[1], SOME_ROWS, replace=False))
+            codes, weights = (
+                codes[:, some],
+                np.ones(SOME_ROWS) if weights is None else weights[some],
+            )
+            weights = weights * (drawn.total_weight / weights.sum())
+    else:
+        found = some_rows(drawn, SOME_ROWS)
+        assert found is not None
+        codes, weights = found.codes, found.weights
+        assert weights is not None
+        weights = weights * (drawn.total_weight / weights.sum())
+    cards, draws = drawn.cards[:, None], []
+    for _ in range(KEPT):
+        states = impute(potentials, codes, rng)
+        cells = np.where(codes < cards, codes, states + (spec.missing != "impute") * cards)
+        own = drawn.with_rows(cells.astype(codes.dtype), weights)
+        point = PseudoLikelihood(own, spec.n_jobs).at(potentials)
+        draws.append(FittedRows.of(point, contrasts))
+    return Lost.of(draws, copies)
 
 
 def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:
