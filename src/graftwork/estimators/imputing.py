@@ -42,6 +42,9 @@ STAGES = 2
 DRAWS = 3
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
+# The least false discovery rate of the networks that cells are drawn from: a pair that the tests
+# of a single draw leave out there would have to be found in cells that were drawn without it.
+DRAWN_FDR = 0.3
 # Rows that lack cells are drawn so often for the network itself, and so often, about so many of
 # them, to see what its tests lack. (A power of two: shares of weights are then exact.)
 COPIES = 4
@@ -152,7 +155,9 @@ class _Drawing:
         fresh = False
         if stage or self.near is None:
             found = replace(self._found, drawn=self.drawn is not self._sample)
-            spec = self._spec.with_seconds(self._left(stage))
+            spec = replace(
+                self._spec.with_seconds(self._left(stage)), fdr=max(self._spec.fdr, DRAWN_FDR)
+            )
             fit = self._fit_rows(spec, self._table, self.drawn, found, self.near, stage)
             self.last, self.near, fresh = fit, fit.model, fit.refitted
             if fit.interrupted:
