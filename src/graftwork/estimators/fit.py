@@ -198,7 +198,7 @@ def fit(
         found = replace(found, drawn=not sample.complete)
         check = check and sample.complete
         sample, near, lost = drawn.sample, drawn.near, drawn.lost
-        found = replace(found, lost=lost.median)
+        found = replace(found, draws=lost.count, lost=lost.median)
         if spec.missing == "impute":
             table = completed(table, sample)
             sample = prepare_rows(table, keep_all_states=keep, n_jobs=jobs)

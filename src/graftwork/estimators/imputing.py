@@ -140,9 +140,10 @@ class _Drawing:
         self._table, self._sample, self._found, self._rng = table, sample, found, rng
         self._fit_rows = fit_rows
         self._begun = time.monotonic()
-        # For tests each row that lacks cells is drawn so often; where rows are in parts, or dealt
-        # out by a criterion, once.
-        self._copies = COPIES if spec.tests and sample.parts is None else 1
+        # How often each row that lacks cells is drawn: where rows are in parts, or a criterion may
+        # deal them out, once.
+        self._copies = 1
+        self._most_copies = COPIES if spec.tests and sample.parts is None else 1
         self.drawn, self.near = sample, near
         self.last: Fit | None = None
         self._drawn_from: Potentials | None = None
@@ -167,7 +168,8 @@ class _Drawing:
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
-            if self._copies > 1 and (stage, draw) == (STAGES - 1, DRAWS - 1):
+            if self._most_copies > 1 and (stage, draw) == (STAGES - 1, DRAWS - 1):
+                self._copies = self._most_copies
                 sample = sample.in_copies(self._copies)
             self.drawn, self._drawn_from = _drawn(sample, potentials, self._rng), potentials
             if self._left(stage) == 0:

@@ -47,9 +47,12 @@ class Lost:
     ----------
     factors : mapping
         What statistics of pairs, as if the drawn cells were observed, are to be multiplied by.
+    count : int
+        Over how many draws the estimates to be tested are averaged.
     """
 
     factors: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    count: int = 1
 
     @staticmethod
     def of(draws: Sequence[FittedRows], count: int) -> Lost:
@@ -60,12 +63,11 @@ class Lost:
         draws : sequence of FittedRows
             The rows, or some of them, with several draws of their missing cells.
         count : int
-            Over how many draws the estimates to be tested are averaged.
         """
         rows = draws[0]
         tests = EdgeTests.of(rows)
         if not len(tests.edges):
-            return NOTHING_LOST
+            return Lost(count=count)
         asked = Influences.of(tests.parameters, tests.profiles, tests.edges)
         known = tests.parameters, tests.profiles, tests.edges
         whole = variations(rows, *known, rows.sample.n_rows)
@@ -79,7 +81,7 @@ class Lost:
             factors[i, j] = 1.0 / (
                 (1.0 - v) / (1.0 - c) ** 2 + v * (1.0 / count + c * c / (1.0 - c * c))
             )
-        return Lost(factors)
+        return Lost(factors, count)
 
     @property
     def median(self) -> float | None:
