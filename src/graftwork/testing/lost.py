@@ -75,9 +75,10 @@ class Lost:
         factors, pairs = {}, rows.potentials.layout.edges[tests.edges].tolist()
         for k, (e, (i, j)) in enumerate(zip(tests.edges.tolist(), pairs, strict=True)):
             inverse = np.linalg.inv(tests.profiles[e].precision)
-            c = np.sum(inverse * taken[k].T) / len(inverse)
-            v = np.sum(inverse * varied[k].T) / max(np.sum(inverse * whole[k].T), 1e-300)
-            c, v = (float(np.clip(share, 0.0, MOST_LOST)) for share in (c, v))
+            curvature = np.sum(inverse * taken[k].T) / len(inverse)
+            variance = np.sum(inverse * varied[k].T)
+            variance /= max(np.sum(inverse * whole[k].T), 1e-300)
+            c, v = (float(np.clip(share, 0.0, MOST_LOST)) for share in (curvature, variance))
             factors[i, j] = 1.0 / (
                 (1.0 - v) / (1.0 - c) ** 2 + v * (1.0 / count + c * c / (1.0 - c * c))
             )
@@ -154,4 +155,5 @@ def _apart(
             scores, start = np.empty((shares.shape[1], count)), part.start
             fill_scores(begin, end, one.halves, places, start, block.indicators, left, scores)
             found[one.lines, k] = shares @ scores
-    return (found - found.mean(axis=1, keepdims=True)).reshape(asked.count, -1)
+    apart: Floats = found - found.mean(axis=1, keepdims=True)
+    return apart.reshape(asked.count, -1)
