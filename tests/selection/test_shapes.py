@@ -210,7 +210,9 @@ def test_straight_lines_alone(options):
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "chow-liu"}, {"penalty": "l1"}, {"shape": "line"}], ids=str
+    "options",
+    [{"method": "chow-liu"}, {"penalty": "l1"}, {"ordinal": False}, {"shape": "line"}],
+    ids=str,
 )
 def test_straight_lines_that_mean_nothing_are_refused(options):
     with pytest.raises(gw.errors.ParameterError, match="shape="):
