@@ -57,7 +57,7 @@ clear_of_zero = (linear["weight_low"] > 0) | (linear["weight_high"] < 0)
 print(f"{clear_of_zero.sum()} of {len(linear)} intervals do not contain zero")
 
 # %%
-# One thing does differ: the sum of the strengths of all pairs.
+# One thing does differ: the sum of the norms of all pairs' tables.
 
 for group, total in zip(found.groups, found.strength.sums, strict=True):
     print(f"{group}: {total:.0f}")
