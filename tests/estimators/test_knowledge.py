@@ -230,4 +230,5 @@ def test_a_required_pair_without_a_finite_optimum_is_said():
         warnings.simplefilter("error")
         finite = MarkovNetwork(lam=0.05, knowledge=known, penalty_options={"l2": 0.01}).fit(rows)
         tested = MarkovNetwork(knowledge=known).fit(rows)  # refits have a prior
-    assert finite.fit_.endless == tested.fit_.endless == ()
+        squared = MarkovNetwork(lam=0.05, penalty="l2").fit(rows)
+    assert finite.fit_.endless == tested.fit_.endless == squared.fit_.endless == ()

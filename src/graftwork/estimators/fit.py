@@ -33,7 +33,7 @@ from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
-from graftwork.grafting import Budget, NetworkFamily, Outcome
+from graftwork.grafting import Budget, NetworkFamily
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Round
@@ -105,7 +105,7 @@ class Fit:
     def warn(self) -> None:
         """Warn if weights were not solved to the accuracy asked for, or have no finite optimum."""
         end = self.certificate
-        if self.endless:
+        if self.endless and end.lam > 0.0:  # where nothing is penalised, the certificate says it
             from graftwork.report.describe import endless_text
 
             warnings.warn(
@@ -296,16 +296,15 @@ def fit_rows(
         data=data,
         interrupted=interrupted,
         given=given,
-        endless=() if learned.refitted else _endless(spec, table, sample, family, outcome),
+        endless=() if learned.refitted else _endless(spec, table, sample, family, learned),
     )
 
 
 def _endless(
-    spec: FitSpec, table: AnyTable, sample: EncodedRows, family: NetworkFamily, outcome: Outcome
+    spec: FitSpec, table: AnyTable, sample: EncodedRows, family: NetworkFamily, learned: Learned
 ) -> tuple[tuple[Any, Any], ...]:
     """Return the edges without a finite optimum: not penalised, with a cell that never occurs."""
-    penalty = spec.penalty_at(outcome.certificate.lam)
-    edges = outcome.potentials.layout.edges
+    penalty, edges = spec.penalty_at(learned.choice.lam), learned.outcome.potentials.layout.edges
     straight = sample.scores is not None and sample.scores.straight
     free = edges[family.factors(edges) * penalty.lam == 0.0]
     if penalty.l2 > 0.0 or straight or not len(free):
