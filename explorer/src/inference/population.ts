@@ -9,7 +9,7 @@ import { mulberry } from "./search";
 
 const ISLANDS = 16;
 /** Draws, and additions that a sweep of all of them should take: seconds for the whole. */
-const [LEAST_DRAWS, MOST_DRAWS, MOST_ADDITIONS] = [16 * ISLANDS, 256 * ISLANDS, 2 ** 22];
+const [LEAST_DRAWS, MOST_DRAWS, MOST_ADDITIONS] = [64 * ISLANDS, 256 * ISLANDS, 2 ** 22];
 /** Steps as in Python: the largest and the smallest, and the share of draws to be left in effect. */
 const [LONGEST, SHORTEST, ENOUGH] = [0.05, 0.004, 0.6];
 /** Sweeps of Gibbs sampling while the tables grow, spread evenly. */
