@@ -43,8 +43,6 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
     """
     size, count, n_lines = basis.shape[1], len(rows), 1 + len(halves)
     width = -(-(size * (size + 1) // 2) // len(lanes)) * len(lanes)
-    lines = cache_lines(count * width)
-    _fill_spreads(basis, conditionals, stride, masses, width, lines)
     # Neighbours of straight tables first; then the constant 1, a neighbour that has one code.
     straight = (halves[:, 4] == 1) & (halves[:, 5] == 1)
     n_straight = straight.sum()
@@ -61,7 +59,13 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
             for c in range(count):
                 own[u, c] = codes[names[u], rows[c]]
     if n_straight > 0:
-        _add_straight(size, width, lines, own, seen, starts, ends[:n_straight], block)
+        _add_straight(
+            basis, conditionals, stride, masses, own, seen, starts, ends[:n_straight], block
+        )
+        if n_straight == n_lines - 1:
+            return
+    lines = cache_lines(count * width)
+    _fill_spreads(basis, conditionals, stride, masses, width, lines)
     largest = n_codes.max()
     together = TOGETHER if largest * largest * width <= MOST_SHARED else 1
     sums = cache_lines(together * largest * largest * width)
@@ -92,26 +96,40 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
 
 
 @njit(cache=True, nogil=True)
-def _add_straight(size, width, lines, own, seen, starts, ends, block):
-    """Fill the sums of neighbours whose tables have one number, with each other and the variable's.
+def _add_straight(basis, conditionals, stride, masses, own, seen, starts, ends, block):
+    """Fill what neighbours have whose tables have one number each, and what the variable has.
 
     They are products of what the neighbours count as: no sums by codes are needed.
     """
-    n_straight, count = len(ends), own.shape[1]
-    values, first = np.empty((n_straight, count)), np.empty((size, count))
+    (states, size), (n_straight, count) = basis.shape, (len(ends), own.shape[1])
+    values = np.empty((n_straight, count))
     for u in range(n_straight):
         begin = starts[ends[u, 0]]
         for c in range(count):
             values[u, c] = seen[begin + np.int64(own[u, c]), 0]
+    p = conditionals[: count * stride].reshape((count, stride))[:, :states].copy()
+    means, first = np.dot(p, basis), np.dot(p, basis * basis[:, :1])
+    heavy, sums = np.empty_like(means), np.zeros(states)
     for c in range(count):
+        mass = masses[c] if masses.size else 1.0
         for a in range(size):
-            first[a, c] = lines[c * width + a]  # a triangle begins with its first row
-    alone = np.dot(first, values.T)
-    both = np.dot(values * first[0], values.T)
+            first[c, a] = mass * (first[c, a] - means[c, 0] * means[c, a])
+            heavy[c, a] = mass * means[c, a]
+        for k in range(states):
+            sums[k] += mass * p[c, k]
+    together = np.dot(heavy.T, means)
+    for a in range(size):
+        for b in range(a, size):
+            value = -together[a, b]
+            for k in range(states):
+                value += sums[k] * basis[k, a] * basis[k, b]
+            block[a, b] = block[b, a] = value
+    alone = np.dot(values, first)
+    both = np.dot(values * first[:, 0], values.T)
     for u in range(n_straight):
         at = ends[u, 1]
         for a in range(size):
-            block[at, a] = block[a, at] = alone[a, u]
+            block[at, a] = block[a, at] = alone[u, a]
         for v in range(u, n_straight):
             other = ends[v, 1]
             block[at, other] = block[other, at] = both[u, v]
