@@ -124,8 +124,8 @@ def test_intervals_of_bent_edges_with_few_rows_are_said_to_be_narrow():
     first = rng.integers(0, 5, 400)
     second = np.clip(np.abs(first - 2) + rng.integers(0, 3, 400), 0, 4)
     rows = np.stack([first, second], axis=1)
-    few = gw.MarkovNetwork(ordinal=True, random_state=0).fit(rows)
-    many = gw.MarkovNetwork(ordinal=True, random_state=0).fit(np.tile(rows, (4, 1)))
+    few = MarkovNetwork(ordinal=True, random_state=0).fit(rows)
+    many = MarkovNetwork(ordinal=True, random_state=0).fit(np.tile(rows, (4, 1)))
     for net, said in ((few, True), (many, False)):
         assert len(net.evidence_.curved) == 1
         words = "Edges that are not linear have up to 16 numbers each"

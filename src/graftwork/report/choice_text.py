@@ -24,8 +24,8 @@ _NAMED = 5
 _STRIKING = 0.05
 # Weights that are together this much too large are told of.
 _TOO_LARGE = 0.1
-# With fewer rows for each number of a table that is not linear, intervals of its edge's weight cover
-# less than they say (`python benchmarks/coverage.py ordered-bent`).
+# With fewer rows for each number of a table that is not linear, intervals of its edge's weight
+# cover less than they say (`python benchmarks/coverage.py ordered-bent`).
 ROWS_A_NUMBER = 90
 # It is told if more than this share of the edges, by their number, come or go with few rows.
 _MUCH = 0.05
@@ -91,8 +91,8 @@ def _cut_short(choice: LambdaChoice) -> str:
     if choice.how == "testing":
         return (
             f"The search was cut short ({why}) while edges were being tested: the network has "
-            f"those that were left of the short list at lambda {choice.lam:.4g} by then, and some "
-            "may fail their tests."
+            f"those, of the short list at lambda {choice.lam:.4g} and of pairs that came in later, "
+            "that no test had ruled out by then. Some may still fail, and others may be missing."
         )
     if choice.how == "tests":
         return (
@@ -405,7 +405,7 @@ def _rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> 
     What a statistic exceeds its degrees of freedom by grows with the rows.
     """
     kept = len(evidence.edges.pairs) + 1
-    needed = float(chdtri(df, evidence.level * kept / max(1, evidence.n_tests))) - df
+    needed = float(chdtri(df, evidence.level * kept / max(1, evidence.family))) - df
     excess = statistic - df
     if excess <= 0 or needed <= excess:
         return ""
