@@ -297,7 +297,7 @@ def missing_text(missing: MissingCells) -> str:
     if missing.policy == "state":
         return f"{where}: missing is a state of its own, {MISSING_STATE}."
     if missing.policy == "impute" and missing.drawn:
-        more = _draws(missing, 2, 5)
+        more = _draws(missing, 3, 9)
         return f"{where}: their states were drawn from networks learned before. {more}"
     neighbour, more = "its average", ""
     if missing.drawn:
