@@ -843,6 +843,8 @@ class MarkovNetwork(Estimator):
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
+            "effective_rows": self.data_.effective_rows,
+            "design_effect": self.data_.design_effect,
             "criterion": self.criterion,
             "lam": self.lam_,
             "choice": self.choice_.to_dict(),

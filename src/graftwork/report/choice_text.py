@@ -251,7 +251,7 @@ def evidence_sections(
     names : sequence
         The variables.
     rows : float
-        Total weight of the rows.
+        How many rows of equal weight there are.
     excess : float
         How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
     max_edges : int, optional

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
@@ -185,7 +186,7 @@ class EdgeTests:
         if not len(self.edges):
             return Findings.none(0)
         unclear = np.arange(len(self.rises))
-        if cut is not None:
+        if cut is not None and self.rows.sample.squares is None:
             pairs, degrees = self.rows.potentials.layout.edges[self.edges], self._degrees
             unclear = cut.unclear(pairs, self.rises, degrees)
         return self._judged(unclear, self._variations(unclear, most_rows))
@@ -244,7 +245,7 @@ class EdgeTests:
             products = np.linalg.solve(left, right)
             for place, product in zip(places, products, strict=True):
                 k = unclear[place]
-                scales[k], degrees[k] = satterthwaite(product)
+                scales[k], degrees[k] = satterthwaite(product, most_scale(self.rows.sample))
         statistics = self.rises / scales
         log_p = log_tail(statistics, degrees)
         return Findings(pairs, statistics, degrees, self._soberly(statistics, log_p), self.rises)
@@ -364,7 +365,15 @@ class Cut:
         return np.flatnonzero(least.log_p > np.log(self.level / max(1, self.n_tests)))
 
 
-def satterthwaite(product: Floats) -> tuple[float, float]:
+def most_scale(sample: EncodedRows) -> float:
+    """Return the largest scale of a test: none with sampling weights.
+
+    An edge may rest on rows of larger weight than others, which vary more.
+    """
+    return MOST_SCALE if sample.squares is None else np.inf
+
+
+def satterthwaite(product: Floats, most: float = MOST_SCALE) -> tuple[float, float]:
     """Return the Satterthwaite scale and the degrees of freedom of a statistic.
 
     It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
@@ -375,5 +384,5 @@ def satterthwaite(product: Floats) -> tuple[float, float]:
     first, second = float(product.trace()), float((product * product.T).sum())
     if not first > 0.0 < second:
         return 1.0, float(max(1, len(product)))
-    scale = min(max(second / first, LEAST_SCALE), MOST_SCALE)
+    scale = min(max(second / first, LEAST_SCALE), most)
     return scale, min(max(first * first / second, 1.0), float(len(product)))

@@ -39,12 +39,13 @@ class RowBlock:
 
     Attributes
     ----------
-    weights : (rows,) float64
+    spreads : (rows,) float64
+        What each row's squared scores count in variances.
     indicators, residuals : (k, rows) float64
         K' x and K' (x - p) of each variable, one after the other.
     """
 
-    weights: Floats
+    spreads: Floats
     indicators: Floats
     residuals: Floats
 
@@ -221,9 +222,9 @@ class _Filler:
         """Return some rows."""
         rows, sample = self.rows, self.rows.sample
         count = where.stop - where.start
-        weights = np.ones(count) if sample.weights is None else sample.weights[where]
+        spreads = np.ones(count) if sample.spreads is None else sample.spreads[where]
         indicators = np.empty((int(self.places[-1]), count))
-        block = RowBlock(weights, indicators, np.empty_like(indicators))
+        block = RowBlock(spreads, indicators, np.empty_like(indicators))
 
         def fill(part: slice) -> None:
             for i in self.variables[part].tolist():
