@@ -49,11 +49,11 @@ def alone(sample, potentials, i, j, r):
     return sum(f[b] * conditional(sample, potentials, i, r, (j, b)) for b in range(len(f)))
 
 
-@pytest.mark.parametrize("kind", ["complete", "weighted", "incomplete"])
+@pytest.mark.parametrize("kind", ["complete", "sampling", "incomplete"])
 def test_what_is_expected_is_a_sum_of_products_of_conditionals(kind, monkeypatch):
     monkeypatch.setattr("graftwork.testing.rare_cells.BLOCK_SIZE", 100)  # several blocks of rows
     rows = 80
-    weights = np.random.default_rng(3).integers(1, 4, rows) + 0.5 if kind == "weighted" else None
+    weights = np.random.default_rng(3).integers(1, 4, rows) + 0.5 if kind == "sampling" else None
     table = random_table(3, n=6, rows=rows, weights=weights)
     if kind == "incomplete":
         table = with_holes(table, 3)
