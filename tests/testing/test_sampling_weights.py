@@ -7,6 +7,7 @@ from problems import random_table, with_holes
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
+from graftwork.data.placed import PlacedTable
 from graftwork.estimators.resampling import Units
 from graftwork.objectives.some_rows import some_rows
 
@@ -200,6 +201,10 @@ def test_what_cannot_be_weighed_is_refused():
     with pytest.raises(gw.ParameterError, match="sums of sampling weights"):
         gw.MarkovNetwork(loss="likelihood", criterion="ebic").fit(counts)
     gw.MarkovNetwork(loss="likelihood", lam=0.05).fit(counts)
+    parts = PlacedTable.cut(table, 150)
+    with pytest.raises(gw.ParameterError, match="need all rows in memory"):
+        gw.MarkovNetwork().fit(parts)
+    gw.MarkovNetwork(lam=0.05).fit(parts)
     with pytest.raises(gw.DataError, match="divide all by their mean"):
         table.with_weights([1e-200] * 399 + [0.5e-200])
 

@@ -250,7 +250,8 @@ class MarkovNetwork(Estimator):
             folder or a glob such as ``"sales/*.parquet"``, Dask and lazy frames, iterators.
             With ``loss="likelihood"`` also what ``graftwork.count_pairs`` returns.
         sample_weight : (rows,) array, optional
-            Row weights; default those of a weighted Table, else 1.
+            Row weights; default those of a weighted Table, else 1. Whole weights count repeated
+            rows; others are sampling weights, whose unit does not matter.
 
         Warns
         -----

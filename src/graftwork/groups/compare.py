@@ -83,7 +83,8 @@ def compare_groups(
     edge_fdr : float
         The false discovery rate of the edges of each network: `MarkovNetwork`'s ``fdr``.
     sample_weight : (rows,) array, optional
-        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows.
+        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows;
+        others are sampling weights.
     random_state : int, Generator or None
         Seed of the networks and of the permutations.
     n_jobs : int, optional
