@@ -41,18 +41,20 @@ def tables(group: str, one: Situation, count: int, seeds: range) -> Iterator[Cas
         yield one.make(count, np.random.default_rng([key, seed]))
 
 
-def measure(case: Case) -> list[tuple[float, float, int, int]]:
+def measure(case: Case, criterion: str | None = None) -> list[tuple[float, float, int, int]]:
     """Return false share, recall, null pairs with p < .001 and null pairs, at each rate."""
     found = []
     for rate in RATES:
-        net = gw.MarkovNetwork(fdr=rate, n_jobs=1, random_state=0, **case.options)
+        options = {**case.options, "criterion": criterion, "fdr": rate}
+        net = gw.MarkovNetwork(n_jobs=1, random_state=0, **options)
         net.fit(case.rows, sample_weight=case.weights)
         place = {name: i for i, name in enumerate(net.names_)}
         edges = {tuple(sorted((place[a], place[b]))) for a, b in net.model_.edges}
         n = len(place)
         nulls = n * (n - 1) // 2 - len(case.edges)
         low = 0
-        for tests in (net.evidence_.edges, net.evidence_.others):
+        evidence = net.evidence_
+        for tests in () if evidence is None else (evidence.edges, evidence.others):
             listed = zip(tests.pairs.tolist(), tests.log_p.tolist(), strict=True)
             low += sum(log_p < np.log(0.001) for pair, log_p in listed
                        if tuple(sorted(pair)) not in case.edges)  # fmt: skip
@@ -62,12 +64,14 @@ def measure(case: Case) -> list[tuple[float, float, int, int]]:
     return found
 
 
-def summed(group: str, one: Situation, count: int, seeds: range) -> Sums:
+def summed(
+    group: str, one: Situation, count: int, seeds: range, criterion: str | None = None
+) -> Sums:
     """Return the sums of a line."""
     shares, recalls = np.zeros((2, len(RATES))), np.zeros(len(RATES))
     low = nulls = true = 0
     for case in tables(group, one, count, seeds):
-        found = np.array(measure(case))
+        found = np.array(measure(case, criterion))
         shares += found[:, 0], found[:, 0] ** 2
         recalls += found[:, 1]
         low, nulls = low + int(found[0, 2]), nulls + int(found[0, 3])
@@ -132,6 +136,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add_names(parser, SITUATIONS)
     parser.add_argument("--repeats", type=int, default=REPEATS, help="tables of each line")
     parser.add_argument("--seeds", type=span, metavar="A:B", help="instead of 0:REPEATS")
+    parser.add_argument("--criterion", help="another way to choose edges than tests")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write sums to add up")
     parser.add_argument("--add", type=Path, nargs="+", default=[], metavar="FILE")
     return parser.parse_args(arguments)
@@ -151,7 +156,7 @@ def main(arguments: list[str] | None = None) -> list[Sums]:
         for group in () if given.add else given.names or SITUATIONS:
             for one in SITUATIONS[group]:
                 for count in one.sizes:
-                    lines.append(summed(group, one, count, seeds))
+                    lines.append(summed(group, one, count, seeds, given.criterion))
                     print(text(lines[-1]), flush=True)
     if given.json:
         given.json.write_text(json.dumps(lines, indent=1) + "\n")
