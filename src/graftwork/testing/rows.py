@@ -7,7 +7,7 @@ conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -58,19 +58,29 @@ class FittedRows:
     conditionals : Conditionals
         Of the network's variables.
     contrasts : Contrasts
+    tilted : dict
+        Statistics that depend on the sample and on the edges near a pair alone, as far as they are
+        known (see ``testing.tilted``).
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
+    tilted: dict[object, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of(point: Point, contrasts: Contrasts) -> FittedRows:
-        """Return the rows under the network where the pseudo-likelihood was evaluated."""
+    def of(
+        point: Point, contrasts: Contrasts, known: dict[object, Any] | None = None
+    ) -> FittedRows:
+        """Return the rows under the network where the pseudo-likelihood was evaluated.
+
+        ``known`` are the `tilted` statistics of the same sample and contrasts.
+        """
         here: Any = evaluated(point)
         assert isinstance(here, PseudoPoint)
+        known = {} if known is None else known
         if here.potentials.layout is point.potentials.layout:
-            return FittedRows(here.conditionals, contrasts)
-        return FittedRows(here.objective.conditionals(point.potentials), contrasts)
+            return FittedRows(here.conditionals, contrasts, known)
+        return FittedRows(here.objective.conditionals(point.potentials), contrasts, known)
 
     def over_rows(
         self,
