@@ -91,7 +91,7 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     sides = rows.contrasts.sides(pairs)
     straight = np.zeros(len(pairs), dtype=bool)
     if not rests:
-        straight = (sides < rows.contrasts.sizes[pairs]).any(axis=1)
+        straight |= np.any(sides < rows.contrasts.sizes[pairs], axis=1)
     found, moments = np.empty(len(pairs)), _Moments(some)
     weights, total = some.sample.weights, np.zeros(0)
     for k, (i, j) in enumerate(pairs.tolist()):
