@@ -14,7 +14,8 @@ from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.placed import AnyTable
-from graftwork.data.text import is_number
+from graftwork.data.table import Table
+from graftwork.data.text import as_numbers, is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 
@@ -24,6 +25,8 @@ OWN_STATES = 0.5
 OWN_TEXTS, WORDS = 0.1, 3
 # With a larger mean weight, rows are not single observations.
 HEAVY = 2.0
+# Weights are remarked on where rows are worth this many times less than their weights say.
+WORTH = 1.1
 # Largest share of other texts among the states of a column that was meant to hold numbers.
 OTHER_TEXTS = 0.2
 # Levels that ordered answers have; and that columns have at most which are taken as such.
@@ -140,7 +143,7 @@ def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
     known = {} if table.ordered is None else table.ordered.scores
     found = []
     for name, states in zip(table.names, table.states, strict=True):
-        levels: list[Any] = [state for state in states if state != MISSING_STATE]
+        levels = as_numbers([state for state in states if state != MISSING_STATE]) or []
         if name in known or not FEWEST_ANSWERS <= len(levels) <= MOST_ANSWERS:
             continue
         if _without_gap(levels):
@@ -164,20 +167,23 @@ def items(table: AnyTable) -> tuple[Hashable, ...]:
     ()
     """
     known = {} if table.ordered is None else table.ordered.scores
-    found, numbers = [], set()
+    found, numbers = [], set[float]()
     for name, states in zip(table.names, table.states, strict=True):
         levels = [state for state in states if state != MISSING_STATE]
         if name not in known and len(levels) >= FEWEST_ANSWERS:
+            own = as_numbers(levels)
+            if own is None:
+                return ()
             found.append(name)
-            numbers.update(levels)
+            numbers.update(own)
     if not FEWEST_ANSWERS <= len(numbers) <= MOST_TAKEN or not _without_gap(list(numbers)):
         return ()
     return tuple(found)
 
 
-def _without_gap(levels: Sequence[Any]) -> bool:
-    """Return whether states are the whole numbers from 0 or 1 on, or around 0."""
-    if not all(_is_number(level) and level == int(level) for level in levels):
+def _without_gap(levels: Sequence[float]) -> bool:
+    """Return whether numbers are the whole numbers from 0 or 1 on, or around 0."""
+    if not all(level == int(level) for level in levels):
         return False
     low, high = min(levels), max(levels)
     return bool(high - low == len(levels) - 1 and (low in (0, 1) or low == -high))
@@ -246,6 +252,31 @@ def column_remarks(table: AnyTable) -> tuple[str, ...]:
     texts = {n: own for n, own in text_number_columns(table).items() if n not in gone}
     found = [_lone_words(lone), _number_words(numbers), _text_number_words(texts)]
     return tuple(filter(None, [*found, *_code_words(table, gone)]))
+
+
+def weight_remarks(table: AnyTable) -> tuple[str, ...]:
+    """Return a sentence where weights that are no counts make tests too sure.
+
+    Rows of unequal weights are worth (sum w)^2 / sum w^2 rows of weight 1.
+
+    Examples
+    --------
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1, 1]], [0.5, 0.5, 3.5]))
+    ('Row weights count as repeated rows, 4.5 in all, but these are not whole...',)
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1, 1]], [3, 1, 1]))
+    ()
+    """
+    weights = table.weights if isinstance(table, Table) else None
+    if weights is None or (weights == np.floor(weights)).all():
+        return ()
+    total, worth = float(weights.sum()), float(weights.sum() ** 2 / np.square(weights).sum())
+    if total <= WORTH * worth:
+        return ()
+    return (
+        f"Row weights count as repeated rows, {total:,.4g} in all, but these are not whole, and so "
+        f"unequal that they tell no more than {worth:,.4g} equal rows: p-values are too small and "
+        f"intervals of weights too narrow. All weights times {worth / total:.3g} mend that.",
+    )
 
 
 def order_remarks(table: AnyTable) -> tuple[str, ...]:

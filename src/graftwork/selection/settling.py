@@ -78,6 +78,7 @@ class _Settling:
             tests = tester.test_all(network.fitted, prepared, exact=lists, among=among)
             if exact:
                 looks.keep(tests, network.fitted, among)
+            network.sure = network.fitted
             then = self._change(tests, exact)
             if then is None and not (lists and prepared.exact):
                 # all that is striking is listed once, at the end
@@ -91,7 +92,7 @@ class _Settling:
                     then = self._change(tests, exact)
             if then is None:
                 break
-            exact = then
+            exact = then or network.refits.resampled  # every refit of a resample is a last one
         evidence = self._verdicts.applied(tester.measured(tests, prepared), network.layout)
         passing = _as_tuples(self._doubted(evidence)[1])
         rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from graftwork.inference.layout import Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.selection.refit import carry, refit, unshrunk
 from graftwork.solvers import Solution
+from graftwork.solvers.solution import never
 from graftwork.testing.newton import Curvature, has_hessian, newton, switch, switch_nearby
 
 # Refits are solved to this before a test, and to this share of a slope's standard error: with
@@ -22,7 +24,7 @@ from graftwork.testing.newton import Curvature, has_hessian, newton, switch, swi
 REFIT_ACCURACY, ERROR_SHARE = 2e-4, 0.05
 MOST_EVALUATIONS = 30
 # Those of a resample at once: they begin near the weights that its sample has.
-RESAMPLE_EVALUATIONS = 1
+RESAMPLE_EVALUATIONS = 0
 # Where variables have too many states for those, this many evaluations must do.
 LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
@@ -48,11 +50,14 @@ class Refits:
     resampled : bool
         Whether the rows were drawn with replacement: such rows are noisier, so their refits need
         fewer digits.
+    halted : function
+        True when there is no time left: refits then end where they are.
     """
 
     problem: Problem
     near: Potentials | None = None
     resampled: bool = False
+    halted: Callable[[], bool] = never
 
     @property
     def enough(self) -> float:
@@ -63,7 +68,8 @@ class Refits:
     def accuracy(self) -> float:
         """The accuracy that refits have before a test."""
         rows = max(float(self.problem.objective.sample.total_weight), 1.0)
-        return min(REFIT_ACCURACY, ERROR_SHARE / math.sqrt(rows))
+        few = RESAMPLE_ACCURACY if self.resampled else REFIT_ACCURACY
+        return min(few, ERROR_SHARE / math.sqrt(rows))
 
     def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
         """Return a network refitted well enough for a test.
@@ -74,33 +80,32 @@ class Refits:
             An earlier refit with some of its edges.
         """
         start, enough = self.known(start), self.accuracy
-        fitted = refit(self.problem, start, enough, before, max_evaluations=self._evaluations)
+        fitted = refit(
+            self.problem, start, enough, before, self.halted, max_evaluations=self._evaluations
+        )
         return self.sharpen(fitted, enough, enough)
 
     def finish(self, fitted: Solution) -> Solution:
-        """Return a refit solved to the last digits; that of a resample, almost."""
-        if not self.resampled:
-            return self.sharpen(fitted, LAST_DIGITS, FINAL_ACCURACY)
-        if fitted.residual > self.enough:
-            fitted = refit(
-                self.problem,
-                fitted.point.potentials,
-                self.enough,
-                fitted,
-                max_evaluations=self._evaluations,
-            )
-        return self.sharpen(fitted, self.enough, self.enough)
+        """Return a refit solved to the last digits; that of a resample has all it needs."""
+        wanted = self.enough if self.resampled else LAST_DIGITS
+        return self.sharpen(fitted, wanted, self.enough)
 
     def sharpen(self, fitted: Solution, wanted: float, at_least: float) -> Solution:
         """Return a refit solved further by Newton steps, or without if states are too many."""
-        if fitted.residual <= wanted:
+        if fitted.residual <= wanted or self.halted():
             return fitted
         smooth = unshrunk(self.problem)
         if _has_free_unaries(smooth):
-            fitted = newton(smooth, fitted, wanted)
+            fitted = newton(smooth, fitted, wanted, self.halted)
         if fitted.residual > at_least:
             start = fitted.point.potentials
-            fitted = refit(self.problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
+            fitted = refit(
+                self.problem,
+                start,
+                at_least,
+                halted=self.halted,
+                max_evaluations=LAST_EVALUATIONS,
+            )
         return fitted
 
     @property

@@ -16,7 +16,9 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import NetworkFamily, Problem
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.penalties.blocks import Blocks
 from graftwork.solvers import Solution
+from graftwork.solvers.solution import measure, never
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
 from graftwork.testing.inverses import inverted
@@ -62,7 +64,12 @@ def has_hessian(sample: EncodedRows, layout: Layout, pair: Ints | None = None) -
     return bool(sample.cards[near].max() <= MOST_STATES and (free * sums)[near].max() <= most)
 
 
-def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
+def newton(
+    problem: Problem,
+    solution: Solution,
+    tolerance: float,
+    halted: Callable[[], bool] = never,
+) -> Solution:
     """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
 
     Parameters
@@ -72,6 +79,8 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     solution : Solution
         Where to begin, with double-centred tables. It comes back where nothing better is found,
         and where a variable has too many parameters.
+    halted : function
+        True when there is no time left.
     """
     sample, layout = problem.objective.sample, solution.point.potentials.layout
     if not has_hessian(sample, layout):
@@ -79,7 +88,7 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
     roughly = True  # what steps saw corrects it; where that is not enough, with all rows
     for _ in range(MOST_HESSIANS):
-        if solution.residual <= tolerance:
+        if solution.residual <= tolerance or halted():
             break
         curvature = Curvature.of(problem, solution, parameters, roughly=roughly)
         after = _descend(problem, solution, curvature, tolerance)
@@ -290,11 +299,12 @@ def _descend(
         return weights, slope, float(np.abs(slope).max())
 
     seen: list[tuple[Floats, Floats]] = []
+    blocks = problem.blocks(solution.point.potentials.layout)
     place, slope, left = read(solution)
     for _ in range(MOST_STEPS):
         step = -_corrected(solve, seen, slope)
         step[np.abs(step) < least * np.abs(step).max()] = 0.0
-        trial = _lower(problem, solution, parameters.write(step))
+        trial = _lower(problem, blocks, solution, parameters.write(step))
         if trial is None:
             return solution
         before = place, slope, left
@@ -327,12 +337,13 @@ def _corrected(
     return out
 
 
-def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | None:
+def _lower(problem: Problem, blocks: Blocks, solution: Solution, step: Floats) -> Solution | None:
     """Return a solution along a step that is better, shortened if need be; None if none is."""
     potentials, share = solution.point.potentials, 1.0
     while share > SHORTEST:
         moved = replace(potentials, weights=potentials.weights + share * step)
-        trial = problem.solution(moved, solution.memory, solution)
+        point = problem.objective.at(moved, solution.point)
+        trial = measure(point, problem.penalty, blocks, 0, solution.memory)
         if trial.objective < solution.objective or trial.residual < 0.5 * solution.residual:
             return trial
         share *= 0.5

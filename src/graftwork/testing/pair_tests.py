@@ -36,6 +36,7 @@ from graftwork.testing.variances import MomentTables, variances_of_some
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
 BATCH_SIZE = 2**22
+NO_PLACES = np.zeros(0, dtype=np.int64)
 # Pairs listed at once, and cells of their tables.
 LISTED = 2**18
 CELLS = 2**22
@@ -65,8 +66,13 @@ def examine_pairs(
     striking : float
         Up to this p-value it matters whether few rows decide.
     """
-    tables = MomentTables(rows, np.unique(pairs))
-    return _examine(tables, pairs, point.pair_expectations(pairs), rests, striking)
+    expectations, found, order = point.pair_expectations(pairs), [Findings.none(0)], []
+    for view, own in _views(rows, pairs, rests):
+        tables = MomentTables(view, np.unique(pairs[own]))
+        some = some_cells(expectations, own)
+        found.append(_examine(tables, pairs[own], some, rests, striking))
+        order.append(own)
+    return Findings.joined(found).some(np.argsort(np.concatenate([NO_PLACES, *order])))
 
 
 def examine_absent(
@@ -88,16 +94,31 @@ def examine_absent(
     striking : float
         The largest p-value of interest.
     """
-    tables, space = MomentTables(rows), problem.space
-    kept = [Findings.none(0)]
-    absent = _absent(rows, space)
-    for pairs, expectations, level in promising_pairs(tables, point, space, absent, cut, striking):
-        near = _nearer(rows, pairs, expectations, level)
-        if near is not None:
-            pairs, expectations = pairs[near], some_cells(expectations, near)
-        found = _examine(tables, pairs, expectations, striking=striking)
-        kept.append(found.some(found.log_p < np.log(striking)))
+    straight, space = MomentTables(rows.straight), problem.space
+    kept, absent = [Findings.none(0)], _absent(rows, space)
+    promising = promising_pairs(straight, point, space, absent, cut, striking)
+    for pairs, expectations, level in promising:
+        for view, own in _views(rows, pairs):
+            mine, some = pairs[own], some_cells(expectations, own)
+            near = _nearer(view, mine, some, level)
+            if near is not None:
+                mine, some = mine[near], some_cells(some, near)
+            tables = straight if view is not rows else MomentTables(rows, np.unique(mine))
+            found = _examine(tables, mine, some, striking=striking)
+            kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
+
+
+def _views(rows: FittedRows, pairs: Ints, rests: bool = False) -> list[tuple[FittedRows, Ints]]:
+    """Return the rows as pairs look at them, with the places of those pairs.
+
+    Tests of pairs that are not curved need what counts in linear parts alone.
+    """
+    linear, sizes = rows.contrasts.linear[pairs], rows.contrasts.sizes[pairs]
+    sides = sizes if rests else rows.contrasts.sides(pairs)
+    straight = (sides == linear).all(axis=1)
+    views = (rows.straight, np.flatnonzero(straight)), (rows, np.flatnonzero(~straight))
+    return [(view, own) for view, own in views if len(own)]
 
 
 def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: float) -> Ints | None:
@@ -189,10 +210,11 @@ def _test(
     u = _slopes(rows, pairs, expectations, places)
     statistics = _statistics(u, spread, own)
     log_p = log_tail(statistics, degrees)
-    near = np.flatnonzero(log_p < np.log(striking))
-    for k in near[scarce(rows, pairs[near], rests=rests)].tolist():
+    near, whole = np.flatnonzero(log_p < np.log(striking)), rows.whole or rows
+    tested = directions(whole, pairs[0], rests)
+    for k in near[scarce(whole, pairs[near], rests=rests)].tolist():
         i, j = pairs[k].tolist()
-        statistics[k] = tilted(rows, (i, j), own)
+        statistics[k] = tilted(whole, (i, j), tested)
         log_p[k] = log_tail(statistics[[k]], degrees[[k]])[0]
     return Findings(pairs, statistics, degrees, log_p, statistics)
 

@@ -61,11 +61,14 @@ class FittedRows:
     tilted : dict
         Statistics that depend on the sample and on the edges near a pair alone, as far as they are
         known (see ``testing.tilted``).
+    whole : FittedRows or None
+        The rows that these show the linear parts of; None if these are whole.
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
     tilted: dict[object, Any] = field(default_factory=dict)
+    whole: FittedRows | None = None
 
     @staticmethod
     def of(
@@ -126,6 +129,11 @@ class FittedRows:
     def n_threads(self) -> int:
         """How many threads may be used."""
         return self.conditionals.n_threads
+
+    @property
+    def straight(self) -> FittedRows:
+        """The same rows, of which only what counts in linear parts of tables is looked at."""
+        return replace(self, contrasts=self.contrasts.straight, whole=self.whole or self)
 
     @property
     def places(self) -> Ints:
