@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from problems import random_table, with_holes
-from scipy.stats import binom, chi2, false_discovery_control
+from scipy.stats import chi2, false_discovery_control
 
 from graftwork import MarkovNetwork
 from graftwork.data import Table
@@ -23,7 +23,6 @@ from graftwork.testing.hessian import Parameters, hessian
 from graftwork.testing.newton import newton
 from graftwork.testing.pair_screen import View
 from graftwork.testing.pair_tests import examine_absent, examine_pairs
-from graftwork.testing.rare_cells import without_rare_cells
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
 from graftwork.testing.variances import MomentTables
@@ -140,7 +139,8 @@ def test_hessian_is_that_of_finite_differences(kind):
 
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("kind", ["complete", "counts", "sampling", "incomplete"])
-def test_statistics_of_edges_equal_dense_ones(kind, pooled):
+def test_statistics_of_edges_equal_dense_ones(kind, pooled, monkeypatch):
+    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)  # few rows as there are
     _, sample, solution = fitted(kind)
     potentials, layout = solution.point.potentials, solution.point.potentials.layout
     contrasts = all_states(sample)
@@ -175,6 +175,7 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled):
 
 @pytest.mark.parametrize("kind", ["complete", "counts", "sampling", "incomplete"])
 def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
+    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)
     monkeypatch.setattr("graftwork.testing.variances.TILE", 4)  # several tiles
     monkeypatch.setattr("graftwork.testing.pair_tests.STRIP", 3)
     _, sample, solution = fitted(kind)
@@ -260,23 +261,6 @@ def test_tails_go_on_where_numbers_end():
         assert np.isfinite(found).all()
         slope = np.diff(found) / np.diff(x)
         assert np.allclose(slope, -0.5 + (degrees / 2 - 1) / x[1:], atol=0.001)
-
-
-def test_cells_that_are_hardly_expected_do_not_convince_alone():
-    """One coincidence of two rare states looks huge to a chi-square; its binomial tail is .005."""
-    expected, seen = np.array([[0.005, 10], [10, 1000]]), np.array([[1, 9.0], [9, 1001]])
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-
-    def soberly(log_p, statistic, expected):
-        one = np.array([log_p]), np.array([statistic]), np.ones(1)
-        return float(without_rare_cells(*one, expected[None], seen[None])[0])
-
-    by_chance = soberly(float(chi2.logsf(statistic, 1)), statistic, expected)
-    assert np.isclose(by_chance, binom.logsf(0, 10, 0.0005))
-    seen = np.array([[6, 4.0], [4, 1006]])
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-    assert soberly(-200.0, statistic, expected) < -25
-    assert soberly(-3.0, 9.0, np.full((2, 2), 20.0)) == -3.0
 
 
 def test_some_rows_are_chosen_by_what_is_in_them():

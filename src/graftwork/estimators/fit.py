@@ -29,6 +29,7 @@ from graftwork.estimators.imputing import completed, draw_missing
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
 from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
+from graftwork.estimators.near_copies import copies_remark
 from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
@@ -290,6 +291,8 @@ def fit_rows(
     if calibrated and not interrupted:
         left = budget.after(time.monotonic() - began).max_seconds
         model, interrupted = _with_rows(spec, sample, model, learned, left)
+        remark = copies_remark(sample, potentials.layout.edges, table.names)
+        data = replace(data, remarks=(*data.remarks, *filter(None, [remark])))
     return Fit(
         model=model,
         method=recipe.name,

@@ -35,15 +35,9 @@ from graftwork.testing.profiles import (
     alike,
     variations,
 )
-from graftwork.testing.rare_cells import (
-    SMALL,
-    expected_apart,
-    may_be_rare,
-    seen_cells,
-    soberly,
-)
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
+from graftwork.testing.tilted import SURE, directions, scarce, tilted
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 # Logits that changed by less than this have about the same Hessian. Where more than this share of
@@ -246,29 +240,24 @@ class EdgeTests:
             for place, product in zip(places, products, strict=True):
                 k = unclear[place]
                 scales[k], degrees[k] = satterthwaite(product, most_scale(self.rows.sample))
-        statistics = self.rises / scales
-        log_p = log_tail(statistics, degrees)
-        return Findings(pairs, statistics, degrees, self._soberly(statistics, log_p), self.rises)
+        statistics = self._soberly(self.rises / scales, degrees)
+        return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
-    def _soberly(self, statistics: Floats, log_p: Floats) -> Floats:
-        """Return log p-values of which those of small tables do not rest on rare cells.
+    def _soberly(self, statistics: Floats, degrees: Floats) -> Floats:
+        """Return statistics, those of edges about which few rows tell made without the edge.
 
-        In larger tables rare states are pooled and no cell decides; the prior holds those of rare
-        cells near zero.
+        Their degrees of freedom are changed in place.
         """
-        rows, out = self.rows, log_p.copy()
+        rows, out = self.rows, statistics.copy()
         pairs = rows.potentials.layout.edges[self.edges]
-        sides, sizes = rows.contrasts.sides(pairs), rows.contrasts.sizes[pairs]
-        whole = (sides == sizes).all(axis=1)  # a slope along scores rests on all cells
-        small = whole & (sizes.prod(axis=1) <= SMALL) & may_be_rare(rows, pairs)
-        doubted = np.flatnonzero(small)
-        kinds = rows.contrasts.kinds[pairs[doubted]]
-        for kind in np.unique(kinds, axis=0):
-            own = doubted[(kinds == kind).all(axis=1)]
-            lengths = [len(self.profiles[e].precision) for e in self.edges[own].tolist()]
-            tests = log_p[own], statistics[own], np.array(lengths, dtype=np.float64)
-            tables = expected_apart(rows, pairs[own]), seen_cells(rows, pairs[own])
-            out[own] = soberly(rows, pairs[own], *tests, *tables)
+        sides = rows.contrasts.sides(pairs)
+        own = [len(self.profiles[e].precision) for e in self.edges.tolist()]
+        unsure = log_tail(statistics, degrees) > SURE
+        whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
+        for k in whole[scarce(rows, pairs[whole])].tolist():
+            i, j = pairs[k].tolist()
+            tested = directions(rows, pairs[k])
+            out[k], degrees[k] = tilted(rows, (i, j), tested), len(tested)
         return out
 
 
