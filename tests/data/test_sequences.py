@@ -18,7 +18,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
-from graftwork.data.chains import attributes, check_weights, count_columns, decode_labels
+from graftwork.data.chains import (
+    Vocabulary,
+    attributes,
+    check_weights,
+    count_columns,
+    decode_labels,
+)
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
@@ -229,7 +235,7 @@ def test_a_sparse_matrix_stays_as_it_was():
 
 
 def test_known_attributes_only():
-    known = {"first": 0, "w=go": 1, "never": 2}
+    known = Vocabulary.of(["first", "w=go", "never"])
     made = as_sequences(LISTS, known=known)
     assert made.names == ("first", "w=go", "never")
     assert spelled(made) == [[{"first": 1.0}, {}], [{"w=go": 1.0, "first": 1.0}]]
@@ -239,10 +245,10 @@ def test_known_attributes_only():
 
 
 def test_known_columns():
-    made = as_sequences([DENSE], known={2: 0, 0: 1})
+    made = as_sequences([DENSE], known=Vocabulary.of([2, 0]))
     assert made.names == (2, 0)
     assert spelled(made)[0][0] == {0: 1.0, 2: 2.5}
-    known = dict(zip("abc", range(3), strict=True))
+    known = Vocabulary.of("abc")
     swapped = as_sequences([DENSE[:, ::-1]], names="cbz", known=known)
     assert spelled(swapped)[0][2] == {"b": 3.0, "c": 1e12}
 
@@ -273,8 +279,7 @@ def test_dicts_and_matrices_say_the_same(X):
     assert spelled(as_sequences(X)) == [[{k: float(v) for k, v in i.items()} for i in s] for s in X]
     assert spelled(as_sequences(dense, lengths, names=names)) == wanted
     assert spelled(as_sequences(sparse.csr_array(dense), lengths, names=names)) == wanted
-    order = {name: number for number, name in enumerate(names)}
-    known = as_sequences(X, known=order)
+    known = as_sequences(X, known=Vocabulary.of(names))
     rebuilt = sparse.csr_array(
         (
             known.values if known.values.size else np.ones(known.indices.size),
@@ -295,11 +300,12 @@ def test_lists_are_counted(X):
     assert spelled(as_sequences(X)) == [[dict(Counter(item)) for item in s] for s in X]
 
 
-@given(st.lists(st.lists(st.integers(0, 4), max_size=5)))
-def test_repeats_are_found(bags):
+@given(st.lists(st.lists(st.integers(0, 4), max_size=5)), st.booleans())
+def test_repeats_are_found(bags, many):
+    bags = [*bags, list(range(5, 105))] if many else bags
     indptr = np.concatenate([[0], np.cumsum([len(bag) for bag in bags], dtype=np.int64)])
     indices = np.array([number for bag in bags for number in bag], dtype=np.int32)
-    assert repeats(indptr.astype(np.int64), indices, 5) == any(
+    assert repeats(indptr.astype(np.int64), indices, 105) == any(
         len(set(bag)) < len(bag) for bag in bags
     )
 
@@ -365,7 +371,7 @@ def test_sequences_may_be_empty(case):
     found = as_sequences(sequences)
     assert found.starts.tolist() == starts
     assert found.starts.dtype == np.int64
-    again = as_sequences(found, known={name: k for k, name in enumerate(found.names)})
+    again = as_sequences(found, known=Vocabulary.of(found.names))
     assert again.starts.tolist() == starts
     assert again.indices.tolist() == found.indices.tolist()
 
@@ -555,6 +561,7 @@ def test_weights_of_sequences():
 def spelled_one_by_one(items):
     """Return the attributes of each dict, by the slow way alone."""
     counts, names, values = attributes._spelled(items, str)
+    values = values if values.size else np.ones(len(names))
     ends = np.cumsum(counts)
     return [dict(zip(names[e - c : e], values[e - c : e], strict=True))
             for e, c in zip(ends, counts, strict=True)]  # fmt: skip
@@ -573,7 +580,8 @@ def spelled_one_by_one(items):
     ],
     ids=str,
 )
-def test_pairs_that_are_spelled_once_are_spelled_as_all_are(odd):
+def test_pairs_that_are_spelled_once_are_spelled_as_all_are(odd, monkeypatch):
+    monkeypatch.setattr(attributes, "_FEW", 0)
     items = [{"w": "the", "b": True, "n": 1}, {"w": "a", "b": False}, {"w": "the", "f": 0.5}] * 5
     items.insert(3, odd)
     bags = attributes.bags_of_items(items, str)

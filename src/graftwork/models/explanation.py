@@ -200,9 +200,7 @@ def _moves(
 def _votes(model: ChainModel, sequences: Sequences, codes: Ints) -> Iterator[Coded]:
     """Yield what attributes add, also those that vote for a label together with the one before."""
     n, labels = len(model.labels), model.labels
-    order = np.argsort(model.vote_attributes, kind="stable")
-    outputs, weights = model.vote_outputs[order], model.vote_weights[order]
-    ends = np.searchsorted(model.vote_attributes[order], np.arange(len(model.attributes) + 1))
+    ends, outputs, weights = model.votes
     for t in range(len(codes)):
         for k in range(sequences.indptr[t], sequences.indptr[t + 1]):
             a = sequences.indices[k]

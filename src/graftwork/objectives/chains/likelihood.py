@@ -293,8 +293,10 @@ def cut_chains(starts: Ints) -> list[Ints]:
     >>> cut_chains(np.array([0, 3000, 7000, 7000, 10000]))
     [array([0, 3]), array([1])]
     """
-    lengths = np.diff(starts)
-    chains = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
+    lengths = starts[1:] - starts[:-1]
+    chains = lengths.argsort(kind="stable")[np.count_nonzero(lengths == 0) :]
+    if starts[-1] < 2 * PART:
+        return [chains] if len(chains) else []
     ends = np.cumsum(lengths[chains])
     count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, len(chains))))
     cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count) + 1
