@@ -1,18 +1,20 @@
-"""Chains and python-crfsuite next to each other: time of predictions, time and memory of learning.
+"""Chains and python-crfsuite on the same sentences: time of predictions, time and memory of learning.
 
     PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py
-    PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py --tokens 66000 264000 1056000
     PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py --labels 10
+    PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py --tokens 66000 264000 1056000
 
-Sentences are made: labels follow each other as in a sparse random table, words come from long-tailed
-vocabularies of each label, and attributes are words around, prefixes, suffixes and shapes.
+Sentences are made: labels follow each other as in a sparse random table, words come from
+long-tailed vocabularies of each label, and attributes are words around, prefixes and suffixes.
 
 Predictions: python-crfsuite learns a model, and graftwork loads the same file, so that both do the
-same work and must return the same labels. Sentences alternate between the two; each figure is the
-least of several CPU times. Batches are all test sentences in one call (python-crfsuite: a loop).
-Learning: each program in a process of its own, the same c1, the same number of sentences; graftwork
-stops at its own tolerance, python-crfsuite after as many iterations as --iterations says; memory is
-the largest resident set, less what it was before learning began and in all.
+same work and must return the same labels. The two take turns, and each figure is the least of
+several CPU times with one thread. python-crfsuite labels sentences one by one in a loop; graftwork
+is called once for each sentence, for ten, or for all.
+
+Learning (--tokens, 49 labels, c1 = 1): each program in a process of its own, which reads sentences
+from a file one after the other. graftwork stops at its default tolerance, python-crfsuite after
+--iterations. Memory is the largest resident set, in all and less what it was before reading.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -32,11 +34,10 @@ from arguments import parser_of
 
 LENGTH = 24
 Items = list[list[str]]
+Sentence = tuple[list[str], list[str]]
 
 
-def made_sentences(
-    n_labels: int, n_tokens: int, seed: int = 0
-) -> Iterator[tuple[list[str], list[str]]]:
+def made_sentences(n_labels: int, n_tokens: int, seed: int = 0) -> Iterator[Sentence]:
     """Yield words and labels of sentences, about ``LENGTH`` words each."""
     rng = np.random.default_rng([n_labels, 5])
     moves = np.cumsum(rng.dirichlet(np.full(n_labels, 0.15), size=n_labels), axis=1)
@@ -53,11 +54,8 @@ def made_sentences(
         for turn, rank, anyone in zip(turns, ranks.tolist(), mixed, strict=True):
             label = min(int(np.searchsorted(moves[label], turn)), n_labels - 1)
             labels.append(f"L{label}")
-            words.append(
-                f"{spelled(rank % shared)}"
-                if anyone
-                else spelled(rank * n_labels + label) + ends[label]
-            )
+            own_word = spelled(rank * n_labels + label) + ends[label]
+            words.append(spelled(rank % shared) if anyone else own_word)
         yield words, labels
 
 
@@ -102,25 +100,29 @@ def as_dicts(items: Items) -> list[dict[str, str | float]]:
 # ---- predictions -----------------------------------------------------------------------------
 
 
-def train_peer(path: Path, n_labels: int, n_tokens: int, c1: float, iterations: int) -> None:
+def train_peer(path: Path, sentences: Iterable[Sentence], c1: float, iterations: int) -> None:
     """Learn with python-crfsuite, and write its model."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    for words, labels in made_sentences(n_labels, n_tokens):
+    for words, labels in sentences:
         trainer.append(attributes(words), labels)
     trainer.set_params({"c1": c1, "c2": 0.0, "max_iterations": iterations})
     trainer.train(str(path))
 
 
-def least(run: Callable[[], object], repeats: int) -> float:
-    """Return the least CPU time of several runs, in seconds."""
-    found = []
-    for _ in range(repeats):
-        began = time.process_time()
-        run()
-        found.append(time.process_time() - began)
-    return min(found)
+def seconds(action: Callable[[], object]) -> float:
+    """Return the CPU time of one call."""
+    began = time.process_time()
+    action()
+    return time.process_time() - began
+
+
+def compare(what: str, repeats: int, n: int, mine: Callable, theirs: Callable) -> None:
+    """Print the least times of both in milliseconds a sentence; they take turns."""
+    pairs = [(seconds(mine), seconds(theirs)) for _ in range(repeats)]
+    ours, peer = (1000.0 * min(times) / n for times in zip(*pairs, strict=True))
+    print(f"{what:34} {ours:10.3f} {peer:10.3f} {ours / peer:7.2f}", flush=True)
 
 
 def compare_predictions(n_labels: int, repeats: int) -> None:
@@ -131,48 +133,58 @@ def compare_predictions(n_labels: int, repeats: int) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tagger.crfsuite"
-        train_peer(path, n_labels, 60_000, 0.0, 8)
-        peer = pycrfsuite.Tagger()
+        train_peer(path, made_sentences(n_labels, 60_000), 0.0, 8)
+        peer, ours = pycrfsuite.Tagger(), gw.load(path)
         peer.open(str(path))
-        ours = gw.load(path)
-        test = [attributes(words) for words, _ in made_sentences(n_labels, 12_000, seed=1)]
-        dicts = [as_dicts(items) for items in test]
-        size = (
-            f"{n_labels} labels, {len(ours.attributes):,} attributes, {ours.n_features:,} features"
+        print(
+            f"\n{n_labels} labels, {len(ours.attributes):,} attributes, {ours.n_features:,} features"
         )
-        print(f"\n{size}\n{'':34} {'graftwork':>10} {'crfsuite':>10} {'ratio':>7}")
-        for form, X in (("lists", test), ("dicts", dicts)):
-            same = ours.predict(X) == [peer.tag(items) for items in X]
-            if not same:
-                print(f"    labels of {form} differ")
-            some = X[:100]
-            mine, theirs = [], []
-            for _ in range(repeats):
-                mine.append(least(lambda: [ours.predict([items], n_jobs=1) for items in some], 1))
-                theirs.append(least(lambda: [peer.tag(items) for items in some], 1))
-            line(f"one sentence of {form}, ms", min(mine) * 10, min(theirs) * 10)
-            for count in (10, len(X)):
-                part = X[:count]
-                scale = 1000.0 / count
-                rounds = max(repeats, 1000 // count if count < 50 else 0)
-                mine, theirs = [], []
-                for _ in range(rounds):
-                    mine.append(least(lambda: ours.predict(part, n_jobs=1), 1))
-                    theirs.append(least(lambda: [peer.tag(items) for items in part], 1))
-                line(
-                    f"{count} sentences of {form}, ms each", min(mine) * scale, min(theirs) * scale
-                )
-        items = test[0]
-        ours.explain(items)
-        mine = least(lambda: ours.explain(items), repeats) * 1000
-        print(f"{'explain one sentence, ms':34} {mine:10.3f}")
+        print(f"{'':34} {'graftwork':>10} {'crfsuite':>10} {'ratio':>7}")
+        test = [attributes(words) for words, _ in made_sentences(n_labels, 12_000, seed=1)]
+        for form, X in (("lists", test), ("dicts", list(map(as_dicts, test)))):
+            compare_forms(form, X, repeats, ours, peer)
+        ours.explain(test[0])
+        least = min(seconds(lambda: ours.explain(test[0])) for _ in range(repeats))
+        print(f"{'explain one sentence, ms':34} {1000.0 * least:10.3f}")
 
 
-def line(what: str, mine: float, theirs: float) -> None:
-    print(f"{what:34} {mine:10.3f} {theirs:10.3f} {mine / theirs:7.2f}", flush=True)
+def compare_forms(form: str, X: list, repeats: int, ours: object, peer: object) -> None:
+    """Print the times of sentences in one form."""
+
+    def one_by_one(sentences: list) -> list:
+        return [peer.tag(items) for items in sentences]
+
+    labels = ours.predict(X)
+    if labels != one_by_one(X):
+        print(f"    labels of {form} differ")
+    some, ten = X[:100], X[:10]
+    compare(
+        f"one sentence of {form}, ms", repeats, len(some),
+        lambda: [ours.predict([items], n_jobs=1) for items in some], lambda: one_by_one(some),
+    )  # fmt: skip
+    for part, times in ((ten, 10 * repeats), (X, repeats)):
+        compare(
+            f"{len(part)} sentences of {form}, ms each", times, len(part),
+            lambda part=part: ours.predict(part, n_jobs=1), lambda part=part: one_by_one(part),
+        )  # fmt: skip
 
 
 # ---- learning --------------------------------------------------------------------------------
+
+
+def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write sentences, one a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for words, labels in sentences:
+            file.write(f"{' '.join(words)}\t{' '.join(labels)}\n")
+
+
+def read_sentences(path: Path) -> Iterator[Sentence]:
+    """Yield the sentences that `write_sentences` wrote."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            words, labels = line.rstrip("\n").split("\t")
+            yield words.split(" "), labels.split(" ")
 
 
 def peak() -> float:
@@ -180,24 +192,24 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def learn(who: str, n_labels: int, n_tokens: int, iterations: int) -> dict[str, float]:
-    """Learn from sentences that are made one after the other; return CPU seconds and memory."""
+def learn(who: str, path: Path, iterations: int) -> dict[str, float]:
+    """Learn from a file of sentences; return CPU seconds, memory, and what it took."""
     if who == "crfsuite":
+        import pycrfsuite  # noqa: F401  # before the clock
+
         began, before = time.process_time(), peak()
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model"
-            train_peer(path, n_labels, n_tokens, 1.0, iterations)
-            size = path.stat().st_size
+            train_peer(Path(folder) / "model", read_sentences(path), 1.0, iterations)
         return {"seconds": time.process_time() - began, "before": before, "peak": peak()}
     import graftwork as gw
 
-    first = list(made_sentences(n_labels, 100))
+    first = [sentence for sentence, _ in zip(read_sentences(path), range(3), strict=False)]
     X, y = [attributes(words) for words, _ in first], [labels for _, labels in first]
     gw.ChainCRF(lam=0.1, n_jobs=1, max_iter=1, tol=1e-2).fit(X, y)  # kernels
     began, before = time.process_time(), peak()
-    y = [labels for _, labels in made_sentences(n_labels, n_tokens)]
-    made = (attributes(words) for words, _ in made_sentences(n_labels, n_tokens))
-    crf = gw.ChainCRF(lam=1.0 / len(y), n_jobs=1).fit(made, y)
+    y = [list(map(sys.intern, labels)) for _, labels in read_sentences(path)]
+    X = (attributes(words) for words, _ in read_sentences(path))
+    crf = gw.ChainCRF(lam=1.0 / len(y), n_jobs=1).fit(X, y)
     return {
         "seconds": time.process_time() - began,
         "before": before,
@@ -209,25 +221,30 @@ def learn(who: str, n_labels: int, n_tokens: int, iterations: int) -> dict[str, 
 
 def compare_learning(n_labels: int, sizes: list[int], iterations: int) -> None:
     """Print CPU time and memory of both, each in a process of its own."""
-    print(f"\nlearning with {n_labels} labels\n{'':34} {'CPU s':>10} {'MiB':>10} {'in all':>10}")
-    for n_tokens in sizes:
-        for who in ("graftwork", "crfsuite"):
-            call = [sys.executable, __file__, "--learn", who, "--tokens", str(n_tokens)]
-            call += ["--labels", str(n_labels), "--iterations", str(iterations)]
-            done = subprocess.run(call, check=True, capture_output=True, text=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            more = found["peak"] - found["before"]
-            print(
-                f"{n_tokens:>12,} tokens, {who:12} {found['seconds']:10.1f} {more:10.0f} "
-                f"{found['peak']:10.0f}  {found.get('evaluations', '')}",
-                flush=True,
-            )
+    print(
+        f"\nlearning, {n_labels} labels{'CPU s':>30} {'MiB':>8} {'in all':>8} {'evaluations':>12}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sentences"
+        for n_tokens in sizes:
+            write_sentences(path, made_sentences(n_labels, n_tokens))
+            for who in ("graftwork", "crfsuite"):
+                call = [sys.executable, __file__, "--learn", who, str(path)]
+                call += ["--iterations", str(iterations)]
+                done = subprocess.run(call, check=True, capture_output=True, text=True)
+                found = json.loads(done.stdout.splitlines()[-1])
+                print(
+                    f"{n_tokens:>15,} tokens, {who:12} {found['seconds']:12.1f} "
+                    f"{found['peak'] - found['before']:8.0f} {found['peak']:8.0f} "
+                    f"{found.get('evaluations', '')!s:>12}",
+                    flush=True,
+                )
 
 
 def main(chosen: argparse.Namespace) -> None:
     if chosen.learn:
-        found = learn(chosen.learn, chosen.labels[0], chosen.tokens[0], chosen.iterations)
-        print(json.dumps(found))
+        who, path = chosen.learn
+        print(json.dumps(learn(who, Path(path), chosen.iterations)))
         return
     for n_labels in chosen.labels:
         compare_predictions(n_labels, chosen.repeats)
@@ -237,11 +254,11 @@ def main(chosen: argparse.Namespace) -> None:
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = parser_of(__doc__)
-    parser.add_argument("--labels", type=int, nargs="+", default=[10, 50, 150])
+    parser.add_argument("--labels", type=int, nargs="*", default=[10, 50, 150])
     parser.add_argument("--tokens", type=int, nargs="*", default=[])
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--learn", choices=("graftwork", "crfsuite"), help=argparse.SUPPRESS)
+    parser.add_argument("--learn", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 

@@ -15,7 +15,7 @@ from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
 from graftwork.kernels.chains.logs import NEVER, fill_states, pass_in_logs
 from graftwork.models.chain import ChainModel
-from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.data import ChainData, Occurrences
 from graftwork.objectives.chains.features import find_features
 from graftwork.objectives.chains.gains import feature_gains
 from graftwork.objectives.chains.likelihood import (
@@ -149,8 +149,8 @@ def test_attributes_of_value_zero_are_candidates_but_cost_nothing(order, value):
     here = weights_of(features, 2)
     objective = ChainLikelihood(data, features, seen, 1)
     kept = objective.data
-    assert len(kept.sequences.indices) == len(kept.positions) == there.sum()
-    assert len(kept.col_values) == (0 if value == 1 else there.sum())
+    assert len(kept.sequences.indices) == there.sum()
+    assert len(kept.sequences.values) == (0 if value == 1 else there.sum())
     point = objective.at(here)
     loss, slope = Enumerated(data, features).loss(here.weights)
     assert point.value == pytest.approx(loss, abs=1e-11)
@@ -312,7 +312,7 @@ def test_features_are_those_seen_and_counted_rightly(order):
 
 def test_rare_attributes_can_be_left_out():
     data = random_chains(9, 3, 1, lengths=(3, 5, 2))
-    counts = np.diff(data.col_starts)
+    counts = np.diff(Occurrences.of(data.sequences).starts)
     features, _ = find_features(data, min_count=int(counts.max()))
     assert set(features.attributes.tolist()) == set(np.flatnonzero(counts == counts.max()).tolist())
     assert features.starts[-1] == features.n_votes

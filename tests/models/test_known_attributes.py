@@ -56,6 +56,8 @@ def test_a_sentence_is_labelled_alike_alone_and_with_others():
     dropped = [["w:1"], ["w:2"]]
     together = crf.predict([*X, dropped])[-1]
     with pytest.warns(DataWarning, match="none of the 2 attributes has a weight"):
-        assert crf.predict([dropped]) == [together]
-        assert crf.score([dropped], [together]) == 1.0
-        assert crf.explain(dropped).predicted == tuple(together)
+        alone = crf.predict([dropped])
+    assert alone == [together]
+    with pytest.warns(DataWarning, match="none of the 2 attributes has a weight"):
+        found = crf.explain(dropped)
+    assert found.predicted == tuple(together)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-
 #: Positions with at most this many attributes are compared pair by pair.
 FEW = 64
 

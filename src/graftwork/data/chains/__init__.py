@@ -14,6 +14,7 @@ from graftwork.data.chains.sequences import (
     as_sequences,
     compressed,
     count_columns,
+    opened,
     settled_sequences,
 )
 from graftwork.data.chains.templates import NAMED, Template
@@ -31,6 +32,7 @@ __all__ = [
     "count_columns",
     "decode_labels",
     "encode_labels",
+    "opened",
     "read_conll",
     "settled_sequences",
     "split_labels",

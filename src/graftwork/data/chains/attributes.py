@@ -76,6 +76,28 @@ class Vocabulary:
         return Vocabulary(listed, {name: number for number, name in enumerate(listed)})
 
 
+def joined(parts: Sequence[Bags], names: tuple[Hashable, ...]) -> Bags:
+    """Return the bags of several parts as one; they share the numbers of these names.
+
+    Examples
+    --------
+    >>> one = Bags(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0), ())
+    >>> joined([one, one], ("a",)).indptr
+    array([0, 1, 2])
+    """
+    ends, counts = 0, [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        counts.append(part.indptr[1:] + ends)
+        ends += int(part.indptr[-1])
+    indices = np.concatenate([np.zeros(0, dtype=np.int32), *(part.indices for part in parts)])
+    values = np.empty(0)
+    if any(part.values.size for part in parts):
+        values = np.concatenate(
+            [part.values if part.values.size else np.ones(part.indices.size) for part in parts]
+        )
+    return Bags(np.concatenate(counts), indices, values, names)
+
+
 def position_of(indptr: NDArray[np.int64], entry: int) -> int:
     """Return the position that an entry belongs to.
 
@@ -150,14 +172,34 @@ def _merged(bags: Bags) -> Bags:
     )
 
 
+#: Numbers of attributes by name, in order of first appearance: a missing name takes the next one.
+Book = defaultdict[Any, int]
+
+
+def new_book() -> Book:
+    """Return a book without any name.
+
+    Examples
+    --------
+    >>> book = new_book()
+    >>> book["w=the"], book["w=dog"], book["w=the"]
+    (0, 1, 0)
+    """
+    return defaultdict(count().__next__)
+
+
 def bags_of_items(
-    items: Sequence[Any], place: Callable[[int], str], known: Vocabulary | None = None
+    items: Sequence[Any],
+    place: Callable[[int], str],
+    known: Vocabulary | None = None,
+    book: Book | None = None,
 ) -> Bags:
     """Return the attributes of lists, tuples, sets and dicts, not settled.
 
     They are numbered in order of first appearance, or as in `known`, with -1 for others. Sets are
     read in their natural order, so that numbers do not depend on how Python happened to store
-    them. ``place`` turns a position into the words that say where it is.
+    them. ``place`` turns a position into the words that say where it is. Items in several parts
+    share a book, which has their names in the end: those of these bags are empty then.
 
     Examples
     --------
@@ -184,7 +226,7 @@ def bags_of_items(
     np.cumsum(counts, out=indptr[1:])
     try:
         total = len(names) if isinstance(names, list) else int(indptr[-1])
-        indices, numbered = _numbered(names, total, known)
+        indices, numbered = _numbered(names, total, known, book)
     except TypeError as error:
         raise _unhashable(items, place) from error
     if places is not None:
@@ -192,7 +234,7 @@ def bags_of_items(
         values = values[places] if values.size else values
     bags = Bags(indptr, indices, values, numbered)
     if known is None:
-        _check_names(bags, place)
+        check_names(bags, place)
     elif any(map(_is_odd, set(map(type, names)))):
         bags_of_items(items, place)  # which says where
     return bags
@@ -204,21 +246,36 @@ def _is_odd(kind: type) -> bool:
 
 
 def _numbered(
-    names: Iterable[Any], total: int, known: Vocabulary | None
+    names: Iterable[Any], total: int, known: Vocabulary | None, book: Book | None
 ) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
     """Return the number of each name, and the names by number."""
     if known is not None:
         numbers = map(known.numbers.get, names, repeat(-1))
         return np.fromiter(numbers, dtype=np.int32, count=total), known.names
-    # A missing name takes the next number: one look-up per attribute, millions a second.
-    book: defaultdict[Any, int] = defaultdict(count().__next__)
-    numbers = map(book.__getitem__, names)
-    indices = np.fromiter(numbers, dtype=np.int32, count=total)
-    return indices, tuple(map(plain, book))
+    # One look-up per attribute, millions a second.
+    own = new_book() if book is None else book
+    indices = np.fromiter(map(own.__getitem__, names), dtype=np.int32, count=total)
+    return indices, () if own is book else names_of(own)
 
 
-def _check_names(bags: Bags, place: Callable[[int], str]) -> None:
-    """Refuse names that are probably values: a list of numbers is no list of attributes."""
+def names_of(book: Book) -> tuple[Hashable, ...]:
+    """Return the names in a book, as Python values.
+
+    Examples
+    --------
+    >>> names_of(new_book())
+    ()
+    """
+    return tuple(map(plain, book))
+
+
+def check_names(bags: Bags, place: Callable[[int], str]) -> None:
+    """Refuse names that are probably values: a list of numbers is no list of attributes.
+
+    Examples
+    --------
+    >>> check_names(Bags(np.array([0]), np.zeros(0, np.int32), np.zeros(0), ()), str)
+    """
     for number, name in enumerate(bags.names):
         if name is None or isinstance(name, float | bool):
             entry = int(np.argmax(bags.indices == number))
@@ -239,7 +296,7 @@ def _by_pairs(
     """
     if not set(map(type, chain.from_iterable(map(dict.values, items)))) <= _PLAIN:
         return None
-    book: defaultdict[tuple[Any, Any], int] = defaultdict(count().__next__)
+    book = new_book()
     counts = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
     parts = []
     for first in range(0, len(items), _BLOCK):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import narwhals as nw
@@ -13,11 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.chains.attributes import (
     Bags,
+    Book,
     Vocabulary,
     bags_of_items,
     bags_of_rows,
     check_matrix,
+    check_names,
     is_matrix,
+    joined,
+    names_of,
+    new_book,
     position_of,
     renumbered,
     settled,
@@ -28,6 +33,8 @@ _WANTED = (
     "give a list of sequences, each a list of items (lists of attributes, or dicts) or a 2-D array"
 )
 
+# Sequences that come one after the other are read in parts of this many.
+_PART = 1024
 # Larger values would overflow in sums of squares and drown all scores.
 LARGEST = 1e12
 
@@ -194,6 +201,8 @@ def compressed(
     >>> starts, bags.indices
     (array([0, 2, 3]), array([ 0, -1,  0], dtype=int32))
     """
+    if isinstance(X, Iterator):
+        X, _ = opened(X)
     if isinstance(X, np.ndarray) and X.ndim == 3 and lengths is None:
         n_sequences, length, width = X.shape
         X, lengths = X.reshape(n_sequences * length, width), np.full(n_sequences, length)
@@ -205,6 +214,8 @@ def compressed(
         frame = _frame(X)
         starts = _starts(lengths, len(frame))
         bags = _of_frame(frame, names, _placer(starts), known)
+    elif isinstance(X, Iterator) and names is None and known is None:
+        starts, bags = _of_stream(X)
     elif isinstance(X, Sequences):
         _refuse_names(names)
         starts, bags = X.starts, Bags(X.indptr, X.indices, X.values, X.names)
@@ -266,7 +277,10 @@ def is_frame(data: Any) -> bool:
 
 
 def _of_list(
-    sequences: Sequence[Any], names: Iterable[Any] | None, known: Vocabulary | None
+    sequences: Sequence[Any],
+    names: Iterable[Any] | None,
+    known: Vocabulary | None,
+    book: Book | None = None,
 ) -> tuple[NDArray[np.int64], Bags]:
     """Return where sequences start, and the attributes of all positions."""
     there = [(k, part) for k, part in enumerate(sequences) if not _is_empty_list(part)]
@@ -276,11 +290,53 @@ def _of_list(
     starts = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
     if matrices:
+        if book is not None:
+            raise DataError(f"matrices do not come one after the other; {_WANTED}.")
         _check_columns(there)
         return starts, bags_of_rows([part for _, part in there], names, known)
     _refuse_names(names)
     items = list(chain.from_iterable(sequences))
-    return starts, bags_of_items(items, _placer(starts), known)
+    return starts, bags_of_items(items, _placer(starts), known, book)
+
+
+def _of_stream(X: Iterator[Any]) -> tuple[NDArray[np.int64], Bags]:
+    """Return the same of lists of items that come one after the other, held in parts only."""
+    book, parts, lengths = new_book(), [], [0]
+    while part := list(islice(X, _PART)):
+        try:
+            starts, bags = _of_list(_listed(part), None, None, book)
+        except DataError:
+            _of_list(_listed([[]] * (len(lengths) - 1) + part), None, None)  # says which it is
+            raise
+        lengths.extend(np.diff(starts).tolist())
+        parts.append(bags)
+    starts = np.cumsum(lengths)
+    bags = joined(parts, names_of(book))
+    check_names(bags, _placer(starts))
+    return starts, bags
+
+
+def opened(X: Any) -> tuple[Any, int | None]:
+    """Return sequences to read, and the number of columns if they are matrices.
+
+    Those that come one after the other are not held if they are lists of items.
+
+    Examples
+    --------
+    >>> rest, width = opened(iter([[["a"]], [["b"]]]))
+    >>> as_sequences(rest), width
+    (Sequences: 2 sequences, 2 positions, 2 attributes, None)
+    """
+    if not isinstance(X, Iterator):
+        return X, count_columns(X)
+    seen = []
+    for part in X:
+        seen.append(part)
+        if not _is_empty_list(part):
+            break
+    width = count_columns(seen)
+    rest = chain(seen, X)
+    return (rest if width is None else list(rest)), width
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:
