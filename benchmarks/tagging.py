@@ -1,4 +1,4 @@
-"""Chains and python-crfsuite on the same sentences: time of predictions, time and memory of learning.
+"""Chains and python-crfsuite on the same sentences: how long predictions and learning take.
 
     PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py
     PYTHONPATH=src .venv-peers/bin/python benchmarks/tagging.py --labels 10
@@ -136,9 +136,8 @@ def compare_predictions(n_labels: int, repeats: int) -> None:
         train_peer(path, made_sentences(n_labels, 60_000), 0.0, 8)
         peer, ours = pycrfsuite.Tagger(), gw.load(path)
         peer.open(str(path))
-        print(
-            f"\n{n_labels} labels, {len(ours.attributes):,} attributes, {ours.n_features:,} features"
-        )
+        size = f"{len(ours.attributes):,} attributes, {ours.n_features:,} features"
+        print(f"\n{n_labels} labels, {size}")
         print(f"{'':34} {'graftwork':>10} {'crfsuite':>10} {'ratio':>7}")
         test = [attributes(words) for words, _ in made_sentences(n_labels, 12_000, seed=1)]
         for form, X in (("lists", test), ("dicts", list(map(as_dicts, test)))):

@@ -25,6 +25,7 @@ from graftwork.data.chains import (
     count_columns,
     decode_labels,
 )
+from graftwork.data.chains import sequences as sequences_module
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
@@ -599,3 +600,49 @@ def test_dicts_of_numbers_that_hardly_repeat_are_spelled_one_by_one():
     assert attributes._by_pairs(items) is None
     assert attributes._by_pairs([{"a": "x", "b": 1.0}] * 10) is not None
     assert attributes.bags_of_items(items, str).names == ("a", "b")
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_rows_of_frames_are_dicts_or_named_rows(library):
+    rows = [{"w": "the", "n": 2.0, "up": True}, {"w": "dog", "n": 0.5, "up": False}]
+    frame = library({name: [row[name] for row in rows] for name in rows[0]})
+    assert spelled(as_sequences(frame, [1, 1])) == spelled(as_sequences([[row] for row in rows]))
+    numbers = as_sequences(frame[["up", "n"]], [2])
+    assert spelled(numbers) == [[{"up": 1.0, "n": 2.0}, {"n": 0.5}]]  # no zeros, as in a matrix
+    known = Vocabulary.of(["n", "w:dog"])
+    assert spelled(as_sequences(frame, [2], known=known)) == [
+        [{"n": 2.0}, {"n": 0.5, "w:dog": 1.0}]
+    ]
+    assert spelled(as_sequences(pl.LazyFrame({"w": ["a"]}), [1])) == [[{"w:a": 1.0}]]
+    for call, words in {
+        (None, None): "does not say where sequences end; give lengths=",
+        ((1,), None): "lengths add up to 1, but X has 2 rows",
+        ((1, 1), "abc"): "the columns of a data frame have theirs",
+    }.items():
+        with pytest.raises(DataError, match=words):
+            as_sequences(frame, call[0], names=call[1])
+    with pytest.raises(DataError, match="one matrix or data frame of all positions"):
+        as_sequences([[["a"]]], [1])
+    with pytest.raises(DataError, match="NaN for attribute 'n' in sequence 1, position 0"):
+        as_sequences(pd.DataFrame({"n": [1.0, np.nan]}), [1, 1])
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_a_stream_is_read_in_parts(monkeypatch, size):
+    monkeypatch.setattr(sequences_module, "_PART", size)
+    X = [[], [["a", "b"], ["b"]], [[]], [{"w": "a", "n": 2.0}], [["c", "a"], ["c", "c"]]]
+    whole, parts = as_sequences(X), as_sequences(iter(X))
+    for name in ("starts", "indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    assert parts.names == whole.names
+    assert as_sequences(iter([])).n_sequences == 0
+    matrices = [DENSE, DENSE[:1]]
+    assert spelled(as_sequences(iter(matrices))) == spelled(as_sequences(matrices))
+    for wrong in ("text", [[0.5]], [{"a": np.nan}], [["a"], 3]):
+        with pytest.raises(DataError) as one:
+            as_sequences([*X, wrong])
+        with pytest.raises(DataError) as other:
+            as_sequences(iter([*X, wrong]))
+        assert str(one.value) == str(other.value)
+    with pytest.raises(DataError, match="matrices"):
+        as_sequences(iter([*X, DENSE]))

@@ -4,8 +4,11 @@ from graftwork.data.chains.attributes import Vocabulary
 from graftwork.data.chains.conll import (
     Sentence,
     conll_lines,
+    is_conllu,
+    label_last,
     read_conll,
     split_labels,
+    stream_conll,
     write_conll,
 )
 from graftwork.data.chains.labels import check_weights, decode_labels, encode_labels, with_weight
@@ -32,10 +35,13 @@ __all__ = [
     "count_columns",
     "decode_labels",
     "encode_labels",
+    "is_conllu",
+    "label_last",
     "opened",
     "read_conll",
     "settled_sequences",
     "split_labels",
+    "stream_conll",
     "with_weight",
     "write_conll",
 ]
