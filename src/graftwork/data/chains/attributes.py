@@ -330,7 +330,8 @@ def _spelled(
             ends.append(len(names))
     except DataError as error:
         raise DataError(f"{place(len(ends) - 1)}: {error}") from None
-    return np.diff(np.array(ends, dtype=np.int64)), names, spelling.values()
+    counts: NDArray[np.int64] = np.diff(np.array(ends, dtype=np.int64))
+    return counts, names, spelling.values()
 
 
 @dataclass(frozen=True, slots=True)
