@@ -20,7 +20,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test fuzz audit test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke reproduce reproduce-quick clean
+.PHONY: setup demo house test fuzz audit test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke calibration reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -140,6 +140,12 @@ bench: $(STAMP) $(PEERS_STAMP)
 
 bench-smoke: $(STAMP) $(PEERS_STAMP)
 	PYTHONPATH=benchmarks $(BIN)/python -m bench --smoke $(GIVEN_DATA) $(BENCH)
+
+# Shares of false edges where the truth is known, some minutes; other lines, repeats and seeds:
+# make calibration CALIBRATION="copies missing --repeats 40".
+CALIBRATION ?=
+calibration: $(STAMP)
+	$(BIN)/python benchmarks/calibration.py $(CALIBRATION)
 
 # The size and shape of the code; AGAINST=CHECKOUT puts another one beside it.
 house: $(STAMP)

@@ -6,7 +6,8 @@ Twenty five-point items on a ring with chords (30 edges), tables theta * a * b w
 2, nothing tuned. "ordered" is ordinal=True, "unordered" ordinal=False, "partial correlations" tests
 every pair by Fisher's z at the same false discovery rate, .01. Other rows: items that are
 independent, even or skewed (any edge is false), and six pairs of items whose relation is not
-monotone.
+monotone. "cut normal" are fifteen normal variables with a sparse precision matrix, cut into five
+skewed levels (`situations.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from arguments import parser_of
 from scipy.stats import false_discovery_control, norm
+from situations import thresholded
 
 import graftwork as gw
 
@@ -57,6 +59,12 @@ def bent(count: int, seed: int) -> tuple[np.ndarray, Edges]:
     return model.sample(count, random_state=seed).codes.T.astype(np.int64), edges
 
 
+def cut(count: int, seed: int) -> tuple[np.ndarray, Edges]:
+    """Return rows of normal variables that were cut into levels."""
+    case = thresholded(count, np.random.default_rng(seed))
+    return np.asarray(case.rows), set(case.edges)
+
+
 ROWS: dict[str, Callable[[int], tuple[np.ndarray, Edges]]] = {
     "theta .16, 300 rows": lambda seed: ring(0.16, 300, seed),
     "theta .16, 600 rows": lambda seed: ring(0.16, 600, seed),
@@ -67,6 +75,9 @@ ROWS: dict[str, Callable[[int], tuple[np.ndarray, Edges]]] = {
     "independent, skewed, 300 rows": lambda seed: independent(SKEWED, 300, seed),
     "not monotone, 100 rows": lambda seed: bent(100, seed),
     "not monotone, 200 rows": lambda seed: bent(200, seed),
+    "cut normal, 1,000 rows": lambda seed: cut(1000, seed),
+    "cut normal, 2,000 rows": lambda seed: cut(2000, seed),
+    "cut normal, 5,000 rows": lambda seed: cut(5000, seed),
 }
 
 

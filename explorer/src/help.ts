@@ -13,7 +13,7 @@ const LINES: [string, string][] = [
   ],
   [
     "Edges",
-    "Wider lines are stronger, or explain more of their variables: the legend says which. Blue lines are positive, red dashed ones negative; of groups, orange lines differ; grey ones have no sign, because one number does not tell how the states go together. Click one for its table.",
+    "Wider lines are stronger. Blue lines are positive, red dashed ones negative; of groups, orange lines differ; grey ones have no sign, because one number does not tell how the states go together. Click one for its table.",
   ],
   [
     "What if",

@@ -43,7 +43,7 @@ export function passes(model: Model, state: State): Uint8Array {
   return out;
 }
 
-/** Return the sign of each pair: of its correlation, between groups of its mean weight; 0 for none. */
+/** Return the sign of each pair: of its correlation, else of its weight; 0 for none. */
 export function signs(model: Model): Int8Array {
   const signed = valuesOf(model.columns, "correlation") ?? valuesOf(model.columns, "weight");
   return Int8Array.from({ length: model.pairs.length / 2 }, (_, e) =>

@@ -134,11 +134,11 @@ export function firstSort(model: Model): string {
   return model.groups.length ? "q_value" : "strength";
 }
 
-/** The numbers of each group that the tests are about: signed weights, strengths, or both. */
+/** The numbers of each group that the tests are about: signed weights, norms of tables, or both. */
 function testedSizes(model: Model): RegExp {
   const weights = valuesOf(model.columns, "weight_0");
-  if (!weights) return /^strength_\d+$/;
-  return weights.some((w) => Number.isNaN(w)) ? /^(weight|strength)_\d+$/ : /^weight_\d+$/;
+  if (!weights) return /^norm_\d+$/;
+  return weights.some((w) => Number.isNaN(w)) ? /^(weight|norm)_\d+$/ : /^weight_\d+$/;
 }
 
 export function download(blob: Blob, file: string): void {

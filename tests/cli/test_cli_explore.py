@@ -105,7 +105,7 @@ def test_folders_of_bootstrap_and_of_compare_groups(graftwork, chain_csv, tmp_pa
     assert graftwork("explore", groups).code == 0
     data = data_of(groups / "explorer.html")
     assert [model["label"] for model in data["models"]] == ["Differences", "0", "1"]
-    assert {"q_value", "strength_0", "strength_1", "differs"} <= set(keys(data))
+    assert {"q_value", "norm_0", "norm_1", "differs"} <= set(keys(data))
     assert data["names"] == ["a", "b", "c"]
 
 

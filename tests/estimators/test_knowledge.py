@@ -1,5 +1,7 @@
 """What users know about edges: every way to say it, and what is refused."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from sklearn.base import clone
 
 from graftwork import MarkovNetwork, PriorKnowledge
 from graftwork.data import Table
-from graftwork.errors import DataWarning, ParameterError, TooLargeError
+from graftwork.errors import ConvergenceWarning, DataWarning, ParameterError, TooLargeError
 from graftwork.estimators import named_pairs
 from graftwork.estimators.knowledge import read_weights
 from graftwork.parameters import gather
@@ -212,3 +214,21 @@ def test_a_network_with_required_edges_is_saved_and_drawn(tmp_path):
     net.save(tmp_path / "model.gw")
     assert load_network(tmp_path / "model.gw").n_edges == 1
     assert "v0" in summary(net, TABLE)
+
+
+def test_a_required_pair_without_a_finite_optimum_is_said():
+    """States that never occur together drive free weights to infinity: any number is arbitrary."""
+    rng = np.random.default_rng(3)
+    a, c = rng.integers(0, 2, 300), rng.integers(0, 3, 300)
+    rows = {"a": a, "b": np.where(a == 1, 0, rng.integers(0, 2, 300)), "c": c}
+    known = {"required": [("a", "b"), ("a", "c")]}
+    with pytest.warns(ConvergenceWarning, match="a - b has no finite optimum"):
+        net = MarkovNetwork(lam=0.05, knowledge=known).fit(rows)
+    assert net.fit_.endless == (("a", "b"),)
+    assert "But a - b has no finite optimum" in " ".join(net.summary().split())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        finite = MarkovNetwork(lam=0.05, knowledge=known, penalty_options={"l2": 0.01}).fit(rows)
+        tested = MarkovNetwork(knowledge=known).fit(rows)  # refits have a prior
+        squared = MarkovNetwork(lam=0.05, penalty="l2").fit(rows)
+    assert finite.fit_.endless == tested.fit_.endless == squared.fit_.endless == ()

@@ -113,6 +113,17 @@ def test_integer_items_are_taken_as_ordered_where_lambda_is_chosen():
     assert len(gw.MarkovNetwork(loss="likelihood", criterion="ebic").fit(counts).model_.scores) == 5
 
 
+@pytest.mark.parametrize("ordinal", [None, True, ["x0", "x1", "x2", "x3", "x4"]], ids=str)
+def test_numbers_written_as_texts_are_ordered_as_numbers_are(ordinal):
+    rows = pd.DataFrame(2 * items(rows=200, theta=0.2) // 2 * (2 if ordinal else 1))
+    rows.columns = [f"x{j}" for j in range(5)]
+    net, told = (gw.MarkovNetwork(ordinal=ordinal).fit(x) for x in (rows, rows.astype(str)))
+    assert net.model_.n_edges >= 4
+    assert told.model_.states["x0"] == tuple(sorted(map(str, net.model_.states["x0"])))
+    assert told.model_.edges == net.model_.edges
+    np.testing.assert_allclose(told.edges_["weight"], net.edges_["weight"], rtol=1e-4)
+
+
 def test_a_network_knows_which_of_its_rows_are_ordered():
     plain = gw.PairwiseMRF({"a": [1, 2, 3], "b": [1, 2, 3]}).sample(50, random_state=0)
     assert not gw.MarkovNetwork().fit(plain).model_.scores

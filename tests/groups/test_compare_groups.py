@@ -64,7 +64,7 @@ def test_intervals_hold_the_truth(found):
     """A coupling of w gives a double-centred table of norm 2 w."""
     [first] = [e for e in found.edges() if (e["first"], e["second"]) == ("x0", "x1")]
     assert first["low"] < 1.2 < first["high"]
-    assert first["strength_a"] == pytest.approx(1.2, abs=0.3)
+    assert first["norm_a"] == pytest.approx(1.2, abs=0.3)
     cells = found.table("x3", "x4")
     assert cells[0]["low"] < 1.0 < cells[0]["high"]
     assert sum(cell["difference"] for cell in cells) == pytest.approx(0.0, abs=1e-12)

@@ -6,7 +6,7 @@ import pytest
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.estimators.spec import FitSpec
-from graftwork.groups.differences import Strengths, differences
+from graftwork.groups.differences import Norms, differences
 from graftwork.groups.estimates import (
     Estimates,
     fit_edges,
@@ -124,7 +124,7 @@ def test_two_binary_variables_are_odds_ratios():
     statistic = (logs[0] - logs[1]) ** 2 / sum(variances)
     assert test.statistics[0] == pytest.approx(statistic, rel=0.08)
     assert test.degrees[0] == 1.0
-    strengths = Strengths.of(groups)
+    strengths = Norms.of(groups)
     away, low, high = strengths.difference(0, 1, 0, 0.95)
     half = 1.96 * np.sqrt(sum(variances)) / 2
     assert away == pytest.approx((logs[0] - logs[1]) / 2, rel=0.05)

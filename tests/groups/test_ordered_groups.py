@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from scipy.optimize import minimize
 
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.errors import DataError
 from graftwork.groups.curves import curved_in
+from graftwork.report.plot import UNSIGNED, sign_style
 
 POINTS = np.arange(5) - 2.0
 
@@ -64,7 +67,7 @@ def test_weights_are_signed_with_intervals(found):
     for each in found.edges():  # interval and test say the same
         holds = each["weight_low"] <= 0.0 <= each["weight_high"]
         assert holds == (each["p_value"] > 0.05)
-        assert each["strength_a"] == pytest.approx(10.0 * abs(each["weight_a"]))
+        assert each["norm_a"] == pytest.approx(10.0 * abs(each["weight_a"]))
 
 
 def test_permutations_have_linear_tables_too(found):
@@ -174,7 +177,7 @@ def test_an_unordered_variable_of_three_states_has_no_weight():
     [own] = found.edges()
     assert np.isnan([own["weight_a"], own["weight_difference"]]).all()
     assert len(found.estimates[0].values[0]) == (2 if not found.shared.curved else 8)
-    assert "strength a" in found.summary()
+    assert "norm a" in found.summary()
 
 
 def bent_rows(rows, seed, height):
@@ -194,6 +197,25 @@ def test_curved_pairs_are_compared_by_whole_tables():
     assert own["df"] > 2
     assert np.isnan(own["weight_a"])
     assert "whole tables" in found.summary()
+
+
+def test_pictures_show_the_strengths_and_signs_of_the_groups_own_networks():
+    tables = [bent_rows(500, 0, 0.5), bent_rows(500, 1, 0.5)]
+    found = gw.compare_groups(joined(tables), "g", ordinal=True, n_jobs=1)
+    models = [net.model_ for net in found.networks.values()]
+    assert all(set(model.edges) == {("a", "b"), ("b", "c")} for model in models)
+    # a - b is bent: it has no weight in the comparison, and a sign in each network.
+    assert np.isnan(record(found, "a", "b")["weight_a"])
+    figure = found.plot()
+    for ax, model in zip(figure.axes, models, strict=True):
+        sizes = sorted(zip(model.strengths, model.correlations, strict=True))
+        [lines] = [each for each in ax.collections if isinstance(each, LineCollection)]
+        drawn = [to_hex(colour) for colour in lines.get_colors()]
+        assert drawn == [sign_style(signed)[0] for _, signed in sizes]
+        assert UNSIGNED not in drawn
+        widths = lines.get_linewidths()
+        assert list(widths) == sorted(widths)
+    assert "grey" not in figure.texts[0].get_text()
 
 
 def test_networks_of_a_given_lambda_say_by_their_tables_what_is_curved():

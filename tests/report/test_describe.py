@@ -129,8 +129,8 @@ CHOICES = [
     (
         LambdaChoice("testing", 0.02, "interrupted"),
         "The search was cut short (it was interrupted) while edges were being tested: the network "
-        "has those that were left of the short list at lambda 0.02 by then, and some may fail "
-        "their tests.",
+        "has those, of the short list at lambda 0.02 and of pairs that came in later, that no "
+        "test had ruled out by then. Some may still fail, and others may be missing.",
     ),
     (
         LambdaChoice("tests", 0.1, tests=replace(TESTS, max_edges=15)),

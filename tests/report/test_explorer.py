@@ -162,6 +162,21 @@ def test_differences_of_groups_are_of_what_was_tested():
     assert not {"weight", "weight_0", "weight_difference"} & set(columns)
 
 
+def test_lines_between_groups_are_those_of_the_groups_own_networks():
+    points = np.arange(5) - 2.0
+    bent = 0.3 * np.outer(points, points**2 - 2) + 0.1 * np.outer(points, points)
+    items = dict.fromkeys("ab", range(5))
+    found = gw.compare_groups(grouped(items, [bent, bent], 0), by="where", ordinal=["a", "b"])
+    (record,) = found.edges()
+    assert np.isnan(record["weight_n"])  # bent: compared by whole tables
+    models = [net.model_ for net in found.networks.values()]
+    columns = columns_of(view(found)["models"][0])
+    assert columns["strength"][0] == np.mean([model.strength("a", "b") for model in models])
+    assert columns["correlation"][0] == np.mean([model.correlation("a", "b") for model in models])
+    assert [columns["norm_0"][0], columns["norm_1"][0]] == [record["norm_n"], record["norm_s"]]
+    assert columns["strength"][0] < 1 < record["norm_n"]
+
+
 def test_colours_are_those_of_the_figures():
     from graftwork.report.figures import NEGATIVE, POSITIVE, UNSIGNED
     from graftwork.report.groups_plot import _DIFFERS

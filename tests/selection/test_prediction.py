@@ -594,3 +594,18 @@ def test_the_information_criterion_counts_a_linear_table_as_one_number():
     names = list(net.model_.names)
     assert net.model_.n_edges >= 20
     assert all((names.index(a) < 7) == (names.index(b) < 7) for a, b in net.model_.edges)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_choose_among_equal_refits(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 3, (300, 7))
+    for j in range(1, 7):
+        copied = rng.random(300) < 0.45
+        rows[copied, j] = rows[copied, j - 1]
+    options = {"criterion": "ebic-refit", "criterion_options": {"gamma": 0.5}}
+    path = gw.MarkovNetwork(ordinal=False, **options).fit(rows).path_
+    best = min(point.criterion for point in path)
+    near = [point for point in path if point.criterion <= best * (1 + 1e-9)]
+    assert {point.criterion for point in near} == {best}
+    assert near[0].chosen

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control
 
 import graftwork as gw
 
@@ -210,8 +211,37 @@ def test_straight_lines_alone(options):
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "chow-liu"}, {"penalty": "l1"}, {"shape": "line"}], ids=str
+    "options",
+    [{"method": "chow-liu"}, {"penalty": "l1"}, {"ordinal": False}, {"shape": "line"}],
+    ids=str,
 )
 def test_straight_lines_that_mean_nothing_are_refused(options):
     with pytest.raises(gw.errors.ParameterError, match="shape="):
         gw.MarkovNetwork(**{"shape": "linear"} | options).fit([[1, 2], [2, 1], [3, 3]])
+
+
+def test_both_tests_of_a_pair_are_one_family():
+    """A pair may become an edge by its linear part or by its rest: the q-values count both."""
+    rows = drawn({(0, 1): 0.2 * STRAIGHT, (2, 3): 0.3 * BENT, (4, 5): 0.1 * STRAIGHT}, 300)
+    net = gw.MarkovNetwork(ordinal=True, fdr=0.05).fit(rows)
+    evidence = net.evidence_
+    assert (evidence.n_tests, evidence.family) == (15, 30)
+    p = np.exp(np.append(evidence.edges.log_p, evidence.others.log_p))
+    q = np.exp(np.append(evidence.edge_log_q, evidence.other_log_q))
+    expected = false_discovery_control(np.append(p, np.ones(30 - len(p))))[: len(p)]
+    assert np.allclose(q, expected, rtol=1e-9)
+    rest_p = np.array([np.exp(log_p) for log_p, _ in evidence.rest_log_q.values()])
+    expected = false_discovery_control(np.append(rest_p, np.ones(30 - len(rest_p))))[: len(rest_p)]
+    assert np.allclose([np.exp(q) for _, q in evidence.rest_log_q.values()], expected, rtol=1e-9)
+    straight = gw.MarkovNetwork(ordinal=True, shape="linear").fit(rows)
+    assert straight.evidence_.family == straight.evidence_.n_tests == 15
+
+
+@pytest.mark.slow
+def test_independent_ordered_items_have_false_edges_as_rarely_as_promised():
+    false = 0
+    for seed in range(200):
+        rng = np.random.default_rng(1000 + seed)
+        rows = rng.choice(5, size=(300, 8), p=[0.45, 0.25, 0.15, 0.1, 0.05])
+        false += gw.MarkovNetwork(ordinal=True, fdr=0.05).fit(rows).model_.n_edges > 0
+    assert false <= 10 + 2 * np.sqrt(200 * 0.05 * 0.95)

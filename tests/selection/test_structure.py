@@ -9,13 +9,15 @@ from graftwork.data.encoded import prepare
 from graftwork.datasets import make_scale_free, scale_free_network
 from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Budget, NetworkFamily, PairFactors, Problem
+from graftwork.grafting.networks import only
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure, looks, pair_tester, screening
-from graftwork.selection.path import STEPS
+from graftwork.selection import learn_structure, looks, pair_tester, screening, tested_network
+from graftwork.selection.path import STEPS, LambdaPath
+from graftwork.selection.tested_refit import Refits
 
 
 def learn(table, prior=None, loss=None, n_jobs=None, **options):
@@ -255,6 +257,31 @@ def test_budgets_hold_for_the_whole_path_and_what_is_kept_is_solved(planted, bud
     assert result.outcome.certificate.stop == stop
     assert not result.outcome.certificate.converged
     assert result.outcome.certificate.stationarity <= 1e-6
+
+
+def test_pairs_that_were_not_tested_as_edges_are_left_out_when_the_time_is_up(monkeypatch):
+    """Pairs that pass a first look are no edges yet."""
+    table = make_scale_free(12, 5, n_rows=800, random_state=31).data
+    seen = {"late": False}
+
+    def nothing_listed(potentials, *arguments):
+        return only(potentials, np.zeros(potentials.layout.n_edges, dtype=bool))
+
+    enter = tested_network.TestedNetwork.enter
+
+    def entering(network, pairs):
+        seen["late"], seen["entered"] = True, len(pairs)
+        enter(network, pairs)
+
+    known = Refits.known
+    monkeypatch.setattr(Refits, "known", lambda own, start: nothing_listed(start)
+                        if not seen["late"] else known(own, start))  # fmt: skip
+    monkeypatch.setattr(tested_network.TestedNetwork, "enter", entering)
+    monkeypatch.setattr(LambdaPath, "late", lambda path: seen["late"])
+    result = learn(table)
+    assert seen["entered"] > 0
+    assert result.choice.how == "testing"
+    assert result.refitted.point.potentials.layout.n_edges == 0
 
 
 def test_rare_states_do_not_make_edges_and_real_ones_are_found():

@@ -14,7 +14,7 @@ from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.placed import AnyTable
-from graftwork.data.text import is_number
+from graftwork.data.text import as_numbers, is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
 
@@ -140,7 +140,7 @@ def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
     known = {} if table.ordered is None else table.ordered.scores
     found = []
     for name, states in zip(table.names, table.states, strict=True):
-        levels: list[Any] = [state for state in states if state != MISSING_STATE]
+        levels = as_numbers([state for state in states if state != MISSING_STATE]) or []
         if name in known or not FEWEST_ANSWERS <= len(levels) <= MOST_ANSWERS:
             continue
         if _without_gap(levels):
@@ -164,20 +164,23 @@ def items(table: AnyTable) -> tuple[Hashable, ...]:
     ()
     """
     known = {} if table.ordered is None else table.ordered.scores
-    found, numbers = [], set()
+    found, numbers = [], set[float]()
     for name, states in zip(table.names, table.states, strict=True):
         levels = [state for state in states if state != MISSING_STATE]
         if name not in known and len(levels) >= FEWEST_ANSWERS:
+            own = as_numbers(levels)
+            if own is None:
+                return ()
             found.append(name)
-            numbers.update(levels)
+            numbers.update(own)
     if not FEWEST_ANSWERS <= len(numbers) <= MOST_TAKEN or not _without_gap(list(numbers)):
         return ()
     return tuple(found)
 
 
-def _without_gap(levels: Sequence[Any]) -> bool:
-    """Return whether states are the whole numbers from 0 or 1 on, or around 0."""
-    if not all(_is_number(level) and level == int(level) for level in levels):
+def _without_gap(levels: Sequence[float]) -> bool:
+    """Return whether numbers are the whole numbers from 0 or 1 on, or around 0."""
+    if not all(level == int(level) for level in levels):
         return False
     low, high = min(levels), max(levels)
     return bool(high - low == len(levels) - 1 and (low in (0, 1) or low == -high))

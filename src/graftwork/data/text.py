@@ -191,6 +191,21 @@ class TextColumns:
         return out
 
 
+def as_numbers(states: Sequence[Any]) -> list[float] | None:
+    """Return distinct states as finite numbers, which may be texts; None if they are not.
+
+    Examples
+    --------
+    >>> as_numbers([1, 2.5]), as_numbers(["1", "2", "10"]), as_numbers(["01", "02"])
+    ([1.0, 2.5], [1.0, 2.0, 10.0], None)
+    """
+    values = typed(states) if all(isinstance(state, str) for state in states) else states
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+        return None
+    numbers = [float(value) for value in values]
+    return numbers if len(set(numbers)) == len(numbers) else None
+
+
 def read_rows(lines: Iterable[str], sep: str) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield a text table's rows in chunks, with the lines they end on; blank lines are skipped.
 

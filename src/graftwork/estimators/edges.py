@@ -109,7 +109,7 @@ def shown_weights(model: PairwiseMRF, names: Sequence[Any], evidence: Evidence) 
         errors = evidence.errors / norm
     kept = int(np.count_nonzero(log_q <= np.log(evidence.level) + 1e-9))
     needed = needed_statistics(
-        np.log(evidence.level * max(kept, 1) / max(evidence.n_tests, 1)), edges.degrees
+        np.log(evidence.level * max(kept, 1) / max(evidence.family, 1)), edges.degrees
     )
     return ShownWeights(weights, errors, least_shown(weights, errors, equivalent(edges), needed))
 

@@ -33,7 +33,7 @@ from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import make_start
-from graftwork.grafting import Budget
+from graftwork.grafting import Budget, NetworkFamily
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
 from graftwork.grafting.trace import Round
@@ -79,6 +79,9 @@ class Fit:
         Whether Ctrl-C ended it: this is the best so far.
     given : PairwiseMRF or None
         Of a resample: the edges of the whole sample's network, fitted to these rows.
+    endless : tuple of pairs of names
+        Edges whose tables are not penalised although some of their cells never occur: their weights
+        have no finite optimum, and end where the solver stops.
     """
 
     model: PairwiseMRF
@@ -97,10 +100,17 @@ class Fit:
     data: LearnedFrom
     interrupted: bool = False
     given: PairwiseMRF | None = None
+    endless: tuple[tuple[Any, Any], ...] = ()
 
     def warn(self) -> None:
-        """Warn if the weights were not solved to the accuracy asked for."""
+        """Warn if weights were not solved to the accuracy asked for, or have no finite optimum."""
         end = self.certificate
+        if self.endless and end.lam > 0.0:  # where nothing is penalised, the certificate says it
+            from graftwork.report.describe import endless_text
+
+            warnings.warn(
+                endless_text(self.endless), ConvergenceWarning, stacklevel=level_of_caller()
+            )
         unsolved = end.stationarity > end.tolerance
         if end.stop == "stalled" or (unsolved and end.stop in SOLVED):
             from graftwork.report.describe import certificate_text
@@ -286,7 +296,22 @@ def fit_rows(
         data=data,
         interrupted=interrupted,
         given=given,
+        endless=() if learned.refitted else _endless(spec, table, sample, family, learned),
     )
+
+
+def _endless(
+    spec: FitSpec, table: AnyTable, sample: EncodedRows, family: NetworkFamily, learned: Learned
+) -> tuple[tuple[Any, Any], ...]:
+    """Return the edges without a finite optimum: not penalised, with a cell that never occurs."""
+    penalty, edges = spec.penalty_at(learned.choice.lam), learned.outcome.potentials.layout.edges
+    straight = sample.scores is not None and sample.scores.straight
+    free = edges[family.factors(edges) * penalty.lam == 0.0]
+    if penalty.l2 > 0.0 or straight or not len(free):
+        return ()
+    counts, starts = sample.counts.tables(free)
+    never = np.minimum.reduceat(counts, starts[: len(free)]) <= 0.0
+    return tuple((table.names[i], table.names[j]) for i, j in free[never].tolist())
 
 
 def _with_rows(

@@ -13,6 +13,7 @@ from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import items
 from graftwork.data.placed import AnyTable
 from graftwork.data.scores import Ordered
+from graftwork.data.text import as_numbers
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataWarning, ParameterError
 
@@ -237,8 +238,9 @@ def _own(
     states = _states(table, name)
     if name in declared:
         return {state: float(rank) for rank, state in enumerate(states)}
-    if all(isinstance(state, int | float) for state in states):
-        return {state: float(state) for state in states}  # type: ignore[arg-type]
+    numbers = as_numbers(states)
+    if numbers is not None:
+        return dict(zip(states, numbers, strict=True))
     if len(states) <= 2:  # two states have no order to be known
         return {state: float(rank) for rank, state in enumerate(states)}
     raise ParameterError(

@@ -317,6 +317,8 @@ class FitSpec:
             yield ("shape",), f"with the method {self.recipe.name!r}, which fits whole tables"
         elif not self.ordered:
             yield ("shape",), f"with penalty={self.penalty!r}: it is for penalty='group-l1'"
+        elif self.ordinal is False:
+            yield ("shape",), "with ordinal=False: no variable is ordered"
         if self.loss == "pseudolikelihood":
             yield ("inference",), "on the pseudo-likelihood: it is for loss='likelihood'"
 

@@ -18,7 +18,7 @@ from graftwork.grafting.trace import Observer
 from graftwork.groups.comparison import GlobalStrength, GroupComparison
 from graftwork.groups.curves import curved_in
 from graftwork.groups.differences import (
-    Strengths,
+    Norms,
     Weights,
     differences,
     equal_sums,
@@ -62,7 +62,7 @@ def compare_groups(
     fitted together in each group without the sparsity penalty, and the tables of each pair are
     compared between groups by a Wald test with robust covariances (edge invariance); of ordered
     variables (``ordinal``) their one signed number, unless a network has a curved table. All pairs
-    together test network invariance, sums of strengths global strength invariance. The tests are
+    together test network invariance, sums of norms global strength invariance. The tests are
     approximate: they assume that rows are independent of each other and that the pairs tested are
     all there is, and need some ten rows for each cell of a pair's table; the summary says where
     rows are too few. Permutations of the group labels check them.
@@ -174,7 +174,7 @@ class _Comparing:
         known = np.array([(i, j) in self._known for i, j in pairs.tolist()], dtype=bool)
         estimates = tuple(Estimates.of(each, pairs, shared) for each in fits)
         tests = differences(estimates, pairs)
-        strengths = Strengths.of(estimates)
+        norms = Norms.of(estimates)
         n_varying = int(np.count_nonzero(varying))
         return GroupComparison(
             by=rows.by,
@@ -191,14 +191,14 @@ class _Comparing:
             fdr=fdr,
             estimates=estimates,
             shared=shared,
-            strengths=strengths,
+            norms=norms,
             weights=Weights.of(estimates, pairs, shared),
-            strength=self._strength(pairs, shared, strengths, estimates),
+            strength=self._strength(pairs, shared, norms, estimates),
             wanted=rows_wanted(rows.whole.take_columns(rows.names)),
         )
 
     def _strength(
-        self, pairs: Ints, shared: SharedStates, own: Strengths, groups: Sequence[Estimates]
+        self, pairs: Ints, shared: SharedStates, own: Norms, groups: Sequence[Estimates]
     ) -> GlobalStrength:
         """Return the global strengths of the groups, and their test."""
         sums = own.values.sum(axis=1)

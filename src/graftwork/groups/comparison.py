@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.edges import as_frame
-from graftwork.groups.differences import Strengths, Weights, differences
+from graftwork.groups.differences import Norms, Weights, differences
 from graftwork.groups.estimates import Estimates
 from graftwork.groups.permutations import Permutations
 from graftwork.groups.shared_states import SharedStates
@@ -34,7 +34,7 @@ WEIGHTS = ("weight_difference", "weight_low", "weight_high")
 
 @dataclass(frozen=True, slots=True)
 class GlobalStrength:
-    """The sum of the strengths of all pairs tested, in each group, and the test that it is equal.
+    """The sum of the norms of all pairs tested, in each group, and the test that it is equal.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class GroupComparison:
         The parameters of the pairs in each group.
     shared : SharedStates
         Between which states.
-    strengths : Strengths
+    norms : Norms
     weights : Weights
         Signed, of pairs of binary and ordered variables.
     strength : GlobalStrength
@@ -123,7 +123,7 @@ class GroupComparison:
     fdr: float
     estimates: tuple[Estimates, ...]
     shared: SharedStates
-    strengths: Strengths
+    norms: Norms
     weights: Weights
     strength: GlobalStrength
     wanted: int
@@ -174,12 +174,12 @@ class GroupComparison:
         list of dict
             ``first``, ``second``; ``differs`` (at the rate asked for), ``p_value``, ``q_value``,
             ``statistic``, ``df`` of the test; of each group g ``edge_g``, whether its own network
-            has the edge, and ``strength_g``; of two groups the ``difference`` of strengths, the
-            first less the second, from ``low`` to ``high``; of pairs of binary or ordered variables
-            whose table is linear the signed ``weight_g`` as well (see `PairwiseMRF.weight`), and of
-            two groups ``weight_difference``, from ``weight_low`` to ``weight_high`` (NaN for
-            others); ``overall``, whether the network of all
-            rows has the edge; with permutations ``p_permutation`` and ``p_familywise``.
+            has the edge, and ``norm_g``, the norm of its table less what noise adds; of two groups
+            the ``difference`` of norms, the first less the second, from ``low`` to ``high``; of
+            pairs of binary or ordered variables whose table is linear the signed ``weight_g`` as
+            well (see `PairwiseMRF.weight`), and of two groups ``weight_difference``, from
+            ``weight_low`` to ``weight_high`` (NaN for others); ``overall``, whether the network of
+            all rows has the edge; with permutations ``p_permutation`` and ``p_familywise``.
         """
         inside = [self.has_edge(g) for g in range(len(self.groups))]
         apart = self.differences(level) if len(self.groups) == 2 else []
@@ -199,7 +199,7 @@ class GroupComparison:
                 record["p_familywise"] = float(self.permutations.familywise[k])
             for g, group in enumerate(self.groups):
                 record[f"edge_{group}"] = bool(inside[g][k])
-                record[f"strength_{group}"] = float(self.strengths.values[g, k])
+                record[f"norm_{group}"] = float(self.norms.values[g, k])
             if apart:
                 record |= {name: apart[k][name] for name in ("difference", "low", "high")}
             for g, group in enumerate(self.groups):
@@ -216,7 +216,7 @@ class GroupComparison:
         Returns
         -------
         list of dict
-            ``group``, ``other``, ``first``, ``second``; the ``difference`` of strengths, that of
+            ``group``, ``other``, ``first``, ``second``; the ``difference`` of norms, that of
             the group less that of the other, from ``low`` to ``high``; ``change``, the norm of the
             difference of the tables; the difference of signed weights ``weight_difference``, from
             ``weight_low`` to ``weight_high``, NaN where a pair has none; ``p_value`` of
@@ -227,7 +227,7 @@ class GroupComparison:
             two = [self.estimates[g], self.estimates[h]]
             tests = self.tests if len(self.groups) == 2 else differences(two, self.pairs)
             for k, (i, j) in enumerate(self.pairs.tolist()):
-                away, low, high = self.strengths.difference(g, h, k, share)
+                away, low, high = self.norms.difference(g, h, k, share)
                 signed = self.weights.difference(g, h, k, share)
                 out.append(
                     {

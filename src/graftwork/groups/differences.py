@@ -27,11 +27,10 @@ from graftwork.testing.tails import log_tail
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Strengths:
-    """How strong pairs are in each group.
+class Norms:
+    """Norms of pairs' tables in each group, in the states that all groups have.
 
-    A strength is the norm of a pair's table in the states that all groups have, less what noise
-    adds to it on average.
+    What noise adds to a norm on average is taken off.
 
     Attributes
     ----------
@@ -39,35 +38,35 @@ class Strengths:
     noise : list of list of (float, float)
         Of each group and pair: the scale and the number of dimensions of its noise. The square of
         the norm, divided by the scale, is about a noncentral chi-square.
-    norms : (groups, pairs) float64
+    raw : (groups, pairs) float64
         Before noise is taken off.
     directions : list of list of (df,) float64
-        Of each group and pair: how the strength moves with its parameters.
+        Of each group and pair: how the norm moves with its parameters.
     """
 
     values: Floats
-    norms: Floats
+    raw: Floats
     noise: list[list[tuple[float, float]]]
     directions: list[list[Floats]]
 
     @staticmethod
-    def of(groups: Sequence[Estimates]) -> Strengths:
-        """Return the strengths of the pairs."""
-        values, norms, noise, directions = [], [], [], []
+    def of(groups: Sequence[Estimates]) -> Norms:
+        """Return the norms of the pairs."""
+        values, raw, noise, directions = [], [], [], []
         for each in groups:
-            found = [_strength(w, r) for w, r in zip(each.values, each.robust, strict=True)]
+            found = [_norm(w, r) for w, r in zip(each.values, each.robust, strict=True)]
             values.append([value for value, _ in found])
-            norms.append([float(np.linalg.norm(w)) for w in each.values])
+            raw.append([float(np.linalg.norm(w)) for w in each.values])
             noise.append([_noise(r) for r in each.robust])
             directions.append([direction for _, direction in found])
         shape = len(groups), len(groups[0].values)
-        return Strengths(
-            np.array(values).reshape(shape), np.array(norms).reshape(shape), noise, directions
+        return Norms(
+            np.array(values).reshape(shape), np.array(raw).reshape(shape), noise, directions
         )
 
     def interval(self, g: int, k: int, level: float) -> tuple[float, float]:
-        """Return the interval of a pair's strength in a group."""
-        (scale, df), norm = self.noise[g][k], float(self.norms[g, k])
+        """Return the interval of a pair's norm in a group."""
+        (scale, df), norm = self.noise[g][k], float(self.raw[g, k])
         tail = 0.5 - 0.5 * level
         x = norm**2 / scale
         reach = float(ndtri(1.0 - tail) * np.sqrt(scale))
@@ -78,9 +77,9 @@ class Strengths:
         return low, max(high, float(self.values[g, k]) + reach)  # not short by luck near 0
 
     def difference(self, g: int, h: int, k: int, level: float) -> tuple[float, float, float]:
-        """Return the difference of a pair's strengths in two groups, and its interval.
+        """Return the difference of a pair's norms in two groups, and its interval.
 
-        Each end is as far from the difference as the ends of both strengths' own intervals are
+        Each end is as far from the difference as the ends of both norms' own intervals are
         from these, as the root of the sum of squares.
 
         References
@@ -151,7 +150,7 @@ class Weights:
         return away, away - reach, away + reach
 
 
-#: Beyond so many times the noise a strength is about normal.
+#: Beyond so many times the noise a norm is about normal.
 FAR = 2500.0
 
 
@@ -177,7 +176,7 @@ def _noise(covariance: Floats) -> tuple[float, float]:
     return second / first, first * first / second
 
 
-def _strength(values: Floats, covariance: Floats) -> tuple[float, Floats]:
+def _norm(values: Floats, covariance: Floats) -> tuple[float, Floats]:
     """Return the norm of a vector less what noise adds to it, and its slope.
 
     Noise along the vector moves its norm up and down; noise across makes it larger. The less is
@@ -185,7 +184,7 @@ def _strength(values: Floats, covariance: Floats) -> tuple[float, Floats]:
 
     Examples
     --------
-    >>> value, _ = _strength(np.array([3.0, 0.0]), np.eye(2))
+    >>> value, _ = _norm(np.array([3.0, 0.0]), np.eye(2))
     >>> round(value, 3)
     2.828
     """

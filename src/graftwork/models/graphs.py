@@ -93,6 +93,26 @@ def sizes_of(model: PairwiseMRF) -> dict[str, list[float]]:
     }
 
 
+def sizes_in(model: PairwiseMRF, pairs: Ints) -> tuple[Floats, Floats]:
+    """Return strength and correlation of pairs of variables, given by number, the smaller first.
+
+    Where the network lacks the edge the strength is 0 and the correlation NaN.
+
+    Examples
+    --------
+    >>> from graftwork.models import PairwiseMRF
+    >>> model = PairwiseMRF({n: [0, 1] for n in "abc"}, None, {("a", "b"): [[0, 1], [1, 0]]})
+    >>> strengths, correlations = sizes_in(model, np.array([[0, 1], [1, 2]]))
+    >>> strengths.round(3).tolist(), correlations.round(3).tolist()
+    ([0.462, 0.0], [-0.462, nan])
+    """
+    edges = model.potentials.layout.edges.tolist()
+    place = {(i, j): k for k, (i, j) in enumerate(edges)}
+    k = np.array([place.get((i, j), -1) for i, j in pairs.tolist()], dtype=np.int64)
+    strengths, correlations = np.r_[model.strengths, 0.0], np.r_[model.correlations, np.nan]
+    return strengths[k], correlations[k]
+
+
 def saved_numbers(rows: Any, n_edges: int, width: int) -> Floats:
     """Return numbers that a file keeps of each edge; NaN if it keeps none, or something else.
 

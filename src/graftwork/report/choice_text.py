@@ -88,8 +88,8 @@ def _cut_short(choice: LambdaChoice) -> str:
     if choice.how == "testing":
         return (
             f"The search was cut short ({why}) while edges were being tested: the network has "
-            f"those that were left of the short list at lambda {choice.lam:.4g} by then, and some "
-            "may fail their tests."
+            f"those, of the short list at lambda {choice.lam:.4g} and of pairs that came in later, "
+            "that no test had ruled out by then. Some may still fail, and others may be missing."
         )
     if choice.how == "tests":
         return (
@@ -378,7 +378,7 @@ def _rows_needed(statistic: float, df: int, evidence: Evidence, rows: float) -> 
     What a statistic exceeds its degrees of freedom by grows with the rows.
     """
     kept = len(evidence.edges.pairs) + 1
-    needed = float(chdtri(df, evidence.level * kept / max(1, evidence.n_tests))) - df
+    needed = float(chdtri(df, evidence.level * kept / max(1, evidence.family))) - df
     excess = statistic - df
     if excess <= 0 or needed <= excess:
         return ""

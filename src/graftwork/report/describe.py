@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -22,7 +23,7 @@ from graftwork.report.choice_text import choice_text, stop_text
 from graftwork.report.explanation import explanation_text
 from graftwork.report.predictability import predictability_text
 from graftwork.selection import LambdaChoice
-from graftwork.text import count, sentence, verb
+from graftwork.text import count, names, on_a_line, sentence, verb
 
 
 @singledispatch
@@ -60,6 +61,22 @@ def certificate_text(certificate: Certificate) -> str:
     if certificate.n_absent:
         parts.append(f"Not tested: {count(certificate.n_absent, 'variable')} that never arrived.")
     return " ".join([*parts, _exactness(certificate)])
+
+
+def endless_text(edges: Sequence[tuple[Any, Any]]) -> str:
+    """Return that some edges have no finite optimum.
+
+    Examples
+    --------
+    >>> endless_text([("a", "b")]).split(":")[0]
+    'a - b has no finite optimum'
+    """
+    shown = names([f"{on_a_line(a)} - {on_a_line(b)}" for a, b in edges])
+    return (
+        f"{shown} {verb(len(edges), 'has', 'have')} no finite optimum: some states never occur "
+        "together, and nothing penalises the table. Its weights end where the solver stops; "
+        "penalty_options={'l2': 0.01} makes them finite."
+    )
 
 
 def _verdict(certificate: Certificate) -> str:

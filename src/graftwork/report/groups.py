@@ -94,9 +94,9 @@ def pair_tables(
 
 
 def _columns(found: GroupComparison, size: str) -> list[Column]:
-    """Return the columns of a table of pairs: their weights, or their strengths."""
+    """Return the columns of a table of pairs: their weights, or their norms."""
     columns: list[Column] = [("pair", "pair", str), ("mark", "", str)]
-    noun = "weight" if size else "strength"
+    noun = "weight" if size else "norm"
     columns += [(f"{noun}_{g}", f"{noun} {g}", decimals(2)) for g in found.groups]
     columns += [(f"{size}{name}", title, decimals(2)) for name, title in
                 (("difference", "difference"), ("low", "from"), ("high", "to"))]  # fmt: skip
@@ -150,7 +150,7 @@ def _invariance(found: GroupComparison) -> list[str]:
 
 
 def _strength(found: GroupComparison) -> list[str]:
-    """Return whether the sums of strengths are equal."""
+    """Return whether the sums of norms are equal."""
     own = found.strength
     listed = [
         f"{total:.2f} in group {group} (standard error {error:.2f})"
@@ -159,7 +159,7 @@ def _strength(found: GroupComparison) -> list[str]:
     differ = own.p_value <= 0.05
     verdict = "differ" if differ else "do not differ significantly"
     out = [
-        f"The sums of the strengths of all pairs tested are {', '.join(listed)}. The sums "
+        f"The sums of the norms of all pairs tested are {', '.join(listed)}. The sums "
         f"{verdict} (p = {probability(own.p_value)})."
     ]
     if differ and len(found.pairs) and found.invariance > found.fdr:

@@ -13,6 +13,7 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.groups import GroupComparison
+from graftwork.models.graphs import sizes_in
 from graftwork.report.drawing import (
     DOTTED,
     draw_edges,
@@ -43,7 +44,9 @@ def plot_groups(
     layout: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Return the figure of a comparison of groups; `GroupComparison.plot` explains it."""
-    graph = _union(found)
+    sizes = [sizes_in(net.model_, found.pairs) for net in found.networks.values()]
+    strengths, correlations = (np.array(each) for each in zip(*sizes, strict=True))
+    graph = _union(found, strengths)
     shown_groups = _chosen(found, groups)
     columns = 2 if len(shown_groups) == 4 else min(len(shown_groups), _MOST_COLUMNS)
     lines = -(-len(shown_groups) // columns)
@@ -58,8 +61,9 @@ def plot_groups(
             ax.set_axis_off()
         lost: dict[Any, None] = {}
         for g, ax in zip(shown_groups, axes, strict=False):
-            lost |= dict.fromkeys(_panel(ax, found, g, graph, places))
-        reading = _reading(found, graph)
+            own = strengths[g], correlations[g], float(strengths.max(initial=0.0))
+            lost |= dict.fromkeys(_panel(ax, found, g, graph, places, *own))
+        reading = _reading(found, graph, correlations)
         reading += [f"No room to name, in one group at least: {names(list(lost))}."] if lost else []
         words = textwrap.wrap(" ".join(reading), int(14 * side * columns))
         text = "\n".join(map(shown, words))
@@ -80,7 +84,7 @@ def _chosen(found: GroupComparison, groups: Any) -> list[int]:
     return [found.groups.index(group) for group in asked]
 
 
-def _union(found: GroupComparison) -> nx.Graph:
+def _union(found: GroupComparison, strengths: Floats) -> nx.Graph:
     """Return all pairs that are drawn in some group, with their mean strengths."""
     inside = np.array([found.has_edge(g) for g in range(len(found.groups))])
     drawn = found.different | (inside.any(axis=0) if inside.size else False)
@@ -90,12 +94,19 @@ def _union(found: GroupComparison) -> nx.Graph:
     graph.add_nodes_from(name for name in found.names if name in used)
     for k, (a, b) in enumerate(ends):
         if drawn[k]:
-            graph.add_edge(a, b, strength=float(found.strengths.values[:, k].mean()), place=k)
+            graph.add_edge(a, b, strength=float(strengths[:, k].mean()), place=k)
     return graph
 
 
 def _panel(
-    ax: Any, found: GroupComparison, g: int, graph: nx.Graph, places: dict[Any, Floats]
+    ax: Any,
+    found: GroupComparison,
+    g: int,
+    graph: nx.Graph,
+    places: dict[Any, Floats],
+    strengths: Floats,
+    correlations: Floats,
+    widest: float,
 ) -> list[Any]:
     """Draw one group's network; return the names that there is no room for."""
     own, weights = found.has_edge(g), found.weights.values[g]
@@ -106,14 +117,14 @@ def _panel(
         place = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no edges", color=PALE, fontsize=12, **place)
         return []
-    mine = _network_of(found, g, graph, own)
+    mine = _network_of(found, graph, own, strengths, correlations)
     nodes = list(graph)
     points = np.array([places[node] for node in nodes])
     set_view(ax, places)
     sizes, style = np.full(len(nodes), 0.5), (PALETTE[0], 0)
     area = draw_nodes(ax, points, sizes, [style] * len(nodes), [None] * len(nodes))
     areas = dict(zip(nodes, area.tolist(), strict=True))
-    lines = draw_edges(ax, mine, places, areas, float(found.strengths.values.max()))
+    lines = draw_edges(ax, mine, places, areas, widest)
     middles = []
     if int(found.different.sum()) <= _MOST_NUMBERS:
         for (a, b), line in lines.items():
@@ -128,7 +139,11 @@ def _panel(
 
 
 def _network_of(
-    found: GroupComparison, g: int, graph: nx.Graph, own: np.ndarray[Any, Any]
+    found: GroupComparison,
+    graph: nx.Graph,
+    own: np.ndarray[Any, Any],
+    strengths: Floats,
+    correlations: Floats,
 ) -> nx.Graph:
     """Return what is drawn of a group: its own edges, and those that differ between groups."""
     mine = nx.Graph()
@@ -136,12 +151,12 @@ def _network_of(
     for a, b, k in graph.edges(data="place"):
         differs = bool(found.different[k])
         if own[k] or differs:
-            colour, line = sign_style(float(found.weights.values[g, k]))
+            colour, line = sign_style(float(correlations[k]))
             if differs:
                 colour = _DIFFERS
             if not own[k]:
                 line = DOTTED
-            strength = float(found.strengths.values[g, k])
+            strength = float(strengths[k])
             mine.add_edge(a, b, place=k, strength=strength, colour=colour, line=line, front=differs)
     return mine
 
@@ -154,14 +169,16 @@ def _write_weight(ax: Any, place: Floats, weight: float) -> None:
     ax.text(place[0], place[1], text, color=INK, **style)
 
 
-def _reading(found: GroupComparison, graph: nx.Graph) -> list[str]:
+def _reading(found: GroupComparison, graph: nx.Graph, correlations: Floats) -> list[str]:
     """Return how to read the picture, in sentences."""
     out = []
     if graph.number_of_edges():
         out.append("Wider edges are stronger, on one scale for all groups.")
-    signed = found.weights.known[[k for _, _, k in graph.edges(data="place")]]
+    drawn = [k for _, _, k in graph.edges(data="place")]
+    inside = np.array([found.has_edge(g) for g in range(len(found.groups))])[:, drawn]
+    signed = np.isfinite(correlations[:, drawn])
     if signed.any():
-        grey = "" if signed.all() else "; grey: without a sign"
+        grey = "" if signed[inside].all() else "; grey: without a sign"
         out.append(f"Blue: positive; red and dashed: negative{grey}.")
     if found.different.any():
         out.append(

@@ -20,7 +20,13 @@ from graftwork.models import PairwiseMRF
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, evidence_sections
 from graftwork.report.communities import community_text
-from graftwork.report.describe import certificate_text, exchange_text, missing_text, tying_text
+from graftwork.report.describe import (
+    certificate_text,
+    endless_text,
+    exchange_text,
+    missing_text,
+    tying_text,
+)
 from graftwork.report.edges import (
     Association,
     EdgeRecord,
@@ -133,7 +139,8 @@ def summary_sections(
 
 def certified_text(net: MarkovNetwork) -> str:
     """Return how close to optimal a fitted network is, and which network that is about."""
-    return network_certified(net.info()) + certificate_text(net.certificate_)
+    text = network_certified(net.info()) + certificate_text(net.certificate_)
+    return f"{text} But {endless_text(net.fit_.endless)}" if net.fit_.endless else text
 
 
 def _predictability_text(net: MarkovNetwork, held_out: HeldOut | None) -> str:

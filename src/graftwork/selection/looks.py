@@ -65,5 +65,5 @@ class Looks:
 def _close(tests: Evidence) -> Ints:
     """Return the edges, and the absent pairs that are not far from being some."""
     discoveries = len(tests.edges.pairs) + 1
-    limit = CLOSE * np.log(tests.level * min(1.0, discoveries / tests.n_tests))
+    limit = CLOSE * np.log(tests.level * min(1.0, discoveries / tests.family))
     return np.concatenate([tests.edges.pairs, tests.others.pairs[tests.others.log_p <= limit]])

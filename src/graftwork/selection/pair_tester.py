@@ -40,6 +40,9 @@ class PairTester:
         The pseudo-likelihood, with the pairs that may be edges.
     fdr : float
         The false discovery rate.
+    n_rests : int
+        How many pairs of ordered variables are also tested for more than a linear part: a second
+        way to become an edge, within the same false discovery rate.
     contrasts : Contrasts
         The states that tests tell apart.
     drawn_from : DrawnFrom or None
@@ -51,6 +54,7 @@ class PairTester:
 
     problem: Problem
     fdr: float
+    n_rests: int
     contrasts: Contrasts
     drawn_from: DrawnFrom | None
     check_time: Callable[[], None]
@@ -140,10 +144,15 @@ class PairTester:
         return in_tiles(self.problem.objective)
 
     @property
+    def family(self) -> int:
+        """How many tests the false discovery rate is over."""
+        return self.problem.space.size + self.n_rests
+
+    @property
     def cut(self) -> Cut:
         """The false discovery rate that edges need."""
         reading = None if self.drawn_from is None else self.drawn_from.fresh
-        return Cut(self.fdr, self.problem.space.size, reading)
+        return Cut(self.fdr, self.family, reading)
 
     def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
@@ -170,4 +179,5 @@ class PairTester:
         return findings if self.drawn_from is None else self.drawn_from.fresh(findings)
 
     def _evidence(self, edges: Findings, others: Findings) -> Evidence:
-        return Evidence(edges, others, self.problem.space.size, self.fdr, striking=self._striking)
+        size = self.problem.space.size
+        return Evidence(edges, others, size, self.fdr, self.family, striking=self._striking)

@@ -78,6 +78,7 @@ class _Settling:
             tests = tester.test_all(network.fitted, prepared, exact=lists, among=among)
             if exact:
                 looks.keep(tests, network.fitted, among)
+            network.sure = network.fitted
             then = self._change(tests, exact)
             if then is None and not (lists and prepared.exact):
                 # all that is striking is listed once, at the end

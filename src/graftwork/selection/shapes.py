@@ -8,7 +8,7 @@ import numpy as np
 
 from graftwork.grafting import Problem
 from graftwork.inference.layout import Ints
-from graftwork.selection.pair_tester import FINAL_ROWS
+from graftwork.selection.pair_tester import FINAL_ROWS, PairTester
 from graftwork.selection.refit import Curved, bent
 from graftwork.selection.tested_network import TestedNetwork
 from graftwork.testing.edge_tests import Findings
@@ -42,9 +42,18 @@ def examine_rests(network: TestedNetwork) -> Findings:
     return Findings.joined(found)
 
 
-def curved_pairs(rests: Findings, fdr: float) -> Curved:
-    """Return the pairs whose rest is there at a false discovery rate."""
-    log_q = log_q_values(rests.log_p, len(rests.pairs))
+def count_rests(problem: Problem) -> int:
+    """Return how many pairs that may be edges have a linear part and a rest."""
+    scores = problem.objective.sample.scores
+    if scores is None or scores.straight:
+        return 0
+    return sum(map(len, _absent(problem, np.zeros((0, 2), dtype=np.int64))))
+
+
+def curved_pairs(rests: Findings, tester: PairTester) -> Curved:
+    """Return the pairs whose rest is there at the false discovery rate of all tests."""
+    log_q = log_q_values(rests.log_p, tester.family)
+    fdr = tester.fdr
     return frozenset((i, j) for i, j in rests.pairs[log_q <= np.log(fdr)].tolist())
 
 

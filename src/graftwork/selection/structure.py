@@ -37,7 +37,7 @@ from graftwork.selection.path import (
 from graftwork.selection.refit import Curved, bent
 from graftwork.selection.screening import STAGES_AFTER, begin_with_some_rows, make_short_list
 from graftwork.selection.settling import Settled, settle
-from graftwork.selection.shapes import curved_pairs, examine_rests
+from graftwork.selection.shapes import count_rests, curved_pairs, examine_rests
 from graftwork.selection.tested_network import TestedNetwork
 from graftwork.selection.tested_refit import REFIT_ACCURACY, Refits
 from graftwork.solvers import Solution
@@ -139,8 +139,8 @@ def learn_structure(
         curved = frozenset() if drawn_from is None else drawn_from.curved
     problem = bent(Problem(pseudo, own.penalty, own.family), curved)
     contrasts = frequent_states(pseudo.sample, curved)
-    refits = Refits(problem, start, drawn_from is not None)
-    tester = PairTester(problem, fdr, contrasts, drawn_from, walk.check_time)
+    refits = Refits(problem, start, drawn_from is not None, walk.late)
+    tester = PairTester(problem, fdr, count_rests(problem), contrasts, drawn_from, walk.check_time)
     search = _Search(walk, refits, tester, tolerance)
     with one_blas_thread():
         try:
@@ -203,6 +203,7 @@ class _Search:
         tester = self._tester
         self._walk.check_time()
         network = TestedNetwork(self._refits, tester, start)
+        self._walk.check_time()  # a refit that was cut short is no better than the short list
         self._network = network
         edges = network.prune()  # most noise goes before absent pairs are tested
         for turn in range(MOST_ROUNDS if rounds is None else rounds):
@@ -226,7 +227,7 @@ class _Search:
         for turn in count():
             self._note("testing the shape of relations", 0)
             rests, before = examine_rests(network), self._tester.contrasts.curved or frozenset()
-            curved = curved_pairs(rests, self._tester.fdr) - straight
+            curved = curved_pairs(rests, self._tester) - straight
             if turn >= MOST_SHAPES:
                 curved &= before
             if curved == before:
@@ -259,7 +260,7 @@ class _Search:
         outcome = walk.conclude(self._short_list or walk.fits[-1], self._tolerance)
         lam, path = outcome.certificate.lam, _path(walk, outcome)
         if found is None:
-            refitted = outcome.solution if network is None else network.fitted
+            refitted = outcome.solution if network is None else network.sure or network.fitted
             how: How = "tests" if network is None else "testing"
             choice = LambdaChoice(how, lam, outcome.certificate.stop)
             return StructureResult(outcome, refitted, None, path, levels, choice)

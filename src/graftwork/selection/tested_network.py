@@ -12,6 +12,7 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.selection.looks import Looks
 from graftwork.selection.pair_tester import PairTester
 from graftwork.selection.tested_refit import FINAL_ACCURACY, LAST_DIGITS, Refits
+from graftwork.solvers import Solution
 from graftwork.testing.edge_tests import EdgeTests
 from graftwork.testing.evidence import Evidence
 
@@ -27,7 +28,9 @@ class TestedNetwork:
     refits : Refits
     tester : PairTester
     fitted : Solution
-        The network: what is left of the search when it is interrupted.
+        The network.
+    sure : Solution or None
+        The last of which all edges were tested, without those that failed; None before.
     looks : Looks
     entered : set
         Pairs that came in by their tests.
@@ -36,6 +39,7 @@ class TestedNetwork:
     def __init__(self, refits: Refits, tester: PairTester, short_list: Potentials) -> None:
         self.refits, self.tester = refits, tester
         self.fitted = refits.fit(short_list)
+        self.sure: Solution | None = None
         self.looks = Looks(tester)
         self.entered: set[tuple[int, ...]] = set()
         self._prepared: EdgeTests | None = None
@@ -89,6 +93,7 @@ class TestedNetwork:
         """Drop the edges that fail their test, and return the tests."""
         tests = self.tester.test_edges(self.prepare())
         self.drop(tests, np.flatnonzero(~self.tester.choose(tests)[0]))
+        self.sure = self.fitted
         return tests
 
     def drop(self, tests: Evidence, leaving: Ints) -> None:
@@ -145,4 +150,4 @@ def among(pairs: Ints, some: Ints) -> NDArray[np.bool_]:
 
 def _price(tests: Evidence, degrees: Floats) -> float:
     """Return the statistic that the largest of some tables would need to be the only edge."""
-    return float(chdtri(degrees.max(), tests.level / max(1, tests.n_tests)))
+    return float(chdtri(degrees.max(), tests.level / max(1, tests.family)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from graftwork.inference.layout import Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.selection.refit import carry, refit, unshrunk
 from graftwork.solvers import Solution
+from graftwork.solvers.solution import never
 from graftwork.testing.newton import Curvature, has_hessian, newton, switch, switch_nearby
 
 # Refits are solved to this before a test, and to this share of a slope's standard error: with
@@ -48,11 +50,14 @@ class Refits:
     resampled : bool
         Whether the rows were drawn with replacement: such rows are noisier, so their refits need
         fewer digits.
+    halted : function
+        True when there is no time left: refits then end where they are.
     """
 
     problem: Problem
     near: Potentials | None = None
     resampled: bool = False
+    halted: Callable[[], bool] = never
 
     @property
     def enough(self) -> float:
@@ -74,7 +79,9 @@ class Refits:
             An earlier refit with some of its edges.
         """
         start, enough = self.known(start), self.accuracy
-        fitted = refit(self.problem, start, enough, before, max_evaluations=self._evaluations)
+        fitted = refit(
+            self.problem, start, enough, before, self.halted, max_evaluations=self._evaluations
+        )
         return self.sharpen(fitted, enough, enough)
 
     def finish(self, fitted: Solution) -> Solution:
@@ -87,20 +94,27 @@ class Refits:
                 fitted.point.potentials,
                 self.enough,
                 fitted,
+                self.halted,
                 max_evaluations=self._evaluations,
             )
         return self.sharpen(fitted, self.enough, self.enough)
 
     def sharpen(self, fitted: Solution, wanted: float, at_least: float) -> Solution:
         """Return a refit solved further by Newton steps, or without if states are too many."""
-        if fitted.residual <= wanted:
+        if fitted.residual <= wanted or self.halted():
             return fitted
         smooth = unshrunk(self.problem)
         if _has_free_unaries(smooth):
-            fitted = newton(smooth, fitted, wanted)
+            fitted = newton(smooth, fitted, wanted, self.halted)
         if fitted.residual > at_least:
             start = fitted.point.potentials
-            fitted = refit(self.problem, start, at_least, max_evaluations=LAST_EVALUATIONS)
+            fitted = refit(
+                self.problem,
+                start,
+                at_least,
+                halted=self.halted,
+                max_evaluations=LAST_EVALUATIONS,
+            )
         return fitted
 
     @property

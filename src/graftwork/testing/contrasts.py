@@ -244,18 +244,28 @@ def pool(counts: Floats) -> Ints:
     array([1, 0, 0, 2, 0])
     >>> pool(np.array([50.0, 3.0]))
     array([1, 0])
+
+    States that are equally frequent are pooled together or not at all, so that their order in the
+    data decides nothing.
+
+    >>> pool(np.array([3.0, 50.0, 8.0, 8.0]))
+    array([0, 1, 0, 0])
     """
-    order = np.argsort(counts, kind="stable")
+    ascending = np.sort(counts)
     rare = int((counts < LEAST_COUNT).sum())
     rare = max(rare, len(counts) - (MOST_GROUPS - 1)) if len(counts) > MOST_GROUPS else rare
-    while 0 < rare < len(counts) - 1 and counts[order[:rare]].sum() < LEAST_COUNT:
+    while 0 < rare < len(counts) - 1 and ascending[:rare].sum() < LEAST_COUNT:
         rare += 1
     rare = max(0, min(rare, len(counts) - 1))
-    if not rare:
+    pooled = counts <= ascending[rare - 1] if rare else np.zeros(len(counts), dtype=bool)
+    if pooled.all():  # the most frequent are equally so: only states that are less so are pooled
+        pooled = counts < ascending[-1]
+        if np.count_nonzero(~pooled) > 2 * MOST_GROUPS:  # too many to tell apart: any will do
+            pooled[np.flatnonzero(~pooled)[MOST_GROUPS - 1 :]] = True
+    if not pooled.any():
         return np.arange(len(counts))
     groups = np.zeros(len(counts), dtype=np.int64)
-    kept = np.sort(order[rare:])
-    groups[kept] = np.arange(1, len(kept) + 1)
+    groups[~pooled] = np.arange(1, np.count_nonzero(~pooled) + 1)
     return groups
 
 

@@ -27,6 +27,9 @@ class Evidence:
         How many pairs were tested in all.
     level : float
         The false discovery rate asked for.
+    family : int
+        How many tests it is over: one for each pair, and one more for the rest of each pair of
+        ordered variables, by which a pair may become an edge, too.
     rivals : dict
         Absent pairs that would pass their tests and, once they are edges, fail: they and other
         pairs stand in for each other, and a q-value counts the tests of all of them. With the
@@ -51,6 +54,7 @@ class Evidence:
     others: Findings
     n_tests: int
     level: float
+    family: int
     n_contested: int = 0
     n_moved: int | None = None
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
@@ -61,7 +65,7 @@ class Evidence:
 
     @cached_property
     def _log_q(self) -> Floats:
-        return log_q_values(np.append(self.edges.log_p, self.others.log_p), self.n_tests)
+        return log_q_values(np.append(self.edges.log_p, self.others.log_p), self.family)
 
     @property
     def edge_log_q(self) -> Floats:
@@ -82,7 +86,7 @@ class Evidence:
         """Logarithms of p-value and q-value of each tested rest, by pair."""
         if self.rests is None:
             return {}
-        log_q = log_q_values(self.rests.log_p, len(self.rests.pairs))
+        log_q = log_q_values(self.rests.log_p, self.family)
         columns = self.rests.pairs.tolist(), self.rests.log_p.tolist(), log_q.tolist()
         return {(i, j): (p, q) for (i, j), p, q in zip(*columns, strict=True)}
 

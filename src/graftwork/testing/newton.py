@@ -17,6 +17,7 @@ from graftwork.grafting import NetworkFamily, Problem
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.solvers import Solution
+from graftwork.solvers.solution import never
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
 from graftwork.testing.inverses import inverted
@@ -62,7 +63,12 @@ def has_hessian(sample: EncodedRows, layout: Layout, pair: Ints | None = None) -
     return bool(sample.cards[near].max() <= MOST_STATES and (free * sums)[near].max() <= most)
 
 
-def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
+def newton(
+    problem: Problem,
+    solution: Solution,
+    tolerance: float,
+    halted: Callable[[], bool] = never,
+) -> Solution:
     """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
 
     Parameters
@@ -72,6 +78,8 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     solution : Solution
         Where to begin, with double-centred tables. It comes back where nothing better is found,
         and where a variable has too many parameters.
+    halted : function
+        True when there is no time left.
     """
     sample, layout = problem.objective.sample, solution.point.potentials.layout
     if not has_hessian(sample, layout):
@@ -79,7 +87,7 @@ def newton(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     parameters = Parameters.of(layout, all_states(sample, _curved(problem)))
     roughly = True  # what steps saw corrects it; where that is not enough, with all rows
     for _ in range(MOST_HESSIANS):
-        if solution.residual <= tolerance:
+        if solution.residual <= tolerance or halted():
             break
         curvature = Curvature.of(problem, solution, parameters, roughly=roughly)
         after = _descend(problem, solution, curvature, tolerance)

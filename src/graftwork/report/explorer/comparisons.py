@@ -10,6 +10,7 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.models import PairwiseMRF
+from graftwork.models.graphs import sizes_in
 from graftwork.report.edges import Tested
 from graftwork.report.explorer.networks import (
     model_view,
@@ -47,10 +48,10 @@ def comparison_view(
     """
     names = models[0].names
     labels = [str(group["group"]) for group in found["groups"]]
-    differences, strengths = _differences(found, labels, [str(name) for name in names])
-    pairs = differences["ends"]
     if any(model.states != models[0].states for model in models):
         raise DataError("the networks of the groups differ in their variables or states.")
+    differences, strengths = _differences(found, labels, models)
+    pairs = differences["ends"]
     views = [
         model_view("Differences", pairs, differences["columns"])
         | {"groups": list(range(1, len(models) + 1)), "noun": "pair"}
@@ -70,14 +71,15 @@ def comparison_view(
 
 
 def _differences(
-    found: Mapping[str, Any], labels: Sequence[str], names: Sequence[str]
+    found: Mapping[str, Any], labels: Sequence[str], models: Sequence[PairwiseMRF]
 ) -> tuple[dict[str, Any], Any]:
     """Return the pairs tested with their columns, and their mean strengths."""
-    records, place = found["edges"], {name: i for i, name in enumerate(names)}
+    place = {str(name): i for i, name in enumerate(models[0].names)}
+    records = found["edges"]
     ends = [sorted((place[str(r["first"])], place[str(r["second"])])) for r in records]
-    each = np.array(
-        [[_number(r[f"strength_{label}"]) for label in labels] for r in records]
-    ).reshape(-1, len(labels))
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    sizes = [sizes_in(model, pairs) for model in models]
+    each, signs = (np.array(own) for own in zip(*sizes, strict=True))
     columns = [
         column("q_value", "q", _values(records, "q_value"),
                "Of the test that all groups have the same table, corrected for all pairs tested."),
@@ -95,22 +97,35 @@ def _differences(
         ]
     columns += [
         column(
-            f"strength_{g}", f"Strength: {label}", each[:, g], f"The norm of its table in {label}."
+            f"norm_{g}",
+            f"Norm: {label}",
+            _values(records, f"norm_{label}"),
+            f"Of its table in {label}, less what noise adds.",
         )
         for g, label in enumerate(labels)
     ]
     if signed.any():
         columns.append(
             column("weight", "Weight: mean", weights.mean(axis=1),
-                   "The mean of the groups' signed weights, whose sign lines show.")
+                   "The mean of the groups' signed weights.")
         )  # fmt: skip
-    strengths = np.nan_to_num(each).mean(axis=1) if len(each) else np.zeros(0)
-    columns.append(column("strength", "Strength: mean", strengths, "Of the groups."))
+    strengths = each.mean(axis=0)
+    columns.append(
+        column("strength", "Strength: mean", strengths,
+               "Of the groups' own networks, 0 where one lacks the edge.")
+    )  # fmt: skip
+    known = np.isfinite(signs)
+    if known.any():
+        total, count = np.nansum(signs, axis=0), known.sum(axis=0)
+        mean = np.divide(total, count, out=np.full(len(total), math.nan), where=count > 0)
+        columns.append(
+            column("correlation", "Correlation: mean", mean,
+                   "Of the groups' own networks that have the edge; lines show its sign.")
+        )  # fmt: skip
     columns.append(
         column("differs", "Differs", [float(r["differs"]) for r in records],
                f"At a false discovery rate of {found['fdr']:g}.")
     )  # fmt: skip
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return {"ends": pairs, "columns": columns}, strengths
 
 
@@ -128,10 +143,10 @@ def _apart(
                    f"The signed weight in {first} less that in {second}, which the test is about.")
         )  # fmt: skip
     if not signed.all():
-        strengths = np.where(signed, math.nan, _values(records, "difference"))
-        label = "Difference of strengths" if signed.any() else "Difference"
-        about = f"The strength in {first} less that in {second}; the test is of whole tables."
-        out.append(column("difference", label, strengths, about))
+        norms = np.where(signed, math.nan, _values(records, "difference"))
+        label = "Difference of norms" if signed.any() else "Difference"
+        about = f"The norm in {first} less that in {second}; the test is of whole tables."
+        out.append(column("difference", label, norms, about))
     return out
 
 

@@ -66,14 +66,20 @@ def _penalised(path: LambdaPath, fit: Outcome) -> tuple[float, float]:
 
 
 class _Refits:
-    """The loss of refits, each of which begins with the weights of the one before."""
+    """The loss of refits, each of which begins with the weights of the one before.
+
+    Lambdas with the same edges have the same refit, so that rounding does not choose among them.
+    """
 
     def __init__(self) -> None:
         self._last: Solution | None = None
 
     def __call__(self, path: LambdaPath, fit: Outcome) -> tuple[float, float]:
-        self._last = path.refit(fit.certificate.lam, fit.potentials, REFIT_ACCURACY, self._last)
-        return self._last.point.value, self._last.point.value
+        known, edges = self._last, fit.potentials.layout.edges
+        if known is None or not np.array_equal(edges, known.point.potentials.layout.edges):
+            known = path.refit(fit.certificate.lam, fit.potentials, REFIT_ACCURACY, known)
+        self._last = known
+        return known.point.value, known.point.value
 
 
 class _Informed(Judge):
