@@ -330,8 +330,8 @@ def _spelled(
             ends.append(len(names))
     except DataError as error:
         raise DataError(f"{place(len(ends) - 1)}: {error}") from None
-    counts: NDArray[np.int64] = np.diff(np.array(ends, dtype=np.int64))
-    return counts, names, spelling.values()
+    places = np.array(ends, dtype=np.int64)
+    return places[1:] - places[:-1], names, spelling.values()
 
 
 @dataclass(frozen=True, slots=True)
