@@ -3,8 +3,9 @@
 Run: python benchmarks/coverage.py [NAME ...] [--samples N] [--bootstraps N] [--resamples N]
 
 Networks: "sparse" (18 binary variables, 2.5 edges each on average), "dense" (18 binary variables,
-half of the pairs weakly dependent), "ordered" and "ordered-dense" (10 five-point items, a tree with
-some more edges, and half of the pairs). The truth of a false edge is 0. Printed are, for 300 and
+half of the pairs weakly dependent), "ordered" and "ordered-dense" (10 five-point items, a quarter
+and half of the pairs), "ordered-bent" (as ordered, every third table with a curve too). The truth
+of a false edge is 0. Printed are, for 300 and
 1,000 rows: edges found on average; how much too large their weights are together, and how much the
 fits say they are (median); coverage of weight -/+ 1.96 standard errors, of the intervals of
 `edges_`, and of those of bootstraps of some of the samples; the share of intervals that reach 0.
@@ -27,14 +28,22 @@ SIZES = (300, 1000)
 Pair = frozenset
 
 
-def planted(scores: np.ndarray, pairs: list[tuple[int, int]], thetas: np.ndarray) -> PairwiseMRF:
-    """Return a network of theta x y tables, whose variables have about even states."""
+def planted(
+    scores: np.ndarray, pairs: list[tuple[int, int]], thetas: np.ndarray, curve: float = 0.0
+) -> PairwiseMRF:
+    """Return a network of theta x y tables, whose variables have about even states.
+
+    Every third table has a product of squares too, which has no linear part.
+    """
     names = [f"x{i}" for i in range(1 + max(map(max, pairs)))]
     states = {name: list(range(len(scores))) for name in names}
     tables = {
         (names[i], names[j]): theta * np.outer(scores, scores)
         for (i, j), theta in zip(pairs, thetas.tolist(), strict=True)
     }
+    squares = scores**2 - np.mean(scores**2)
+    for edge in list(tables)[::3]:
+        tables[edge] = tables[edge] + curve * np.outer(squares, squares)
     unaries = {name: -0.3 * scores**2 * (len(scores) > 2) for name in names}
     return PairwiseMRF(states, unaries, tables)
 
@@ -58,17 +67,18 @@ def binary(share: float, low: float, high: float) -> PairwiseMRF:
     return planted(np.array([-0.5, 0.5]), pairs, signed(low, high, len(pairs), rng))
 
 
-def ordered(share: float, low: float, high: float) -> PairwiseMRF:
+def ordered(share: float, low: float, high: float, curve: float = 0.0) -> PairwiseMRF:
     """Return a network of 10 five-point items."""
     rng = np.random.default_rng(0)
     pairs = some_pairs(10, share, rng)
-    return planted(np.arange(-2.0, 3.0), pairs, signed(low, high, len(pairs), rng))
+    return planted(np.arange(-2.0, 3.0), pairs, signed(low, high, len(pairs), rng), curve)
 
 
 SETTINGS: dict[str, Callable[[], PairwiseMRF]] = {
     "sparse": lambda: binary(2.5 / 17, 0.6, 1.8),
     "dense": lambda: binary(0.5, 0.1, 0.6),
     "ordered": lambda: ordered(0.25, 0.1, 0.4),
+    "ordered-bent": lambda: ordered(0.25, 0.1, 0.4, 0.25),
     "ordered-dense": lambda: ordered(0.5, 0.03, 0.15),
 }
 
@@ -119,10 +129,13 @@ def measure(name: str, rows: int, samples: int, bootstraps: int, resamples: int)
 
 
 def slopes(model: PairwiseMRF) -> list[float]:
-    """Return the theta of each table theta x y, the states being one apart."""
-    return [float(table[-1, -1] / x**2) for table, x in (
-        (model.table(*edge), (len(model.states[edge[0]]) - 1) / 2) for edge in model.edges
-    )]  # fmt: skip
+    """Return the theta of the part theta x y of each table, the states being one apart."""
+    found = []
+    for first, second in model.edges:
+        table = model.table(first, second)
+        x, y = (np.arange(size) - (size - 1) / 2 for size in table.shape)
+        found.append(float(x @ table @ y / (x @ x) / (y @ y)))
+    return found
 
 
 def line(name: str, rows: int, counts: Counts) -> str:

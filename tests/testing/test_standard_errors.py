@@ -163,7 +163,8 @@ def test_pairs_without_a_sign_have_no_interval(tmp_path):
     rng = np.random.default_rng(0)
     first = rng.integers(0, 3, 500)
     second = np.where(rng.random(500) < 0.6, first, rng.integers(0, 3, 500))
-    words = {"a": list(map(str, first)), "b": list(map(str, second))}
+    colours = np.array(["red", "green", "blue"])
+    words = {"a": colours[first].tolist(), "b": colours[second].tolist()}
     net = gw.MarkovNetwork(random_state=0).fit(words)
     [record] = edges_of(net)
     assert np.isnan([record.weight_se, record.weight_low, record.weight_high]).all()

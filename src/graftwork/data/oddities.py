@@ -14,6 +14,7 @@ from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.placed import AnyTable
+from graftwork.data.table import Table
 from graftwork.data.text import as_numbers, is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataWarning
@@ -24,6 +25,8 @@ OWN_STATES = 0.5
 OWN_TEXTS, WORDS = 0.1, 3
 # With a larger mean weight, rows are not single observations.
 HEAVY = 2.0
+# Weights are remarked on where rows are worth this many times less than their weights say.
+WORTH = 1.1
 # Largest share of other texts among the states of a column that was meant to hold numbers.
 OTHER_TEXTS = 0.2
 # Levels that ordered answers have; and that columns have at most which are taken as such.
@@ -249,6 +252,31 @@ def column_remarks(table: AnyTable) -> tuple[str, ...]:
     texts = {n: own for n, own in text_number_columns(table).items() if n not in gone}
     found = [_lone_words(lone), _number_words(numbers), _text_number_words(texts)]
     return tuple(filter(None, [*found, *_code_words(table, gone)]))
+
+
+def weight_remarks(table: AnyTable) -> tuple[str, ...]:
+    """Return a sentence where weights that are no counts make tests too sure.
+
+    Rows of unequal weights are worth (sum w)^2 / sum w^2 rows of weight 1.
+
+    Examples
+    --------
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1, 1]], [0.5, 0.5, 3.5]))
+    ('Row weights count as repeated rows, 4.5 in all, but these are not whole...',)
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1, 1]], [3, 1, 1]))
+    ()
+    """
+    weights = table.weights if isinstance(table, Table) else None
+    if weights is None or (weights == np.floor(weights)).all():
+        return ()
+    total, worth = float(weights.sum()), float(weights.sum() ** 2 / np.square(weights).sum())
+    if total <= WORTH * worth:
+        return ()
+    return (
+        f"Row weights count as repeated rows, {total:,.4g} in all, but these are not whole, and so "
+        f"unequal that they tell no more than {worth:,.4g} equal rows: p-values are too small and "
+        f"intervals of weights too narrow. All weights times {worth / total:.3g} mend that.",
+    )
 
 
 def order_remarks(table: AnyTable) -> tuple[str, ...]:

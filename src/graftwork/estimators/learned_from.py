@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graftwork.data.missing import MISSING_STATE
-from graftwork.data.oddities import column_remarks, order_remarks
+from graftwork.data.oddities import column_remarks, order_remarks, weight_remarks
 from graftwork.data.placed import AnyTable
 from graftwork.estimators.missing import MissingCells
 from graftwork.inference.layout import Floats
@@ -68,7 +68,12 @@ class LearnedFrom:
             n_rows,
             table.weighted,
             table.total_weight,
-            (*table.notes, *column_remarks(table), *(order_remarks(table) if order else ())),
+            (
+                *table.notes,
+                *column_remarks(table),
+                *weight_remarks(table),
+                *(order_remarks(table) if order else ()),
+            ),
         )
 
     @property

@@ -824,6 +824,8 @@ class MarkovNetwork(Estimator):
 
     def info(self) -> dict[str, Any]:
         """Return how the network was learned, as plain values for files and reports."""
+        from graftwork.report.summary import notes_on_intervals
+
         check_is_fitted(self)
         spec = self.spec()
         return {
@@ -840,6 +842,7 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
+            "remarks": [*self.data_.remarks, *notes_on_intervals(self)],
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),

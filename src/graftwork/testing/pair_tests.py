@@ -42,6 +42,7 @@ from graftwork.testing.variances import MomentTables, variances_of_some
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
 BATCH_SIZE = 2**22
+NO_PLACES = np.zeros(0, dtype=np.int64)
 # Pairs listed at once, and cells of their tables.
 LISTED = 2**18
 CELLS = 2**22
@@ -71,8 +72,13 @@ def examine_pairs(
     striking : float
         Up to this p-value it matters whether rare cells decide.
     """
-    tables = MomentTables(rows, np.unique(pairs))
-    return _examine(tables, pairs, point.pair_expectations(pairs), rests, striking)
+    expectations, found, order = point.pair_expectations(pairs), [Findings.none(0)], []
+    for view, own in _views(rows, pairs, rests):
+        tables = MomentTables(view, np.unique(pairs[own]))
+        some = some_cells(expectations, own)
+        found.append(_examine(tables, pairs[own], some, rests, striking))
+        order.append(own)
+    return Findings.joined(found).some(np.argsort(np.concatenate([NO_PLACES, *order])))
 
 
 def examine_absent(
@@ -94,16 +100,31 @@ def examine_absent(
     striking : float
         The largest p-value of interest.
     """
-    tables, space = MomentTables(rows), problem.space
-    kept = [Findings.none(0)]
-    absent = _absent(rows, space)
-    for pairs, expectations, level in promising_pairs(tables, point, space, absent, cut, striking):
-        near = _nearer(rows, pairs, expectations, level)
-        if near is not None:
-            pairs, expectations = pairs[near], some_cells(expectations, near)
-        found = _examine(tables, pairs, expectations, striking=striking)
-        kept.append(found.some(found.log_p < np.log(striking)))
+    straight, space = MomentTables(rows.straight), problem.space
+    kept, absent = [Findings.none(0)], _absent(rows, space)
+    promising = promising_pairs(straight, point, space, absent, cut, striking)
+    for pairs, expectations, level in promising:
+        for view, own in _views(rows, pairs):
+            mine, some = pairs[own], some_cells(expectations, own)
+            near = _nearer(view, mine, some, level)
+            if near is not None:
+                mine, some = mine[near], some_cells(some, near)
+            tables = straight if view is not rows else MomentTables(rows, np.unique(mine))
+            found = _examine(tables, mine, some, striking=striking)
+            kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
+
+
+def _views(rows: FittedRows, pairs: Ints, rests: bool = False) -> list[tuple[FittedRows, Ints]]:
+    """Return the rows as pairs look at them, with the places of those pairs.
+
+    Tests of pairs that are not curved need what counts in linear parts alone.
+    """
+    linear, sizes = rows.contrasts.linear[pairs], rows.contrasts.sizes[pairs]
+    sides = sizes if rests else rows.contrasts.sides(pairs)
+    straight = (sides == linear).all(axis=1)
+    views = (rows.straight, np.flatnonzero(straight)), (rows, np.flatnonzero(~straight))
+    return [(view, own) for view, own in views if len(own)]
 
 
 def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: float) -> Ints | None:
@@ -197,7 +218,8 @@ def _test(
     log_p = log_tail(statistics, degrees)
     # groups of states have no rarer cells
     rare = may_be_rare(rows, pairs) | (0.5 * model.min(axis=(1, 2)) < RARE_IF_SMALL)
-    if df < u.shape[1] and not rests:
+    straight = (rows.contrasts.sides(pairs[:1]) == rows.contrasts.linear[pairs[:1]]).all()
+    if straight and rows.contrasts.ordered[pairs[0]].any() and not rests:
         rare[:] = False  # a slope along scores rests on all cells
     own = np.flatnonzero((log_p < np.log(striking)) & rare)
     if len(own):

@@ -118,6 +118,11 @@ class FittedRows:
         return self.conditionals.n_threads
 
     @property
+    def straight(self) -> FittedRows:
+        """The same rows, of which only what counts in linear parts of tables is looked at."""
+        return replace(self, contrasts=self.contrasts.straight)
+
+    @property
     def places(self) -> Ints:
         """Where each variable's lines start among indicators and residuals."""
         return offsets(self.contrasts.sizes)
