@@ -1,7 +1,6 @@
 """How close the answers of default networks, and of their refits, are to the truth and the rows.
 
-    python benchmarks/answers.py alarm.bif insurance.bif.gz --rows 1000
-    python benchmarks/answers.py
+Run: python benchmarks/answers.py [alarm.bif insurance.bif.gz ...] [--rows N] [--seed N]
 
 With files of Bayesian networks (BIF; pgmpy has some among its examples) it draws rows, learns, and
 compares sixty posteriors given one to three variables with exact ones: mean total variation.
@@ -18,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from arguments import parser_of
 
 import graftwork as gw
 
@@ -187,13 +187,18 @@ def margins() -> None:
         )
 
 
-def main() -> None:
-    """Measure what the arguments say."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("networks", nargs="*", type=Path)
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the arguments."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("networks", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Measure what the arguments say."""
+    options = parse()
     warnings.simplefilter("ignore")
     for path in options.networks:
         print(f"{path.name}, {options.rows} rows")

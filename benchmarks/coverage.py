@@ -1,6 +1,7 @@
 """How often 95 % intervals of weights cover the true ones, of the edges that are found.
 
 Run: python benchmarks/coverage.py [NAME ...] [--samples N] [--bootstraps N] [--resamples N]
+                                   [--weighted]
 
 Networks: "sparse" (18 binary variables, 2.5 edges each on average), "dense" (18 binary variables,
 half of the pairs weakly dependent), "ordered" and "ordered-dense" (10 five-point items, a quarter
@@ -9,6 +10,8 @@ of a false edge is 0. Printed are, for 300 and
 1,000 rows: edges found on average; how much too large their weights are together, and how much the
 fits say they are (median); coverage of weight -/+ 1.96 standard errors, of the intervals of
 `edges_`, and of those of bootstraps of some of the samples; the share of intervals that reach 0.
+With --weighted, rows are drawn with chances of .1 to 1, by the states of the first two variables,
+and weighted by their inverse; the truth is that of all rows.
 """
 
 from __future__ import annotations
@@ -102,12 +105,25 @@ class Counts:
         return float(np.mean(self.covered.get(kind, [np.nan])))
 
 
-def measure(name: str, rows: int, samples: int, bootstraps: int, resamples: int) -> Counts:
+def drawn(model: PairwiseMRF, rows: int, seed: int, weighted: bool) -> gw.Table:
+    """Return rows of a network; weighted ones if the first two variables say which are drawn."""
+    if not weighted:
+        return model.sample(rows, random_state=seed)
+    table, rng = model.sample(12 * rows, random_state=seed), np.random.default_rng([seed, 1])
+    high = table.codes[:2] >= table.cards[:2, None] / 2
+    chances = np.array([[0.1, 0.4], [0.4, 1.0]])[tuple(high.astype(int))]
+    chosen = np.flatnonzero(rng.random(table.n_rows) < chances)[:rows]
+    return table.take_rows(chosen).with_weights(1.0 / chances[chosen] / (1.0 / chances).mean())
+
+
+def measure(
+    name: str, rows: int, samples: int, bootstraps: int, resamples: int, weighted: bool = False
+) -> Counts:
     """Return how intervals cover in samples of one network."""
     model, counts = SETTINGS[name](), Counts()
     truth = {Pair(edge): slope for edge, slope in zip(model.edges, slopes(model), strict=True)}
     for k in range(samples):
-        table = model.sample(rows, random_state=k)
+        table = drawn(model, rows, k, weighted)
         net = gw.MarkovNetwork(ordinal=True, random_state=0).fit(table)
         records = [edge for edge in net._edge_records() if not np.isnan(edge["weight_se"])]
         counts.edges.append(net.model_.n_edges)
@@ -155,6 +171,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=40, help="default: 40")
     parser.add_argument("--bootstraps", type=int, default=8, help="of these samples (default: 8)")
     parser.add_argument("--resamples", type=int, default=60, help="of each (default: 60)")
+    parser.add_argument("--weighted", action="store_true", help="unequal chances, and weights")
     return parser.parse_args(arguments)
 
 
@@ -165,7 +182,9 @@ def main(chosen: argparse.Namespace) -> None:
     )
     for name in chosen.names or SETTINGS:
         for rows in SIZES:
-            found = measure(name, rows, chosen.samples, chosen.bootstraps, chosen.resamples)
+            found = measure(
+                name, rows, chosen.samples, chosen.bootstraps, chosen.resamples, chosen.weighted
+            )
             print(line(name, rows, found), flush=True)
 
 

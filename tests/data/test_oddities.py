@@ -321,18 +321,3 @@ def test_codes_are_remarked_on_in_bins_too():
     assert "missing_values={'i1': ['-9', '99']}" in note
     net = gw.MarkovNetwork(bins=4, lam=0.5).fit({"i1": answers, "i2": clean})
     assert "Column 'i1' has -9, 99 among its numbers" in " ".join(net.summary().split())
-
-
-def test_weights_that_are_no_counts_are_remarked_on():
-    """Where rows are worth less than their weights say; scaled as the remark says, they are not."""
-    rng = np.random.default_rng(0)
-    rows, weights = rng.integers(0, 2, (200, 3)), np.exp(rng.normal(0, 0.8, 200))
-    net = gw.MarkovNetwork(random_state=0).fit(rows, sample_weight=weights)
-    worth = weights.sum() ** 2 / (weights**2).sum()
-    (told,) = [text for text in net.info()["remarks"] if "Row weights" in text]
-    assert f"{worth:,.4g} equal rows" in told
-    assert "not whole" in " ".join(net.summary().split())
-    scaled = np.float64(told.split("times ")[1].split(" ")[0]) * weights
-    for fine in (scaled, np.full(200, 2.5) / 2.5, rng.integers(1, 9, 200)):
-        net = gw.MarkovNetwork(random_state=0).fit(rows, sample_weight=fine)
-        assert not any("Row weights" in text for text in net.info()["remarks"])

@@ -254,7 +254,7 @@ def evidence_sections(
     names : sequence
         The variables.
     rows : float
-        Total weight of the rows.
+        How many rows of equal weight there are.
     notes : sequence of str
         What there is to say about weights and their intervals (see `interval_notes`).
     max_edges : int, optional

@@ -126,7 +126,7 @@ def summary_sections(
         tests = net.choice_.tests
         most = None if tests is None else tests.max_edges
         notes = notes_on_intervals(net)
-        sections += evidence_sections(evidence, net.names_, data.total_weight, notes, most)
+        sections += evidence_sections(evidence, net.names_, data.effective_rows, notes, most)
     sections += [
         ("Tying", "" if net.spec().tied is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -341,6 +341,11 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
     text = f"{count(data.n_rows, 'row')} of {count(data.n_variables, 'variable')}"
     if data.weighted:
         text += f", total weight {data.total_weight:,.6g}"
+    if data.design_effect != 1.0:
+        text += (
+            f" (sampling weights: they say as much as {data.effective_rows:,.1f} rows of equal "
+            f"weight, design effect {data.design_effect:.2f})"
+        )
     cards = model.potentials.layout.cards  # missing is no state where available cells are used
     low, high = int(cards.min()), int(cards.max())
     text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class PairTester:
         What missing cells take from the tests.
     check_time : function
         Called before tests; raises where the time is up.
+    tilted : dict
+        Statistics that hold for many networks (see `FittedRows`).
     """
 
     problem: Problem
@@ -62,6 +64,7 @@ class PairTester:
     drawn_from: DrawnFrom | None
     lost: Lost
     check_time: Callable[[], None]
+    tilted: dict[object, Any] = field(default_factory=dict)
 
     def test_edges(self, prepared: EdgeTests) -> Evidence:
         """Return the tests of the edges alone, exact where that may change a decision."""
@@ -159,7 +162,7 @@ class PairTester:
 
     def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
-        return FittedRows.of(fitted.point, self.contrasts)
+        return FittedRows.of(fitted.point, self.contrasts, self.tilted)
 
     def _absent(
         self, rows: FittedRows, fitted: Solution, exact: bool, among: Ints | None
