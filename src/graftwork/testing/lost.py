@@ -125,9 +125,9 @@ def _between(draws: Sequence[FittedRows], asked: Influences) -> tuple[list[Float
     varied = [np.zeros((size, size)) for size in asked.sizes]
     strip = max(LEAST_STRIP, STRIP // (len(draws) * asked.count))
     for blocks in zip(*(rows.blocks(asked.needed) for rows in draws), strict=True):
-        for start in range(0, len(blocks[0].weights), strip):
+        for start in range(0, len(blocks[0].spreads), strip):
             part = slice(start, start + strip)
-            weights = np.tile(blocks[0].weights[part] / (len(draws) - 1), len(draws))
+            weights = np.tile(blocks[0].spreads[part] / (len(draws) - 1), len(draws))
             slopes, sums = (_apart(draws[0], blocks, part, asked, sums) for sums in (False, True))
             for k, size in enumerate(asked.sizes):
                 first, second = (slice(begin, begin + size) for begin in asked.starts[k])
@@ -142,7 +142,7 @@ def _apart(
     rows: FittedRows, blocks: Sequence[RowBlock], part: slice, asked: Influences, sums: bool
 ) -> Floats:
     """Return what slopes, or sums, of draws differ by from their mean, (lines, draws * rows)."""
-    places, count = rows.places, len(blocks[0].weights[part])
+    places, count = rows.places, len(blocks[0].spreads[part])
     found = np.empty((asked.count, len(blocks), count))
     for k, block in enumerate(blocks):
         # slopes r z' + z r' of tables become sums z z', and those of unaries half of theirs
