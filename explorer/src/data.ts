@@ -52,6 +52,8 @@ export interface NetworkView {
   names: string[];
   x: Float64Array;
   y: Float64Array;
+  /** The median distance of a variable to the nearest other. */
+  spacing: number;
   models: Model[];
   groupings: Grouping[];
   columns: Column[];
@@ -118,17 +120,32 @@ export function decode(json: Json): View {
 
 function decodeNetwork(json: Json): NetworkView {
   const states: string[][] = json.states;
+  const [x, y] = [floats(json.x), floats(json.y)];
   return {
     kind: "network",
     title: json.title,
     names: json.names,
-    x: floats(json.x),
-    y: floats(json.y),
+    x,
+    y,
+    spacing: spacing(x, y),
     models: json.models.map((model: Json) => decodeModel(model, states)),
     groupings: json.groupings.map((group: Json) => ({ ...group, of: Int32Array.from(group.of) })),
     columns: json.columns.map(decodeColumn),
     words: json.words,
   };
+}
+
+/** Return the median distance of a point to the nearest other; infinite of fewer than two. */
+export function spacing(x: Float64Array, y: Float64Array): number {
+  const nearest = new Float64Array(x.length).fill(Infinity);
+  for (let i = 0; i < x.length; i++) {
+    for (let j = 0; j < i; j++) {
+      const square = (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2;
+      if (square < nearest[i]) nearest[i] = square;
+      if (square < nearest[j]) nearest[j] = square;
+    }
+  }
+  return Math.sqrt(nearest.sort()[nearest.length >> 1] ?? Infinity);
 }
 
 function decodeColumn(json: Json): Column {

@@ -1,8 +1,9 @@
 /** The picture on a canvas: pan, zoom, point at, select. */
 
+import { curve, distance } from "./bends";
 import type { Palette } from "./colours";
 import type { NetworkView } from "./data";
-import { draw, project, type Drawing, type Shot } from "./drawing";
+import { bendsOf, draw, project, type Drawing, type Shot } from "./drawing";
 import { h } from "./dom";
 import { font, paint } from "./paint";
 import { fit, radii, type Camera, type Scene } from "./scene";
@@ -55,6 +56,8 @@ export class Picture {
   /** What the canvas showed when it began to move, and the camera of that. */
   private snapshot: { image: HTMLCanvasElement; camera: Camera } | null = null;
   private painted: Camera = this.camera;
+  /** How far lines are bent, of which scene, and at which scale. */
+  private bent: { bends: Float64Array; scene: Scene; scale: number } | null = null;
 
   constructor(
     private readonly view: NetworkView,
@@ -164,10 +167,21 @@ export class Picture {
     }, SETTLED_AFTER);
   }
 
+  /** Return how far lines are bent; while the picture moves, those that are known will do. */
+  private bends({ scene, palette }: Contents): Float64Array {
+    const { bent, camera } = this;
+    const known = bent?.scene === scene && (this.moving || bent.scale === camera.scale);
+    if (bent && known) return bent.bends;
+    const bends = bendsOf(this.view, scene, palette, camera.scale);
+    this.bent = { bends, scene, scale: camera.scale };
+    return bends;
+  }
+
   private shot(mostLines: number): Shot {
     const contents = this.contents as Contents;
     return {
       ...contents,
+      bends: this.bends(contents),
       view: this.view,
       camera: this.camera,
       width: this.width,
@@ -224,6 +238,7 @@ export class Picture {
   private at(x: number, y: number): Pointed {
     if (!this.contents) return { node: -1, pair: -1 };
     const { scene } = this.contents;
+    const bends = this.bends(this.contents);
     const n = this.view.names.length;
     const sizes = radii(scene, this.camera.scale);
     const place = (i: number) =>
@@ -241,7 +256,7 @@ export class Picture {
       if (!scene.near[e]) continue;
       const [x1, y1] = place(scene.ends[2 * e]);
       const [x2, y2] = place(scene.ends[2 * e + 1]);
-      const away = toSegment(x, y, x1, y1, x2, y2);
+      const away = distance(curve(x1, y1, x2, y2, bends[e] * this.camera.scale), x, y);
       if (away <= closest) [pair, closest] = [e, away];
     }
     return { node: -1, pair };
@@ -343,11 +358,4 @@ function copyOf(canvas: HTMLCanvasElement): HTMLCanvasElement {
   [image.width, image.height] = [canvas.width, canvas.height];
   image.getContext("2d")?.drawImage(canvas, 0, 0);
   return image;
-}
-
-function toSegment(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
-  const [u, v] = [x2 - x1, y2 - y1];
-  const along = ((x - x1) * u + (y - y1) * v) / Math.max(u * u + v * v, 1e-9);
-  const t = Math.min(Math.max(along, 0), 1);
-  return Math.hypot(x - x1 - t * u, y - y1 - t * v);
 }

@@ -17,6 +17,8 @@ export interface Scene {
   differs: Uint8Array;
   /** Of each variable: share of the largest sum of strengths. */
   size: Float64Array;
+  /** How far apart neighbours usually are. */
+  spacing: number;
   colours: string[];
   /** Which pairs are in the foreground. */
   near: Uint8Array;
@@ -135,6 +137,7 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
     sign: signs(model),
     differs: Uint8Array.from(passing, (_, e) => (differs?.[e] ? 1 : 0)),
     size: sums.map((s) => s / most),
+    spacing: view.spacing,
     colours: Array.from({ length: n }, (_, i) =>
       groupColour(grouping ? grouping.of[i] : -1, palette),
     ),
@@ -211,12 +214,20 @@ export function fit(
   };
 }
 
+/** Discs of usual size are no larger than this share of the distance between neighbours. */
+const ROOM = 0.18;
+/** But no smaller than this many pixels. */
+const LEAST = 2;
+
 /** Return the radius of each variable's disc in pixels, at a scale. */
 export function radii(scene: Scene, scale: number): Float64Array {
   const n = scene.size.length;
   const base = n <= 30 ? 8 : n <= 120 ? 6.5 : n <= 500 ? 4.5 : 2.6;
   const zoom = Math.min(Math.max(Math.sqrt(scale / (n <= 120 ? 60 : 14)), 0.75), 2.2);
-  return scene.size.map((share) => base * zoom * (0.65 + 0.75 * Math.sqrt(share)));
+  // Where discs are close, lines need the room between them.
+  const room = Math.max(ROOM * scene.spacing * scale, LEAST);
+  const usual = Math.min(base * zoom, room);
+  return scene.size.map((share) => usual * (0.65 + 0.75 * Math.sqrt(share)));
 }
 
 export interface Stroke {
