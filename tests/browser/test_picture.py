@@ -40,10 +40,11 @@ def network(n, m, name="v{}", seed=0):
 
 
 def saved(page):
-    for file in page.downloads.iterdir():
-        file.unlink()
     page.click("#save-svg")
-    return ET.fromstring(page.downloaded(".svg").read_text(encoding="utf-8"))
+    file = page.downloaded(".svg")
+    text = file.read_text(encoding="utf-8")
+    file.unlink()
+    return ET.fromstring(text)
 
 
 def numbers(element, *keys):
