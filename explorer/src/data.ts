@@ -38,6 +38,16 @@ export interface Model {
   noun: "edge" | "pair";
   /** Why there are no tests, where there are none. */
   untested: string;
+  /** Of differences between groups: tests of all pairs together, of sums, of single pairs. */
+  tests: GroupTest[];
+}
+
+export interface GroupTest {
+  about: string;
+  /** p-values, by theory and by permutation; null where there is none. */
+  p: number | null;
+  permuted: number | null;
+  finding: string;
 }
 
 export interface Grouping {
@@ -180,6 +190,7 @@ export function decodeModel(json: Json, states: string[][]): Model {
     groups: json.groups ?? [],
     noun: json.noun ?? "edge",
     untested: json.untested ?? "its edges were not tested",
+    tests: json.tests ?? [],
   };
 }
 

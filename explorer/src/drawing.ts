@@ -252,6 +252,7 @@ function labelsOf(shot: Shot, discs: Disc[], leaving: Map<number, number[]>): La
     (disc.selected || disc.node === shot.hovered ? 4 : 0) +
     (disc.observed ? 2 : 0) +
     scene.bright[disc.node] +
+    Math.min(disc.moved, 0.09) +
     scene.size[disc.node] * 0.9;
   const faded = discs.some((disc) => !scene.bright[disc.node]);
   const listed = discs

@@ -37,6 +37,10 @@ const FAR = 0.3;
 const MOST_ZOOM = 1.7;
 const SETTLED_AFTER = 140;
 const NEAR_LINE = 6;
+/** Pixels of a printed picture from left to right, dots of the paper for each, and its height. */
+const PAPER = 700;
+const PAPER_SHARPNESS = 3;
+const [LEAST_HIGH, MOST_HIGH] = [0.5, 1.3];
 
 export class Picture {
   readonly canvas: HTMLCanvasElement;
@@ -53,6 +57,9 @@ export class Picture {
   private dragged = 0;
   private readonly widths = new Map<string, number>();
   private fitted = true;
+  /** How much of the network was in sight when the camera was last set, in units of its places. */
+  private span = { width: 0, height: 0 };
+  private printing = false;
   /** What the canvas showed when it began to move, and the camera of that. */
   private snapshot: { image: HTMLCanvasElement; camera: Camera } | null = null;
   private painted: Camera = this.camera;
@@ -86,9 +93,14 @@ export class Picture {
   }
 
   look(camera: Camera): void {
+    this.set(camera);
+    this.redraw();
+  }
+
+  private set(camera: Camera): void {
     this.fitted = false;
     this.camera = camera;
-    this.redraw();
+    this.span = { width: this.width / camera.scale, height: this.height / camera.scale };
   }
 
   /** Show all variables that are shown. */
@@ -132,12 +144,32 @@ export class Picture {
   resize(): void {
     const box = this.canvas.getBoundingClientRect();
     if (!box.width || !box.height) return;
-    const ratio = window.devicePixelRatio || 1;
-    [this.width, this.height] = [box.width, box.height];
-    this.canvas.width = Math.round(box.width * ratio);
-    this.canvas.height = Math.round(box.height * ratio);
-    if (this.fitted) this.fit();
-    else this.redraw();
+    if (!this.printing) this.reshape(box.width, box.height, window.devicePixelRatio || 1);
+  }
+
+  /** Take another size; what was in sight stays there. */
+  private reshape(width: number, height: number, ratio: number): void {
+    [this.width, this.height] = [width, height];
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    if (this.fitted) return this.fit();
+    const { x, y } = this.camera;
+    this.camera = { x, y, scale: Math.min(width / this.span.width, height / this.span.height) };
+    this.redraw();
+  }
+
+  /** Paint the picture for paper, as wide as a page and as high as it needs; or for the screen. */
+  print(printing: boolean): void {
+    this.printing = printing;
+    if (!printing) this.resize();
+    else if (this.contents) {
+      const { x, y } = this.view;
+      const { shown } = this.contents.scene;
+      const high = this.fitted ? extent(y, shown) / extent(x, shown) : this.height / this.width;
+      const height = PAPER * Math.min(Math.max(high, LEAST_HIGH), MOST_HIGH);
+      this.reshape(PAPER, Math.round(height), PAPER_SHARPNESS);
+    }
+    this.paint();
   }
 
   /** Return the picture as it is, with everything that is left out while it moves. */
@@ -155,8 +187,7 @@ export class Picture {
   }
 
   private go(camera: Camera): void {
-    this.camera = camera;
-    this.fitted = false;
+    this.set(camera);
     this.moving = true;
     this.redraw();
     clearTimeout(this.settle);
@@ -351,6 +382,12 @@ export class Picture {
       act();
     }
   }
+}
+
+/** Return how far apart the first and the last of some places are. */
+function extent(values: Float64Array, shown: Uint8Array): number {
+  const some = values.filter((_, i) => shown[i]).sort();
+  return Math.max(some[some.length - 1] - some[0], 1e-6) || 1;
 }
 
 function copyOf(canvas: HTMLCanvasElement): HTMLCanvasElement {

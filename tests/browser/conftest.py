@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -138,6 +139,13 @@ class Browser:
                 return files[0]
             time.sleep(0.02)
         raise AssertionError(f"no {ending} file came")
+
+    def svg(self):
+        """Return the picture as the page saves it."""
+        for file in self.downloads.iterdir():
+            file.unlink()
+        self.click("#save-svg")
+        return ET.fromstring(self.downloaded(".svg").read_text(encoding="utf-8"))
 
     def complaints(self):
         """Return the errors and warnings of the console, and requests to anywhere."""

@@ -1,7 +1,6 @@
 """The picture says nothing false: no line under a disc that is not its end, no label astray."""
 
 import re
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -37,14 +36,6 @@ def network(n, m, name="v{}", seed=0):
         (a, b): rng.normal(0.0, 0.8, (len(states[a]), len(states[b]))) for a, b in sorted(pairs)
     }
     return gw.PairwiseMRF(states, None, tables)
-
-
-def saved(page):
-    page.click("#save-svg")
-    file = page.downloaded(".svg")
-    text = file.read_text(encoding="utf-8")
-    file.unlink()
-    return ET.fromstring(text)
 
 
 def numbers(element, *keys):
@@ -101,13 +92,13 @@ def straight_under_discs(model, root):
 def test_no_line_passes_under_a_disc_that_is_not_its_end(page, tmp_path, n, m, least):
     model = network(n, m)
     page.open(model.explore(tmp_path / "net.html")).settle()
-    root = saved(page)
+    root = page.svg()
     assert straight_under_discs(model, root) > least
     assert lines_under_discs(root) == 0
     # Lines are bent for the scale: discs grow less than distances do.
     page.click("#zoom-out").click("#zoom-out")
     page.wait("location.hash.includes('at=')")
-    assert lines_under_discs(saved(page.settle())) == 0
+    assert lines_under_discs(page.settle().svg()) == 0
 
 
 def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
@@ -118,7 +109,7 @@ def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
     places = {"x": packed([-2.0, 2.0, 0.0, 0.0], "f4"), "y": packed([0.0, 0.0, 0.0, 1.0], "f4")}
     path = write_page(tmp_path / "net.html", network_view(model) | places)
     page.open(path).settle()
-    drawn = [points for points, _ in lines_of(saved(page))]
+    drawn = [points for points, _ in lines_of(page.svg())]
     bent = [way for way in drawn if np.hypot(*(way[32] - (way[0] + way[-1]) / 2)) > 3]
     assert len(bent) == 1
     box = page.js("const b = document.querySelector('canvas').getBoundingClientRect();"
@@ -137,7 +128,7 @@ def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
 def test_labels_are_nearest_to_their_own_disc_or_led_to_it(page, tmp_path, name, n):
     model = network(n, 2 * n, name)
     page.open(model.explore(tmp_path / "net.html")).settle()
-    root = saved(page)
+    root = page.svg()
     discs = discs_of(root)
     leaders = {
         tuple(map(float, re.findall(r"-?[\d.]+", path.get("d"))[:2]))
