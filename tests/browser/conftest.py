@@ -66,6 +66,14 @@ class Browser:
             time.sleep(0.02)
         raise AssertionError(f"not so in {seconds} s: {code}")
 
+    def drawn(self):
+        """Wait until the page is painted, whatever is still being computed."""
+        self.wait("performance.getEntriesByName('graftwork-ready').length")
+        self.js(
+            "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        return self
+
     def settle(self):
         """Wait until nothing is being computed."""
         self.wait("document.querySelector('.badge')?.dataset.waiting !== 'true'")

@@ -91,14 +91,14 @@ def straight_under_discs(model, root):
 @pytest.mark.parametrize(("n", "m", "least"), [(23, 100, 8), (300, 524, 200)])
 def test_no_line_passes_under_a_disc_that_is_not_its_end(page, tmp_path, n, m, least):
     model = network(n, m)
-    page.open(model.explore(tmp_path / "net.html")).settle()
+    page.open(model.explore(tmp_path / "net.html")).drawn()
     root = page.svg()
     assert straight_under_discs(model, root) > least
     assert lines_under_discs(root) == 0
     # Lines are bent for the scale: discs grow less than distances do.
     page.click("#zoom-out").click("#zoom-out")
     page.wait("location.hash.includes('at=')")
-    assert lines_under_discs(page.settle().svg()) == 0
+    assert lines_under_discs(page.drawn().svg()) == 0
 
 
 def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
@@ -108,7 +108,7 @@ def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
     model = gw.PairwiseMRF({name: [0, 1] for name in "abcd"}, None, pairs)
     places = {"x": packed([-2.0, 2.0, 0.0, 0.0], "f4"), "y": packed([0.0, 0.0, 0.0, 1.0], "f4")}
     path = write_page(tmp_path / "net.html", network_view(model) | places)
-    page.open(path).settle()
+    page.open(path).drawn()
     drawn = [points for points, _ in lines_of(page.svg())]
     bent = [way for way in drawn if np.hypot(*(way[32] - (way[0] + way[-1]) / 2)) > 3]
     assert len(bent) == 1
@@ -127,7 +127,7 @@ def test_a_bent_line_is_found_where_it_is_drawn(page, tmp_path):
 @pytest.mark.parametrize("n", [12, 60])
 def test_labels_are_nearest_to_their_own_disc_or_led_to_it(page, tmp_path, name, n):
     model = network(n, 2 * n, name)
-    page.open(model.explore(tmp_path / "net.html")).settle()
+    page.open(model.explore(tmp_path / "net.html")).drawn()
     root = page.svg()
     discs = discs_of(root)
     leaders = {
