@@ -10,14 +10,13 @@ import { help } from "./help";
 import { Oracle } from "./oracle";
 import { Picture, type Pointed } from "./picture";
 import { savePng, saveSvg } from "./save";
-import { countedNoun, makeScene, ownEdges, type Scene } from "./scene";
+import { countedNoun, makeScene, ownEdges, sizeColumn, type Scene } from "./scene";
 import { Search } from "./search";
 import { decodeState, encodeState, START, Store, type Bounds, type State, type Tab } from "./state";
 import { EdgeTable, VariableTable } from "./tables";
 import { Theme } from "./theme";
 import { Legend, Toolbar } from "./toolbar";
 import { WhatIf } from "./whatif";
-import { valuesOf } from "./data";
 
 const TABS: [Tab, string][] = [
   ["details", "Details"],
@@ -120,7 +119,7 @@ export class App {
     ] as const) {
       window.addEventListener(type, () => {
         this.theme.print(printing);
-        this.picture.paint();
+        this.picture.print(printing);
       });
     }
     this.context.oracle.ask();
@@ -249,13 +248,14 @@ export class App {
   private redraw(): void {
     if (!this.picture) return;
     const { state } = this.store;
-    this.scene = makeScene(this.view, state, this.theme.palette);
+    const moved = this.context.oracle.movement();
+    this.scene = makeScene(this.view, state, this.theme.palette, moved);
     this.picture.show({
       scene: this.scene,
       palette: this.theme.palette,
       selected: state.node,
       observed: state.evidence,
-      moved: this.context.oracle.movement(),
+      moved,
     });
     this.legend?.render();
   }
@@ -312,7 +312,7 @@ export class App {
     const nothing = what.node < 0 && what.pair < 0;
     this.tip.hidden = nothing;
     if (nothing) return;
-    const strength = valuesOf(model.columns, "strength");
+    const size = sizeColumn(model);
     if (what.node >= 0) fill(this.tip, [name(names[what.node])]);
     else {
       const [i, j] = [model.pairs[2 * what.pair], model.pairs[2 * what.pair + 1]];
@@ -320,7 +320,7 @@ export class App {
         name(names[i]),
         " – ",
         name(names[j]),
-        strength ? `, strength ${short(strength[what.pair])}` : "",
+        size ? `, ${size.label.toLowerCase()} ${short(size.values[what.pair])}` : "",
       ]);
     }
     this.tip.style.left = `${x + 14}px`;

@@ -58,6 +58,10 @@ export class EvidenceStrip {
     this.badge.className = `badge ${kind}`;
     this.badge.title = about;
     this.badge.dataset.waiting = String(oracle.isWaiting);
+    // How good probabilities are matters once there are some to see.
+    const { evidence, node, pair, tab } = this.context.store.state;
+    const shown = evidence.size > 0 || node >= 0 || pair >= 0 || tab === "whatif";
+    this.badge.hidden = !shown && kind !== "exact";
   }
 }
 

@@ -38,6 +38,16 @@ export interface Model {
   noun: "edge" | "pair";
   /** Why there are no tests, where there are none. */
   untested: string;
+  /** Of differences between groups: tests of all pairs together, of sums, of single pairs. */
+  tests: GroupTest[];
+}
+
+export interface GroupTest {
+  about: string;
+  /** p-values, by theory and by permutation; null where there is none. */
+  p: number | null;
+  permuted: number | null;
+  finding: string;
 }
 
 export interface Grouping {
@@ -52,6 +62,8 @@ export interface NetworkView {
   names: string[];
   x: Float64Array;
   y: Float64Array;
+  /** The median distance of a variable to the nearest other. */
+  spacing: number;
   models: Model[];
   groupings: Grouping[];
   columns: Column[];
@@ -118,17 +130,32 @@ export function decode(json: Json): View {
 
 function decodeNetwork(json: Json): NetworkView {
   const states: string[][] = json.states;
+  const [x, y] = [floats(json.x), floats(json.y)];
   return {
     kind: "network",
     title: json.title,
     names: json.names,
-    x: floats(json.x),
-    y: floats(json.y),
+    x,
+    y,
+    spacing: spacing(x, y),
     models: json.models.map((model: Json) => decodeModel(model, states)),
     groupings: json.groupings.map((group: Json) => ({ ...group, of: Int32Array.from(group.of) })),
     columns: json.columns.map(decodeColumn),
     words: json.words,
   };
+}
+
+/** Return the median distance of a point to the nearest other; infinite of fewer than two. */
+export function spacing(x: Float64Array, y: Float64Array): number {
+  const nearest = new Float64Array(x.length).fill(Infinity);
+  for (let i = 0; i < x.length; i++) {
+    for (let j = 0; j < i; j++) {
+      const square = (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2;
+      if (square < nearest[i]) nearest[i] = square;
+      if (square < nearest[j]) nearest[j] = square;
+    }
+  }
+  return Math.sqrt(nearest.sort()[nearest.length >> 1] ?? Infinity);
 }
 
 function decodeColumn(json: Json): Column {
@@ -163,6 +190,7 @@ export function decodeModel(json: Json, states: string[][]): Model {
     groups: json.groups ?? [],
     noun: json.noun ?? "edge",
     untested: json.untested ?? "its edges were not tested",
+    tests: json.tests ?? [],
   };
 }
 

@@ -1,13 +1,13 @@
 /** What is selected: a variable with its probabilities and neighbours, or a pair with its table. */
 
 import { dataOf, modelOf, observe, seriesOf, statesOf, type Context } from "./context";
-import { valuesOf, type Model } from "./data";
+import type { Column, Model } from "./data";
 import { button, fill, h, name, pairName } from "./dom";
 import { count, percent, short, signed, tiny } from "./format";
 import { Marginal } from "./marginal";
 import { conditional, doubleCentred, pairTable, type Shown } from "./pairtable";
 import { overview } from "./overview";
-import { connections, countedNoun } from "./scene";
+import { connections, countedNoun, sizeColumn } from "./scene";
 import { DataTable } from "./table";
 
 export class Details {
@@ -56,14 +56,16 @@ export class Details {
     const { view, store } = context;
     const model = modelOf(context);
     const { degree, strength } = connections(view.names.length, model);
-    const facts = [count(degree[node], countedNoun(model)), `strength ${short(strength[node])}`];
+    const size = sizeColumn(model)?.label.toLowerCase() ?? "strength";
+    const facts = [count(degree[node], countedNoun(model)), `${size} ${short(strength[node])}`];
     for (const grouping of view.groupings) {
       const group = grouping.of[node];
       const word = group < 0 ? "none" : grouping.names[group];
       facts.push(`${grouping.label.toLowerCase()} ${word}`);
     }
     for (const column of view.columns)
-      facts.push(`${column.label.toLowerCase()} ${short(column.values[node])}`);
+      if (!Number.isNaN(column.values[node]))
+        facts.push(`${column.label.toLowerCase()} ${short(column.values[node])}`);
     const parts: (Node | null)[] = [
       this.close(),
       h("h2", {}, name(view.names[node])),
@@ -123,13 +125,17 @@ export class Details {
           value: (e) => context.view.names[other(e)],
           cell: (e) => name(context.view.names[other(e)]),
         },
-        ...edgeColumns(model, [
-          ...(model.groups.length
-            ? ["differs", "weight_difference", "difference"]
-            : ["strength", "weight", "edge"]),
-          "q_value",
-          "frequency",
-        ]),
+        ...edgeColumns(
+          model,
+          [
+            ...(model.groups.length
+              ? ["differs", "weight_difference", "difference"]
+              : ["strength", "weight", "edge"]),
+            "q_value",
+            "frequency",
+          ],
+          rows,
+        ),
       ],
     });
     table.setRows(rows);
@@ -141,14 +147,16 @@ export class Details {
     const model = modelOf(context);
     const names = context.view.names;
     const [i, j] = [model.pairs[2 * e], model.pairs[2 * e + 1]];
-    const facts = model.columns.map((column) =>
-      h(
-        "div",
-        { title: column.about },
-        h("dt", {}, column.label),
-        h("dd", {}, wordsOf(column.key, column.values[e])),
-      ),
-    );
+    const facts = model.columns
+      .filter((column) => !Number.isNaN(column.values[e]))
+      .map((column) =>
+        h(
+          "div",
+          { title: column.about },
+          h("dt", {}, column.label),
+          h("dd", {}, wordsOf(column.key, column.values[e])),
+        ),
+      );
     const asked = context.oracle.asked(context.store.state);
     const choices: [Shown, string][] = [
       ["log-odds", "log-odds"],
@@ -247,12 +255,17 @@ export function wordsOf(key: string, value: number): string {
   return short(value);
 }
 
-/** Return the columns of a table of edges that a model has, in the order asked for. */
-export function edgeColumns(model: Model, keys: string[]) {
+/** Whether something is known of a column, in some rows or in any. */
+export function isKnown({ values }: Column, rows?: readonly number[]): boolean {
+  return rows ? rows.some((e) => !Number.isNaN(values[e])) : values.some((v) => !Number.isNaN(v));
+}
+
+/** Return the columns of a table of edges of which something is known, in the order asked for. */
+export function edgeColumns(model: Model, keys: string[], rows?: number[]) {
   return keys.flatMap((key) => {
     const column = model.columns.find((each) => each.key === key);
-    const values = valuesOf(model.columns, key);
-    if (!column || !values) return [];
+    if (!column || !isKnown(column, rows)) return [];
+    const { values } = column;
     const bar = key === "strength";
     const top = bar
       ? values.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, v) : most), 1e-12)
@@ -265,14 +278,13 @@ export function edgeColumns(model: Model, keys: string[]) {
         numeric: true,
         ascending: key === "p_value" || key === "q_value",
         value: (e: number) => values[e],
-        cell: (e: number) =>
-          bar
-            ? h(
-                "span",
-                { class: "with-bar", vars: { share: String(Math.min(values[e] / top, 1)) } },
-                wordsOf(key, values[e]),
-              )
-            : wordsOf(key, values[e]),
+        cell: (e: number) => {
+          // Empty cells are read faster than dashes.
+          if (Number.isNaN(values[e])) return "";
+          const words = wordsOf(key, values[e]);
+          const share = String(Math.min(values[e] / top, 1));
+          return bar ? h("span", { class: "with-bar", vars: { share } }, words) : words;
+        },
       },
     ];
   });

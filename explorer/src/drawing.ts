@@ -1,17 +1,15 @@
 /** A picture as a list of lines, discs and texts, for the screen and for files alike. */
 
+import { along, bends, clearOf, curve, distance, part, type Curve } from "./bends";
 import type { Palette } from "./colours";
 import type { NetworkView } from "./data";
 import { cut } from "./format";
-import { placeLabels, type Wanted } from "./labels";
+import { placeLabels, type Box, type Wanted } from "./labels";
 import { radii, stroke, type Camera, type Scene, type Stroke } from "./scene";
 
-export interface Line extends Stroke {
+export interface Line extends Stroke, Curve {
   pair: number;
-  x1: number;
-  y1: number;
-  x2: number;
-  y2: number;
+  bent: boolean;
   /** Lengths of a dash and of a gap; none of a line without dashes. */
   dash: number[];
 }
@@ -34,6 +32,8 @@ export interface Label {
   x: number;
   y: number;
   bold: boolean;
+  /** The line to the disc, from where to where, if the label has one. */
+  leader: readonly [number, number, number, number] | null;
 }
 
 export interface Drawing {
@@ -54,6 +54,8 @@ export interface Shot {
   selected: number;
   hovered: number;
   observed: ReadonlyMap<number, unknown>;
+  /** How far the line of each pair is bent; see `bendsOf`. */
+  bends: Float64Array;
   /** How far evidence moved each variable; null without evidence. */
   moved: Float64Array | null;
   /** Draw at most this many of the strongest lines: less while the picture moves. */
@@ -66,6 +68,14 @@ const MOST_LABEL = 28;
 const MOST_LABELS = 260;
 const MOST_NAMED = 14;
 const CROWD = 120;
+/** Pixels between a line and a disc that is not its end. */
+const GAP = 2;
+/** Pixels around all discs that bent lines may be in. */
+const MARGIN = 40;
+/** Pictures of more lines times discs are too crowded for bends to be seen. */
+const CROWDED = 1_000_000;
+/** Pixels between a disc and a line that no bend keeps clear of it: it is interrupted there. */
+const OPEN = 3;
 
 export function project(camera: Camera, width: number, height: number, x: number, y: number) {
   return [
@@ -85,50 +95,112 @@ export function draw(shot: Shot): Drawing {
     ys[i] = (view.y[i] - camera.y) * camera.scale + height / 2;
   }
   const discs = discsOf(shot, xs, ys);
-  const lines = linesOf(shot, xs, ys);
+  const lines = linesOf(shot, xs, ys, discs);
   return { width, height, lines, discs, labels: labelsOf(shot, discs, directions(shot, lines)) };
 }
 
-function linesOf(shot: Shot, xs: Float64Array, ys: Float64Array): Line[] {
+/**
+ * Return how far the middle of each pair's line is from a straight one, in the units of the places.
+ *
+ * In pixels that depends on the scale: discs grow less than the distances between them.
+ */
+export function bendsOf(view: NetworkView, scene: Scene, palette: Palette, scale: number) {
+  const out = new Float64Array(scene.share.length);
+  const nodes = [...scene.shown.keys()].filter((i) => scene.shown[i]);
+  if (!nodes.length || scene.pairs.length * nodes.length > CROWDED) return out;
+  const [xs, ys] = [view.x.map((x) => x * scale), view.y.map((y) => y * scale)];
+  const [sizes, zoom] = [radii(scene, scale), thickness(scale)];
+  const widths = Float64Array.from(scene.pairs, (e) => stroke(scene, e, palette, zoom).width);
+  const ends = Int32Array.from({ length: 2 * scene.pairs.length }, (_, k) => {
+    return scene.ends[2 * scene.pairs[k >> 1] + (k & 1)];
+  });
+  const edge = (values: Float64Array, turn: 1 | -1) =>
+    nodes.reduce((most, i) => Math.max(most, turn * values[i]), -Infinity) * turn + turn * MARGIN;
+  const box = { left: edge(xs, -1), right: edge(xs, 1), top: edge(ys, -1), bottom: edge(ys, 1) };
+  const clear = (k: number, i: number) => sizes[i] + widths[k] / 2 + GAP;
+  bends(xs, ys, ends, nodes, clear, box).forEach((bend, k) => {
+    out[scene.pairs[k]] = bend / scale;
+  });
+  return out;
+}
+
+/** Return by how much lines are wider at a scale. */
+function thickness(scale: number): number {
+  return Math.sqrt(scale / 60);
+}
+
+function linesOf(shot: Shot, xs: Float64Array, ys: Float64Array, discs: Disc[]): Line[] {
   const { scene, width, height, palette } = shot;
   const { ends } = scene;
   const sizes = radii(scene, shot.camera.scale);
-  const zoom = Math.sqrt(shot.camera.scale / 60);
+  const zoom = thickness(shot.camera.scale);
   const faint: Line[] = [];
   const bright: Line[] = [];
+  const few = scene.pairs.length * discs.length <= CROWDED;
   const first = Math.max(0, scene.pairs.length - shot.mostLines);
   for (let k = first; k < scene.pairs.length; k++) {
     const e = scene.pairs[k];
     const [i, j] = [ends[2 * e], ends[2 * e + 1]];
-    const [x1, y1, x2, y2] = [xs[i], ys[i], xs[j], ys[j]];
-    if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) continue;
-    if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue;
+    const way = curve(xs[i], ys[i], xs[j], ys[j], shot.bends[e] * shot.camera.scale);
+    if (Math.max(way.x1, way.cx, way.x2) < 0 || Math.min(way.x1, way.cx, way.x2) > width) continue;
+    if (Math.max(way.y1, way.cy, way.y2) < 0 || Math.min(way.y1, way.cy, way.y2) > height) continue;
     const own = stroke(scene, e, palette, zoom);
-    const whole = { pair: e, x1, y1, x2, y2, ...own, dash: [] };
+    const whole = { pair: e, bent: shot.bends[e] !== 0, ...way, ...own, dash: [] };
     const line = own.dashed ? dashed(whole, sizes[i], sizes[j]) : whole;
-    (scene.near[e] ? bright : faint).push(line);
+    const parts = few ? apart(line, discs, [i, j]) : [line];
+    (scene.near[e] ? bright : faint).push(...parts);
   }
   return [...faint, ...bright];
 }
 
+/** Return the parts of a line that show where it passes discs that are not its ends. */
+function apart(line: Line, discs: readonly Disc[], ends: readonly number[]): Line[] {
+  const passed = discs.flatMap(({ node, x, y, radius }) => {
+    const reach = radius + line.width / 2;
+    const [left, right] = [
+      Math.min(line.x1, line.cx, line.x2),
+      Math.max(line.x1, line.cx, line.x2),
+    ];
+    const [top, bottom] = [
+      Math.min(line.y1, line.cy, line.y2),
+      Math.max(line.y1, line.cy, line.y2),
+    ];
+    if (x < left - reach || x > right + reach || y < top - reach || y > bottom + reach) return [];
+    if (ends.includes(node) || distance(line, x, y) >= reach) return [];
+    return [{ x, y, radius: reach + OPEN }];
+  });
+  if (!passed.length) return [line];
+  return clearOf(line, passed).map(([from, to]) => ({ ...line, ...part(line, from, to) }));
+}
+
+/** Parts of a curve that its length is summed up from. */
+const STEPS = 32;
+
 /** Return a line from disc to disc in dashes: whole ones at both ends, and never fewer than three. */
 export function dashed(line: Line, first: number, second: number): Line {
-  const { x1, y1, x2, y2, width } = line;
-  const length = Math.hypot(x2 - x1, y2 - y1);
+  // How far it is to each point of the way.
+  const reached = new Float64Array(STEPS + 1);
+  let before = along(line, 0);
+  for (let k = 1; k <= STEPS; k++) {
+    const here = along(line, k / STEPS);
+    reached[k] = reached[k - 1] + Math.hypot(here[0] - before[0], here[1] - before[1]);
+    before = here;
+  }
+  const length = reached[STEPS];
   const seen = length - first - second;
   if (!(seen > 0)) return line;
-  const [on, off] = [4 + 1.5 * width, 3 + width];
+  const share = (far: number) => {
+    const k = Math.max(
+      1,
+      reached.findIndex((each) => each >= far),
+    );
+    return (k - 1 + (far - reached[k - 1]) / (reached[k] - reached[k - 1])) / STEPS;
+  };
+  const [on, off] = [4 + 1.5 * line.width, 3 + line.width];
   const dashes = Math.max(3, Math.round((seen + off) / (on + off)));
   const scale = seen / (dashes * on + (dashes - 1) * off);
-  const [u, v] = [(x2 - x1) / length, (y2 - y1) / length];
-  return {
-    ...line,
-    x1: x1 + first * u,
-    y1: y1 + first * v,
-    x2: x2 - second * u,
-    y2: y2 - second * v,
-    dash: [on * scale, off * scale],
-  };
+  const shown = part(line, share(first), share(length - second));
+  return { ...line, ...shown, dash: [on * scale, off * scale] };
 }
 
 function discsOf(shot: Shot, xs: Float64Array, ys: Float64Array): Disc[] {
@@ -159,12 +231,11 @@ function directions(shot: Shot, lines: Line[]): Map<number, number[]> {
   const out = new Map<number, number[]>();
   if (shot.scene.size.length > CROWD) return out;
   const { ends, near } = shot.scene;
-  for (const { pair, x1, y1, x2, y2 } of lines) {
+  for (const { pair, x1, y1, x2, y2, cx, cy } of lines) {
     if (!near[pair]) continue;
-    const angle = Math.atan2(y2 - y1, x2 - x1);
     for (const [node, own] of [
-      [ends[2 * pair], angle],
-      [ends[2 * pair + 1], angle + Math.PI],
+      [ends[2 * pair], Math.atan2(cy - y1, cx - x1)],
+      [ends[2 * pair + 1], Math.atan2(cy - y2, cx - x2)],
     ]) {
       const known = out.get(node);
       if (known) known.push(own);
@@ -181,6 +252,7 @@ function labelsOf(shot: Shot, discs: Disc[], leaving: Map<number, number[]>): La
     (disc.selected || disc.node === shot.hovered ? 4 : 0) +
     (disc.observed ? 2 : 0) +
     scene.bright[disc.node] +
+    Math.min(disc.moved, 0.09) +
     scene.size[disc.node] * 0.9;
   const faded = discs.some((disc) => !scene.bright[disc.node]);
   const listed = discs
@@ -199,17 +271,26 @@ function labelsOf(shot: Shot, discs: Disc[], leaving: Map<number, number[]>): La
     return { item: disc.node, x: disc.x, y: disc.y, radius, width, height: FONT + 3, lines };
   });
   // The best connected of a crowd are named even where their labels lie on small discs.
-  const named = scene.size.length > CROWD ? MOST_NAMED : 0;
-  const must = Math.max(listed.filter((disc) => rank(disc) >= 2).length, named);
+  const crowd = scene.size.length > CROWD;
+  const must = Math.max(listed.filter((disc) => rank(disc) >= 2).length, crowd ? MOST_NAMED : 0);
   const area = { left: 0, top: 0, right: width, bottom: height };
   const byNode = new Map(discs.map((disc) => [disc.node, disc]));
-  return placeLabels(wanted, discs, area, must).map((box) => {
+  const rounds = discs.map(({ node, x, y, radius }) => ({ item: node, x, y, radius }));
+  const led = crowd ? must : wanted.length;
+  return placeLabels(wanted, rounds, area, led, must).map((box) => {
     const disc = byNode.get(box.item) as Disc;
     return {
       text: texts.get(box.item) as string,
       x: (box.left + box.right) / 2,
       y: (box.top + box.bottom) / 2,
       bold: disc.selected || disc.observed,
+      leader: box.led ? leader(disc, box) : null,
     };
   });
+}
+
+/** Return the line from a disc's middle to the nearest point of a label. */
+function leader({ x, y }: Disc, box: Box): readonly [number, number, number, number] {
+  const near = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
+  return [x, y, near(x, box.left + 2, box.right - 2), near(y, box.top + 2, box.bottom - 2)];
 }

@@ -3,7 +3,7 @@
 import type { Context } from "./context";
 import { modelOf } from "./context";
 import { groupColour, LIGHT, MOST_GROUPS } from "./colours";
-import { valuesOf } from "./data";
+import { valuesOf, type Model } from "./data";
 import { button, h, name, pairName, type Child } from "./dom";
 import { count, percent, tiny } from "./format";
 import { connections, countedNoun, ownEdges, signs } from "./scene";
@@ -19,16 +19,6 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
   const edges = ownEdges(model);
   const facts: [string, Child[]][] = [];
   const differs = valuesOf(model.columns, "differs");
-  if (differs) {
-    const found = differs.reduce((sum, d) => sum + d, 0);
-    facts.push([
-      "Differences",
-      [
-        `${found} of ${count(drawn, "pair")} tested ${found === 1 ? "differs" : "differ"}: `,
-        edgesLink("q_value", true),
-      ],
-    ]);
-  }
   if (valuesOf(model.columns, "edge")) {
     facts.push([
       "Pairs",
@@ -45,7 +35,7 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
   if (sure.length && !differs) facts.push(["Least sure edge", sure]);
   const sign = signs(model);
   const negative = edges.filter((e) => sign[e] < 0).length;
-  if (valuesOf(model.columns, "weight")) {
+  if (valuesOf(model.columns, "weight") && !differs) {
     facts.push([
       "Negative pairs",
       negative
@@ -64,8 +54,10 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
       ["no edge has a sign: those between more than two unordered states are told by their tables"],
     ]);
   }
-  function edgesLink(sort: string, up: boolean): HTMLElement {
-    return button("see the tests", () => showEdges(sort, up), { class: "link" });
+  function edgesLink(): HTMLElement {
+    return button("See the tests of single pairs", () => showEdges("q_value", true), {
+      class: "link",
+    });
   }
   const list = h(
     "dl",
@@ -73,6 +65,8 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
     ...facts.flatMap(([term, told]) => [h("dt", {}, term), h("dd", {}, ...told)]),
   );
   return [
+    ...groupTests(model),
+    ...(differs ? [h("p", {}, edgesLink())] : []),
     list,
     ...communities(context),
     h("h3", {}, "How to ask"),
@@ -102,6 +96,47 @@ export function overview(context: Context, showEdges: (sort: string, up: boolean
           ),
         ]
       : []),
+  ];
+}
+
+/** The tests of a comparison of groups, in a small table. */
+function groupTests(model: Model): Node[] {
+  const { tests } = model;
+  if (!tests.length) return [];
+  const permuted = tests.some((test) => test.permuted !== null);
+  const chance = (p: number | null) => h("td", { class: "number" }, p === null ? "" : tiny(p));
+  return [
+    h(
+      "table",
+      { class: "data tests" },
+      h("caption", { class: "hidden" }, "Tests of all groups"),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Test"),
+          h("th", { scope: "col", class: "number" }, "p"),
+          permuted && h("th", { scope: "col", class: "number" }, "p by permutation"),
+          h("th", { scope: "col" }, "Finding"),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        ...tests.map(({ about, p, permuted: other, finding }) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, about),
+            chance(p),
+            permuted && chance(other),
+            h("td", {}, finding),
+          ),
+        ),
+      ),
+    ),
   ];
 }
 

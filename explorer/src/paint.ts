@@ -2,7 +2,7 @@
 
 import type { Palette } from "./colours";
 import { FONT, type Disc, type Drawing } from "./drawing";
-import { FAMILY } from "./svg";
+import { FAMILY, LEADER } from "./svg";
 
 export function font(bold: boolean): string {
   return `${bold ? "600 " : ""}${FONT}px ${FAMILY}`;
@@ -26,10 +26,21 @@ export function paint(
     pen.setLineDash(line.dash);
     pen.beginPath();
     pen.moveTo(line.x1, line.y1);
-    pen.lineTo(line.x2, line.y2);
+    if (line.bent) pen.quadraticCurveTo(line.cx, line.cy, line.x2, line.y2);
+    else pen.lineTo(line.x2, line.y2);
     pen.stroke();
   }
   pen.setLineDash([]);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = palette.pale;
+  pen.lineWidth = LEADER;
+  for (const { leader } of drawing.labels) {
+    if (!leader) continue;
+    pen.beginPath();
+    pen.moveTo(leader[0], leader[1]);
+    pen.lineTo(leader[2], leader[3]);
+    pen.stroke();
+  }
   for (const disc of drawing.discs) paintDisc(pen, disc, palette);
   pen.globalAlpha = 1;
   pen.textAlign = "center";

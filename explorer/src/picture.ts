@@ -1,8 +1,9 @@
 /** The picture on a canvas: pan, zoom, point at, select. */
 
+import { curve, distance } from "./bends";
 import type { Palette } from "./colours";
 import type { NetworkView } from "./data";
-import { draw, project, type Drawing, type Shot } from "./drawing";
+import { bendsOf, draw, project, type Drawing, type Shot } from "./drawing";
 import { h } from "./dom";
 import { font, paint } from "./paint";
 import { fit, radii, type Camera, type Scene } from "./scene";
@@ -36,6 +37,10 @@ const FAR = 0.3;
 const MOST_ZOOM = 1.7;
 const SETTLED_AFTER = 140;
 const NEAR_LINE = 6;
+/** Pixels of a printed picture from left to right, dots of the paper for each, and its height. */
+const PAPER = 700;
+const PAPER_SHARPNESS = 3;
+const [LEAST_HIGH, MOST_HIGH] = [0.5, 1.3];
 
 export class Picture {
   readonly canvas: HTMLCanvasElement;
@@ -52,9 +57,14 @@ export class Picture {
   private dragged = 0;
   private readonly widths = new Map<string, number>();
   private fitted = true;
+  /** How much of the network was in sight when the camera was last set, in units of its places. */
+  private span = { width: 0, height: 0 };
+  private printing = false;
   /** What the canvas showed when it began to move, and the camera of that. */
   private snapshot: { image: HTMLCanvasElement; camera: Camera } | null = null;
   private painted: Camera = this.camera;
+  /** How far lines are bent, of which scene, and at which scale. */
+  private bent: { bends: Float64Array; scene: Scene; scale: number } | null = null;
 
   constructor(
     private readonly view: NetworkView,
@@ -83,9 +93,14 @@ export class Picture {
   }
 
   look(camera: Camera): void {
+    this.set(camera);
+    this.redraw();
+  }
+
+  private set(camera: Camera): void {
     this.fitted = false;
     this.camera = camera;
-    this.redraw();
+    this.span = { width: this.width / camera.scale, height: this.height / camera.scale };
   }
 
   /** Show all variables that are shown. */
@@ -129,12 +144,32 @@ export class Picture {
   resize(): void {
     const box = this.canvas.getBoundingClientRect();
     if (!box.width || !box.height) return;
-    const ratio = window.devicePixelRatio || 1;
-    [this.width, this.height] = [box.width, box.height];
-    this.canvas.width = Math.round(box.width * ratio);
-    this.canvas.height = Math.round(box.height * ratio);
-    if (this.fitted) this.fit();
-    else this.redraw();
+    if (!this.printing) this.reshape(box.width, box.height, window.devicePixelRatio || 1);
+  }
+
+  /** Take another size; what was in sight stays there. */
+  private reshape(width: number, height: number, ratio: number): void {
+    [this.width, this.height] = [width, height];
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    if (this.fitted) return this.fit();
+    const { x, y } = this.camera;
+    this.camera = { x, y, scale: Math.min(width / this.span.width, height / this.span.height) };
+    this.redraw();
+  }
+
+  /** Paint the picture for paper, as wide as a page and as high as it needs; or for the screen. */
+  print(printing: boolean): void {
+    this.printing = printing;
+    if (!printing) this.resize();
+    else if (this.contents) {
+      const { x, y } = this.view;
+      const { shown } = this.contents.scene;
+      const high = this.fitted ? extent(y, shown) / extent(x, shown) : this.height / this.width;
+      const height = PAPER * Math.min(Math.max(high, LEAST_HIGH), MOST_HIGH);
+      this.reshape(PAPER, Math.round(height), PAPER_SHARPNESS);
+    }
+    this.paint();
   }
 
   /** Return the picture as it is, with everything that is left out while it moves. */
@@ -152,8 +187,7 @@ export class Picture {
   }
 
   private go(camera: Camera): void {
-    this.camera = camera;
-    this.fitted = false;
+    this.set(camera);
     this.moving = true;
     this.redraw();
     clearTimeout(this.settle);
@@ -164,10 +198,21 @@ export class Picture {
     }, SETTLED_AFTER);
   }
 
+  /** Return how far lines are bent; while the picture moves, those that are known will do. */
+  private bends({ scene, palette }: Contents): Float64Array {
+    const { bent, camera } = this;
+    const known = bent?.scene === scene && (this.moving || bent.scale === camera.scale);
+    if (bent && known) return bent.bends;
+    const bends = bendsOf(this.view, scene, palette, camera.scale);
+    this.bent = { bends, scene, scale: camera.scale };
+    return bends;
+  }
+
   private shot(mostLines: number): Shot {
     const contents = this.contents as Contents;
     return {
       ...contents,
+      bends: this.bends(contents),
       view: this.view,
       camera: this.camera,
       width: this.width,
@@ -224,6 +269,7 @@ export class Picture {
   private at(x: number, y: number): Pointed {
     if (!this.contents) return { node: -1, pair: -1 };
     const { scene } = this.contents;
+    const bends = this.bends(this.contents);
     const n = this.view.names.length;
     const sizes = radii(scene, this.camera.scale);
     const place = (i: number) =>
@@ -241,7 +287,7 @@ export class Picture {
       if (!scene.near[e]) continue;
       const [x1, y1] = place(scene.ends[2 * e]);
       const [x2, y2] = place(scene.ends[2 * e + 1]);
-      const away = toSegment(x, y, x1, y1, x2, y2);
+      const away = distance(curve(x1, y1, x2, y2, bends[e] * this.camera.scale), x, y);
       if (away <= closest) [pair, closest] = [e, away];
     }
     return { node: -1, pair };
@@ -338,16 +384,15 @@ export class Picture {
   }
 }
 
+/** Return how far apart the first and the last of some places are. */
+function extent(values: Float64Array, shown: Uint8Array): number {
+  const some = values.filter((_, i) => shown[i]).sort();
+  return Math.max(some[some.length - 1] - some[0], 1e-6) || 1;
+}
+
 function copyOf(canvas: HTMLCanvasElement): HTMLCanvasElement {
   const image = document.createElement("canvas");
   [image.width, image.height] = [canvas.width, canvas.height];
   image.getContext("2d")?.drawImage(canvas, 0, 0);
   return image;
-}
-
-function toSegment(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
-  const [u, v] = [x2 - x1, y2 - y1];
-  const along = ((x - x1) * u + (y - y1) * v) / Math.max(u * u + v * v, 1e-9);
-  const t = Math.min(Math.max(along, 0), 1);
-  return Math.hypot(x - x1 - t * u, y - y1 - t * v);
 }

@@ -1,8 +1,11 @@
 /** What is drawn: which pairs pass the filters, and how large, wide and coloured things are. */
 
 import { groupColour, type Palette } from "./colours";
-import { valuesOf, type Model, type NetworkView } from "./data";
+import { valuesOf, type Column, type Model, type NetworkView } from "./data";
 import type { State } from "./state";
+
+/** Variables whose probabilities evidence moved by this much are in the foreground. */
+const MOVED = 0.05;
 
 export interface Scene {
   /** Pairs that are drawn, the weakest first; the ends of all pairs. */
@@ -15,8 +18,12 @@ export interface Scene {
   share: Float64Array;
   sign: Int8Array;
   differs: Uint8Array;
+  /** Whether the pairs are differences, of which those that were found stand out. */
+  compares: boolean;
   /** Of each variable: share of the largest sum of strengths. */
   size: Float64Array;
+  /** How far apart neighbours usually are. */
+  spacing: number;
   colours: string[];
   /** Which pairs are in the foreground. */
   near: Uint8Array;
@@ -24,11 +31,17 @@ export interface Scene {
   room: number;
 }
 
+/** What lines and discs are as large as: strengths, or how far groups are apart. */
+export function sizeColumn(model: Model): Column | undefined {
+  const key = model.groups.length ? "change" : "strength";
+  return model.columns.find((column) => column.key === key);
+}
+
 /** Return which pairs pass the filters. */
 export function passes(model: Model, state: State): Uint8Array {
   const count = model.pairs.length / 2;
   const out = new Uint8Array(count).fill(1);
-  const strength = valuesOf(model.columns, "strength");
+  const strength = sizeColumn(model)?.values;
   const q = valuesOf(model.columns, "q_value");
   const frequency = valuesOf(model.columns, "frequency");
   const sign = signs(model);
@@ -37,15 +50,19 @@ export function passes(model: Model, state: State): Uint8Array {
     // Pairs without a test pass: there is nothing to judge them by.
     if (q && q[e] > state.q) out[e] = 0;
     if (frequency && frequency[e] < state.frequency) out[e] = 0;
+    if (model.groups.length) continue;
     if (state.sign === "positive" && sign[e] <= 0) out[e] = 0;
     if (state.sign === "negative" && sign[e] >= 0) out[e] = 0;
   }
   return out;
 }
 
-/** Return the sign of each pair: of its correlation, else of its weight; 0 for none. */
+/** Return the sign of each pair: of its correlation, else of its weight; differences have none. */
 export function signs(model: Model): Int8Array {
-  const signed = valuesOf(model.columns, "correlation") ?? valuesOf(model.columns, "weight");
+  const { columns, groups } = model;
+  const signed = groups.length
+    ? undefined
+    : (valuesOf(columns, "correlation") ?? valuesOf(columns, "weight"));
   return Int8Array.from({ length: model.pairs.length / 2 }, (_, e) =>
     signed && Number.isFinite(signed[e]) ? Math.sign(signed[e]) : 0,
   );
@@ -62,14 +79,14 @@ export function countedNoun(model: Model): "edge" | "pair" {
   return model.groups.length ? "pair" : "edge";
 }
 
-/** Return the sum of the strengths of each variable's pairs, and their number. */
+/** Return the sum of the sizes of each variable's pairs, and their number. */
 export function connections(
   n: number,
   model: Model,
 ): { strength: Float64Array; degree: Int32Array } {
   const strength = new Float64Array(n);
   const degree = new Int32Array(n);
-  const values = valuesOf(model.columns, "strength");
+  const values = sizeColumn(model)?.values;
   for (let e = 0; e < model.pairs.length / 2; e++) {
     // Of a bootstrap, pairs that only resamples have are not in the network.
     if (values && values[e] === 0) continue;
@@ -102,7 +119,12 @@ export function within(
   return found;
 }
 
-export function makeScene(view: NetworkView, state: State, palette: Palette): Scene {
+export function makeScene(
+  view: NetworkView,
+  state: State,
+  palette: Palette,
+  moved: Float64Array | null = null,
+): Scene {
   const model = view.models[state.model];
   const n = view.names.length;
   const passing = passes(model, state);
@@ -110,7 +132,7 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   const shown = ego
     ? within(n, model.pairs, passing, state.node, state.ego)
     : new Uint8Array(n).fill(1);
-  const size = finite(valuesOf(model.columns, "strength"), passing.length);
+  const size = finite(sizeColumn(model)?.values, passing.length);
   const widest = size.reduce((most, s) => Math.max(most, s), 1e-12);
   const share = size.map((s) => s / widest);
   const drawn: number[] = [];
@@ -120,6 +142,8 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
   drawn.sort((a, b) => share[a] - share[b]);
   const grouping = view.groupings[state.grouping];
   const { bright, near } = foreground(n, model, state, passing, grouping?.of);
+  // What evidence moved far is what one asked about.
+  moved?.forEach((far, i) => (bright[i] |= +(far >= MOVED)));
   const sums = connections(n, model).strength.map((s) => (Number.isFinite(s) ? s : widest));
   const most = sums.reduce((a, b) => Math.max(a, b), 1e-12);
   const differs = valuesOf(model.columns, "differs");
@@ -133,8 +157,10 @@ export function makeScene(view: NetworkView, state: State, palette: Palette): Sc
     near,
     share,
     sign: signs(model),
+    compares: model.groups.length > 0,
     differs: Uint8Array.from(passing, (_, e) => (differs?.[e] ? 1 : 0)),
     size: sums.map((s) => s / most),
+    spacing: view.spacing,
     colours: Array.from({ length: n }, (_, i) =>
       groupColour(grouping ? grouping.of[i] : -1, palette),
     ),
@@ -211,12 +237,20 @@ export function fit(
   };
 }
 
+/** Discs of usual size are no larger than this share of the distance between neighbours. */
+const ROOM = 0.18;
+/** But no smaller than this many pixels. */
+const LEAST = 2;
+
 /** Return the radius of each variable's disc in pixels, at a scale. */
 export function radii(scene: Scene, scale: number): Float64Array {
   const n = scene.size.length;
   const base = n <= 30 ? 8 : n <= 120 ? 6.5 : n <= 500 ? 4.5 : 2.6;
   const zoom = Math.min(Math.max(Math.sqrt(scale / (n <= 120 ? 60 : 14)), 0.75), 2.2);
-  return scene.size.map((share) => base * zoom * (0.65 + 0.75 * Math.sqrt(share)));
+  // Where discs are close, lines need the room between them.
+  const room = Math.max(ROOM * scene.spacing * scale, LEAST);
+  const usual = Math.min(base * zoom, room);
+  return scene.size.map((share) => usual * (0.65 + 0.75 * Math.sqrt(share)));
 }
 
 export interface Stroke {
@@ -238,10 +272,11 @@ export function stroke(scene: Scene, e: number, palette: Palette, zoom: number):
         ? palette.negative
         : palette.unsigned;
   const faint = 0.06 * scene.room;
+  const usual = (0.25 + 0.65 * Math.sqrt(share)) * scene.room;
   return {
     colour,
     width: (0.6 + 4.4 * share * dense) * Math.min(Math.max(zoom, 0.5), 1.6),
-    alpha: scene.near[e] ? (0.25 + 0.65 * Math.sqrt(share)) * scene.room : faint,
+    alpha: !scene.near[e] ? faint : scene.compares ? (scene.differs[e] ? 0.95 : usual / 2) : usual,
     dashed: scene.sign[e] < 0,
   };
 }

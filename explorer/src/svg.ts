@@ -1,7 +1,7 @@
 /** A picture as an SVG file. */
 
 import type { Palette } from "./colours";
-import { FONT, type Disc, type Drawing } from "./drawing";
+import { FONT, type Disc, type Drawing, type Line } from "./drawing";
 
 export const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 
@@ -24,8 +24,7 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
   const { width, height } = drawing;
   const lines = drawing.lines.map(
     (line) =>
-      `<line x1="${r(line.x1)}" y1="${r(line.y1)}" x2="${r(line.x2)}" y2="${r(line.y2)}" ` +
-      `stroke="${line.colour}" stroke-width="${r(line.width)}" stroke-opacity="${r(line.alpha)}"` +
+      `${way(line)} stroke="${line.colour}" stroke-width="${r(line.width)}" stroke-opacity="${r(line.alpha)}"` +
       `${line.dash.length ? ` stroke-dasharray="${line.dash.map(r).join(" ")}"` : ""}/>`,
   );
   const discs = drawing.discs.flatMap((disc) => [
@@ -34,6 +33,9 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
       `stroke-width="${disc.selected ? 2.5 : 1.2}"/>`,
     ...(disc.observed ? [square(disc, palette)] : disc.moved > 0.005 ? [arc(disc, palette)] : []),
   ]);
+  const leaders = drawing.labels.flatMap(({ leader }) =>
+    leader ? [`<path d="M${r(leader[0])} ${r(leader[1])}L${r(leader[2])} ${r(leader[3])}"/>`] : [],
+  );
   const labels = drawing.labels.map(
     (label) =>
       `<text x="${r(label.x)}" y="${r(label.y)}"${label.bold ? ' font-weight="600"' : ""}>` +
@@ -46,6 +48,8 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
     `<rect width="100%" height="100%" fill="${palette.paper}"/>`,
     `<g stroke-linecap="butt">`,
     ...lines,
+    `</g><g stroke="${palette.pale}" stroke-width="${LEADER}">`,
+    ...leaders,
     `</g><g>`,
     ...discs,
     `</g><g fill="${palette.ink}" text-anchor="middle" dominant-baseline="central" ` +
@@ -53,6 +57,16 @@ export function toSvg(drawing: Drawing, palette: Palette, title: string): string
     ...labels,
     `</g></svg>`,
   ].join("\n");
+}
+
+/** Width of the line from a disc to a label that is not beside it. */
+export const LEADER = 0.7;
+
+/** A straight line, or a path with one control point. */
+function way({ bent, x1, y1, cx, cy, x2, y2 }: Line): string {
+  return bent
+    ? `<path d="M${r(x1)} ${r(y1)}Q${r(cx)} ${r(cy)} ${r(x2)} ${r(y2)}" fill="none"`
+    : `<line x1="${r(x1)}" y1="${r(y1)}" x2="${r(x2)}" y2="${r(y2)}"`;
 }
 
 /** A square around what is observed. */

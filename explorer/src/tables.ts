@@ -2,10 +2,10 @@
 
 import { modelOf, type Context } from "./context";
 import { valuesOf, type Model } from "./data";
-import { edgeColumns } from "./details";
+import { edgeColumns, isKnown } from "./details";
 import { button, h, name, pairName } from "./dom";
 import { count, folded, short } from "./format";
-import { connections, passes } from "./scene";
+import { connections, countedNoun, passes, sizeColumn } from "./scene";
 import { DataTable, type TableColumn } from "./table";
 
 const FIRST = ["strength", "weight", "edge", "q_value", "frequency"];
@@ -193,7 +193,9 @@ export class VariableTable {
 
   private columns(): TableColumn[] {
     const { view } = this.context;
-    const { degree, strength } = connections(view.names.length, modelOf(this.context));
+    const model = modelOf(this.context);
+    const size = sizeColumn(model);
+    const { degree, strength } = connections(view.names.length, model);
     const top = strength.reduce(
       (most, s) => (Number.isFinite(s) ? Math.max(most, s) : most),
       1e-12,
@@ -218,15 +220,15 @@ export class VariableTable {
       },
       {
         key: "degree",
-        label: "Edges",
+        label: countedNoun(model) === "edge" ? "Edges" : "Pairs",
         numeric: true,
         value: (i) => degree[i] + strength[i] * 1e-9,
         cell: (i) => String(degree[i]),
       },
       {
         key: "strength",
-        label: "Strength",
-        about: "The sum of the strengths of its edges.",
+        label: size?.label ?? "Strength",
+        about: `The sum over its ${countedNoun(model)}s.`,
         numeric: true,
         value: (i) => strength[i],
         cell: (i) =>
@@ -237,14 +239,16 @@ export class VariableTable {
           ),
       },
       ...groupings,
-      ...view.columns.map((column): TableColumn => ({
-        key: column.key,
-        label: column.label,
-        about: column.about,
-        numeric: true,
-        value: (i) => column.values[i],
-        cell: (i) => short(column.values[i]),
-      })),
+      ...view.columns
+        .filter((column) => isKnown(column))
+        .map((column): TableColumn => ({
+          key: column.key,
+          label: column.label,
+          about: column.about,
+          numeric: true,
+          value: (i) => column.values[i],
+          cell: (i) => short(column.values[i]),
+        })),
     ];
   }
 }

@@ -5,7 +5,7 @@ import { modelOf, type Context } from "./context";
 import { valuesOf } from "./data";
 import { button, fill, h, name } from "./dom";
 import { count, percent, short, tiny } from "./format";
-import { ownEdges, passes, signs } from "./scene";
+import { ownEdges, passes, signs, sizeColumn } from "./scene";
 import { START, type Sign } from "./state";
 
 /** q-values are chosen on a logarithmic scale down to this. */
@@ -29,7 +29,7 @@ export class Toolbar {
       this.strength(),
       valuesOf(model.columns, "q_value") ? this.q() : null,
       valuesOf(model.columns, "frequency") ? this.frequency() : null,
-      valuesOf(model.columns, "weight") ? this.signs() : null,
+      valuesOf(model.columns, "weight") && !model.groups.length ? this.signs() : null,
       view.groupings.length ? this.colours() : null,
       button(
         "Reset",
@@ -100,12 +100,13 @@ export class Toolbar {
 
   private strength(): HTMLElement {
     const { store } = this.context;
-    const values = valuesOf(modelOf(this.context).columns, "strength") ?? new Float64Array();
+    const size = sizeColumn(modelOf(this.context));
+    const values = size?.values ?? new Float64Array();
     const top = values.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, v) : most), 1e-9);
     // Most edges are weak: the square gives them more of the way.
     const value = (place: number) => top * (place / STEPS) ** 2;
     return this.slider(
-      "Strength ≥",
+      `${size?.label ?? "Strength"} ≥`,
       "filter-strength",
       (place) => (place ? short(store.state.strength) : "0"),
       () => STEPS * Math.sqrt(Math.min(store.state.strength / top, 1)),
@@ -183,14 +184,15 @@ export class Legend {
     const { view, store } = this.context;
     const model = modelOf(this.context);
     const lines: [string, string][] = [];
-    if (valuesOf(model.columns, "differs")) lines.push(["differs", "differs between groups"]);
-    if (valuesOf(model.columns, "weight"))
+    const compares = model.groups.length > 0;
+    if (compares) lines.push(["differs", "differs between groups"]);
+    else if (valuesOf(model.columns, "weight"))
       lines.push(["positive", "positive"], ["negative", "negative"]);
     if (valuesOf(model.columns, "edge")) lines.push(["outside", "in resamples only"]);
     const edges = ownEdges(model);
     const sign = signs(model);
     if (lines.length && edges.some((e) => !sign[e])) {
-      lines.push(["unsigned", edges.some((e) => sign[e]) ? "no sign" : "no difference found"]);
+      lines.push(["unsigned", compares ? "no difference found" : "no sign"]);
     }
     const grouping = view.groupings[store.state.grouping];
     const groups = (grouping?.names ?? []).slice(0, MOST_GROUPS).map((label, k) => {
@@ -212,7 +214,7 @@ export class Legend {
       ...lines.map(([kind, text]) =>
         h("span", { class: "line-key" }, h("span", { class: `line ${kind}` }), text),
       ),
-      h("span", { class: "line-key" }, "wider: stronger"),
+      h("span", { class: "line-key" }, compares ? "wider: larger difference" : "wider: stronger"),
     ]);
   }
 }

@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { decodeModel, floats, frequencies, integers } from "../src/data";
 import { makeNetwork } from "../src/inference/network";
-import { dashed } from "../src/drawing";
 import { amount, cut, percent, short, signed, tiny } from "../src/format";
 import { placeLabels, type Wanted } from "../src/labels";
 import { conditional, doubleCentred } from "../src/pairtable";
@@ -143,32 +142,34 @@ test("neighbourhoods and connections are counted over pairs that are there", () 
   assert.deepEqual([...connections(4, MODEL).strength], [1.5, 3, 2, 0.5]);
 });
 
-test("labels never lie on each other, nor outside, nor on discs unless they must", () => {
+test("labels never lie on each other, nor outside, and are nearest to their own disc, or led to", () => {
   const random = generator(3);
-  const discs = Array.from({ length: 300 }, () => ({
-    x: 800 * random(),
-    y: 500 * random(),
-    radius: 4,
-  }));
-  const wanted: Wanted[] = discs.map((disc, item) => ({
-    ...disc,
-    item,
-    width: 30 + 60 * random(),
-    height: 15,
-  }));
   const area = { left: 0, top: 0, right: 800, bottom: 500 };
-  for (const must of [0, 20]) {
-    const placed = placeLabels(wanted, discs, area, must);
-    assert(placed.length > 20);
+  for (let round = 0; round < 200; round++) {
+    const n = 5 + Math.floor(60 * random());
+    const longest = round % 2 ? 30 : 160;
+    const discs = Array.from({ length: n }, (_, item) => {
+      return { item, x: 800 * random(), y: 500 * random(), radius: 3 + 10 * random() };
+    });
+    const wanted: Wanted[] = discs.map((disc) => {
+      return { ...disc, width: 10 + longest * random(), height: 15 };
+    });
+    const must = round % 3 ? 0 : 5;
+    const placed = placeLabels(wanted, discs, area, round % 4 ? n : must, must);
+    assert(placed.length > 3);
     for (const [k, a] of placed.entries()) {
       assert(a.left >= 0 && a.right <= 800 && a.top >= 0 && a.bottom <= 500);
       for (const b of placed.slice(k + 1)) {
         assert(a.left >= b.right || a.right <= b.left || a.top >= b.bottom || a.bottom <= b.top);
       }
-      if (a.item < must) continue;
-      for (const { x, y } of discs) {
-        assert(x + 4 <= a.left || x - 4 >= a.right || y + 4 <= a.top || y - 4 >= a.bottom);
-      }
+      const gaps = discs.map((disc) => {
+        const across = Math.max(a.left - disc.x, disc.x - a.right, 0);
+        const down = Math.max(a.top - disc.y, disc.y - a.bottom, 0);
+        return Math.max(Math.hypot(across, down) - disc.radius, 0);
+      });
+      const nearest = Math.min(...gaps.filter((_, item) => item !== a.item));
+      assert(a.led || gaps[a.item] <= nearest);
+      assert(a.item < must || nearest > 0);
     }
   }
 });
@@ -197,23 +198,6 @@ test("names are found whatever their accents and case", () => {
   assert.deepEqual(findNames(names, "Élan"), [4]);
 });
 
-test("short negative lines have three dashes at least, and dashes at both ends", () => {
-  const style = { colour: "", width: 5, alpha: 1, dashed: true, pair: 0, dash: [] };
-  for (const [x2, first, second] of [
-    [30, 9, 8],
-    [400, 9, 8],
-  ]) {
-    const line = dashed({ ...style, x1: 0, y1: 0, x2, y2: 0 }, first, second);
-    assert.deepEqual([line.x1, line.x2], [first, x2 - second]);
-    const [on, off] = line.dash;
-    const dashes = (x2 - first - second + off) / (on + off);
-    assert(dashes > 2.999 && Math.abs(dashes - Math.round(dashes)) < 1e-9);
-    assert(on <= 1.2 * (4 + 1.5 * 5));
-  }
-  const hidden = { ...style, x1: 0, y1: 0, x2: 10, y2: 0 };
-  assert.equal(dashed(hidden, 9, 8), hidden);
-});
-
 test("of a bootstrap only the network's edges count as edges", () => {
   const given = [
     { key: "strength", label: "Strength", about: "", values: packed([1, 0, 0.5]) },
@@ -232,7 +216,7 @@ test("SVG holds names as text", () => {
     height: 10,
     lines: [],
     discs: [],
-    labels: [{ text: "</text><script>\u0001&", x: 1, y: 2, bold: false }],
+    labels: [{ text: "</text><script>\u0001&", x: 1, y: 2, bold: false, leader: null }],
   };
   const text = toSvg(drawing, LIGHT, "<t>");
   assert(text.includes("&lt;/text&gt;&lt;script&gt;�&amp;"));
@@ -253,7 +237,8 @@ test("lines are as wide as strengths say, and have the signs of correlations", (
   const model = decodeModel(json, [["a"], ["b"], ["c"]]);
   const names = ["x", "y", "z"];
   const view = { kind: "network" as const, title: "", names, models: [model], groupings: [] };
-  const places = { x: new Float64Array(3), y: new Float64Array(3), columns: [], words: [] };
+  const x = new Float64Array(3);
+  const places = { x, y: x, spacing: 1, columns: [], words: [] };
   assert.deepEqual([...makeScene({ ...view, ...places }, START, LIGHT).share], [0.25, 1]);
   assert.deepEqual([...signs(model)], [-1, 0]);
 });

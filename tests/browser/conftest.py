@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -64,6 +65,14 @@ class Browser:
                 return found
             time.sleep(0.02)
         raise AssertionError(f"not so in {seconds} s: {code}")
+
+    def drawn(self):
+        """Wait until the page is painted, whatever is still being computed."""
+        self.wait("performance.getEntriesByName('graftwork-ready').length")
+        self.js(
+            "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        return self
 
     def settle(self):
         """Wait until nothing is being computed."""
@@ -138,6 +147,13 @@ class Browser:
                 return files[0]
             time.sleep(0.02)
         raise AssertionError(f"no {ending} file came")
+
+    def svg(self):
+        """Return the picture as the page saves it."""
+        for file in self.downloads.iterdir():
+            file.unlink()
+        self.click("#save-svg")
+        return ET.fromstring(self.downloaded(".svg").read_text(encoding="utf-8"))
 
     def complaints(self):
         """Return the errors and warnings of the console, and requests to anywhere."""

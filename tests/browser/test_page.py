@@ -2,7 +2,7 @@
 
 import csv
 import re
-import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -352,8 +352,7 @@ def test_colours_follow_what_was_chosen(page, path):
 
 def test_picture_and_table_are_saved(page, path, model):
     page.open(path, "if=1:0,1").settle()
-    page.click("#save-svg")
-    root = ET.fromstring(page.downloaded(".svg").read_text(encoding="utf-8"))
+    root = page.svg()
     space = "{http://www.w3.org/2000/svg}"
     assert {text.text for text in root.iter(f"{space}text")} == set(NAMES)
     lines = list(root.iter(f"{space}line"))
@@ -386,6 +385,110 @@ def test_it_prints_without_its_controls(page, path):
         )
     finally:
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_printed_picture_is_as_wide_as_the_page(page, path):
+    page.open(path, "tab=edges", width=1000, height=800).settle()
+    before = page.js("const c = document.querySelector('canvas'); return [c.width, c.height]")
+    page.js("""
+        addEventListener("beforeprint", () => {
+          const canvas = document.querySelector("canvas");
+          const pen = canvas.getContext("2d");
+          const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+          let [left, right] = [canvas.width, 0];
+          for (let k = 0; k < data.length; k += 4) {
+            if (data[k] > 250) continue;
+            const x = (k / 4) % canvas.width;
+            [left, right] = [Math.min(left, x), Math.max(right, x)];
+          }
+          window.printed = [canvas.width, canvas.height, (right - left) / canvas.width];
+        });
+    """)
+    page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    width, height, inked = page.js("return window.printed")
+    assert width > 2000
+    assert 0.45 * width < height < 1.35 * width
+    assert inked > 0.75
+    page.wait(
+        "(c => c.width === arguments[0] && c.height === arguments[1])"
+        "(document.querySelector('canvas'))",
+        *before,
+    )
+
+
+@pytest.fixture(scope="module")
+def loopy(tmp_path_factory):
+    """A network too large for exact answers."""
+    rng = np.random.default_rng(1)
+    names = [f"a-long-name-of-variable-{i}" for i in range(40)]
+    pairs = {
+        (a, b): rng.normal(0.0, 1.5, (4, 4))
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+        if rng.random() < 0.6
+    }
+    model = gw.PairwiseMRF({name: list("abcd") for name in names}, None, pairs)
+    return model.explore(tmp_path_factory.mktemp("loopy") / "net.html")
+
+
+def test_how_answers_were_computed_is_said_once_there_are_some(page, loopy):
+    page.open(loopy).drawn()
+    assert page.text(".evidence").startswith("What if?")
+    assert not page.js("return document.querySelector('.badge').checkVisibility()")
+    page.js("location.hash = 'v=0'")
+    page.wait("document.querySelector('.badge').checkVisibility()")
+    assert page.text(".badge") != "exact arithmetic"
+
+
+def test_what_evidence_moved_far_stays_in_sight(page, tmp_path):
+    """In a chain, selecting one end fades all but its neighbour; evidence reaches further."""
+    names = [f"v{i}" for i in range(5)]
+    bound = [[2.0, 0.0], [0.0, 2.0]]
+    pairs = dict.fromkeys(pairwise(names[:4]), bound)
+    model = gw.PairwiseMRF({name: [0, 1] for name in names}, None, pairs)
+    path = model.explore(tmp_path / "net.html")
+
+    def seen(link):
+        root = page.open(path, link).settle().svg()
+        space = "{http://www.w3.org/2000/svg}"
+        faded = [disc.get("fill-opacity") for disc in root.iter(f"{space}circle")].count("0.22")
+        return {text.text for text in root.iter(f"{space}text")}, faded
+
+    assert seen("v=0") == ({"v0", "v1"}, 3)
+    assert seen("v=0&if=0:0,1") == ({"v0", "v1", "v2", "v3"}, 1)
+
+
+def test_columns_of_which_nothing_is_known_are_left_out_and_names_stay_whole(page, loopy):
+    page.open(loopy, "tab=edges", width=1000).drawn()
+    assert [text.split("\u00a0")[0] for text in page.texts(".tab-panel thead th")] == [
+        "Edge",
+        "Strength",
+    ]
+    lines = page.js("""
+        return [...document.querySelectorAll(".tab-panel tbody .name")].map((each) => {
+          const range = document.createRange();
+          range.selectNodeContents(each);
+          return [each.textContent, range.getClientRects().length];
+        });
+    """)
+    assert lines
+    # A name of 25 letters may be broken at its hyphens, but not into pieces smaller than words.
+    assert max(count for _, count in lines) <= 2
+    page.open(loopy, "e=0").drawn()
+    assert "–" not in page.texts(".facts.numbers dd")
+
+
+def test_what_was_in_sight_stays_there_when_the_table_takes_more_room(page, loopy):
+    page.open(loopy, "tab=edges&at=0,0,60").drawn()
+    canvas = "document.querySelector('canvas').getBoundingClientRect()"
+    before = page.js(f"const b = {canvas}; return [b.width, b.height]")
+    page.click("#all-columns").drawn()
+    after = page.js(f"const b = {canvas}; return [b.width, b.height]")
+    assert after[0] < 0.8 * before[0]
+    page.type("canvas", "+")
+    page.wait("!location.hash.includes('at=0,0,60')")
+    scale = float(page.state()["at"].split(",")[2])
+    assert scale == pytest.approx(60 * 1.25 * after[0] / before[0], rel=0.01)
 
 
 def test_help_opens_and_closes(page, path):

@@ -93,9 +93,11 @@ def test_a_comparison_shows_differences_and_each_group(page, groups, tmp_path):
         ("Weight: south", "weight_south"),
     ):
         assert cells[heading] == f"{first[key]:+.2f}".replace("-", "−")
-    legend = page.text(".legend")
-    assert "positive" in legend
-    assert "no sign" not in legend
+    assert page.texts(".legend .line-key") == [
+        "differs between groups",
+        "no difference found",
+        "wider: larger difference",
+    ]
     page.click(".tab-panel tbody tr:first-child button").settle()
     # Both groups' tables are there, and both groups' probabilities of a variable.
     south = groups.networks["south"].model_
@@ -111,6 +113,28 @@ def test_a_comparison_shows_differences_and_each_group(page, groups, tmp_path):
     np.testing.assert_allclose(shown, north.marginals({"b": "yes"})["a"], rtol=0, atol=1e-9)
     page.click("[data-tab='edges']")
     assert len(page.texts(".tab-panel tbody tr")) == north.n_edges
+
+
+def test_a_comparison_begins_with_its_tests_and_draws_differences(page, groups, tmp_path):
+    page.open(groups.explore(tmp_path / "groups.html")).settle()
+    shown = [row.split("\t") for row in page.texts(".details table.tests tbody tr")]
+    assert [row[0] for row in shown] == ["All pairs together", "Sums of norms", "Single pairs"]
+    for row, p in zip(shown, (groups.invariance, groups.strength.p_value), strict=False):
+        written = float(row[1].replace("\u2212", "-"))
+        assert written == pytest.approx(p, rel=0.05, abs=5e-4)
+    records = groups.edges()
+    differ = sum(record["differs"] for record in records)
+    assert 0 < differ < len(records)
+    assert shown[2][2].startswith(f"{differ} of {len(records)} pairs")
+    # Lines are as wide as differences are large; those found are orange.
+    lines = [each.attrib for each in page.svg().iter() if "stroke-opacity" in each.attrib]
+    assert len(lines) == len(records)
+    assert sum(line["stroke"] == "#d55e00" for line in lines) == differ
+    assert {line["stroke"] for line in lines} == {"#d55e00", "#5f6b7a"}
+    changes = sorted(record["change"] for record in groups.differences())
+    widths = np.array(sorted(float(line["stroke-width"]) for line in lines))
+    shares = np.array(changes) / max(changes)
+    np.testing.assert_allclose(np.corrcoef(widths, shares)[0, 1], 1.0, atol=1e-3)
 
 
 @pytest.mark.parametrize("order", [1, 2])

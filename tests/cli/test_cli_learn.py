@@ -25,7 +25,7 @@ def test_learn_writes_everything(graftwork, chain_csv, tmp_path):
     }  # fmt: skip
     summary = (out / "summary.txt").read_text()
     assert summary in result.out
-    for part in ("300 rows of 4 variables", "30 rows held out", "goes with", "Optimal within"):
+    for part in ("300 rows of 4 variables", "30 rows held out", "weight +", "Optimal within"):
         assert part in summary
     model = load(out / "model.gw")
     assert {("a", "b"), ("b", "c")} <= set(model.edges)

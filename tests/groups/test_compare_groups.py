@@ -1,7 +1,9 @@
 """Comparison of groups: equal groups look equal, planted differences are found, refusals."""
 
 import itertools
+import math
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from graftwork.grafting.trace import Silence
 from graftwork.groups.differences import log_q_of_chosen
 from graftwork.models import read_info
 from graftwork.report.explorer.views import network_view
+from graftwork.report.groups import pair_tables
 
 
 def joined(tables, groups=("a", "b", "c"), name="g"):
@@ -354,3 +357,20 @@ def test_permutations_see_pairs_that_cancel_in_the_network_of_all_rows():
     n_others = 10 - int(found.known.sum())
     least = np.exp(found.tests.log_p[~found.known].min())
     assert found.permutations.invariance == pytest.approx(2 * n_others * least)
+
+
+def test_tables_of_pairs_say_how_many_of_their_own_pairs_they_show():
+    """Of 25 pairs, 15 with a signed weight, the first 20 are listed: 12 and 8."""
+    rng = np.random.default_rng(0)
+    signed = rng.permutation(np.repeat([True, False], [12, 8])).tolist()
+    signed += [True] * 3 + [False] * 2
+    edges = [
+        {"first": "a", "second": f"b{k}", "differs": False, "weight_x": 0.1 if own else math.nan}
+        for k, own in enumerate(signed)
+    ]
+    found = SimpleNamespace(edges=lambda: edges, groups=("x", "y"))
+    titles = [(title, len(records)) for title, records, _ in pair_tables(found, 20)]
+    assert [n for _, n in titles] == [12, 8]
+    assert titles[0][0].endswith("; 12 of 15")
+    assert titles[1][0].endswith("; 8 of 10")
+    assert not any(" of " in title for title, *_ in pair_tables(found, 25))

@@ -120,13 +120,17 @@ def test_names_are_shown_as_text(net):
 def test_edges_and_their_numbers_are_those_of_the_network(net):
     [table, *_] = read(ours(net._repr_html_())).tables
     head, *rows = table
-    assert head == ["edge", "", "strength", "weight", "p", "q", "go together", "avoid each other"]
+    assert head[:7] == ["edge", "", "strength", "weight", "95 %", "p", "q"]
+    assert not head[7:]  # states are 0 and 1: weights say it all
     assert len(rows) == net.model_.n_edges
     cut = {name if len(name) < 60 else name[:59] + "…": name for name in HOSTILE}
     edges = {(r["first"], r["second"]): r for r in net.edges_.to_dict("records")}
     strengths = []
-    for first, second, strength, weight, p, q, *_ in rows:
+    for first, second, strength, weight, interval, p, q, *_ in rows:
         record = edges[cut[first], cut[second]]
+        low, high = map(float, interval.replace("\u2212", "-").split(" to "))
+        assert low == pytest.approx(record["weight_low"], abs=0.0051)
+        assert high == pytest.approx(record["weight_high"], abs=0.0051)
         assert float(strength) == pytest.approx(record["strength"], abs=0.0051)
         assert float(weight.replace("\u2212", "-")) == pytest.approx(record["weight"], abs=0.0051)
         assert float(p) == pytest.approx(record["p_value"], rel=0.06)

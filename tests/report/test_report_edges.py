@@ -14,7 +14,8 @@ from graftwork.report import (
     plot_network,
     write_edges,
 )
-from graftwork.report.edges import COLUMNS, double_centred, edges_of, saved_edges
+from graftwork.report.edges import COLUMNS, EdgeTest, double_centred, edges_of, saved_edges
+from graftwork.report.html import to_html
 
 
 @pytest.fixture
@@ -156,3 +157,34 @@ def test_copies_are_as_strong_as_edges_can_be_and_no_stronger():
     assert 0.9 < found["a", "b"].strength <= 1.0
     # Four even states: log 4 nats in common, if all of them are.
     assert 0.9 < found["n", "m"].strength <= np.sqrt(1 - 1 / 16) + 1e-6
+
+
+def test_a_linear_edge_of_known_order_is_told_by_its_weight_and_interval():
+    """Naming its states would say 1 and 1, 1 and 0."""
+    agree = [[1.0, 0.0], [0.0, 1.0]]
+    line = [[0.2 * a * b for b in range(3)] for a in range(3)]
+    bent = [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.1]]
+    states = {
+        "one": [0, 1], "two": ["no", "yes"], "sex": ["f", "m"], "flag": [False, True],
+        "low": ["never", "some", "often"], "high": [1, 2, 3], "odd": ["never", "some", "often"],
+    }  # fmt: skip
+    pairs = {
+        ("one", "two"): agree, ("two", "sex"): agree, ("one", "flag"): agree,
+        ("low", "high"): line, ("high", "odd"): bent, ("sex", "low"): [row[:] for row in line[:2]],
+    }  # fmt: skip
+    plain = PairwiseMRF(states, None, pairs)
+    scores = {name: [0.0, 1.0, 2.0] for name in ("low", "high", "odd")}
+    model = PairwiseMRF.from_flat(plain.names, [*states.values()], plain.potentials, scores=scores)
+    tests = {edge: EdgeTest(0.001, 0.002, 10.0, 1.0, 0.1, -0.25, 0.75) for edge in model.edges}
+    text = " ".join(describe_network(model, tests=tests).split())
+    told = {edge: text.split(f"{edge[0]} - {edge[1]} ")[1].split(" - ")[0] for edge in model.edges}
+    for edge, words in told.items():
+        assert "(-0.25 to 0.75)" in words
+        assert ("goes with" in words) == ("sex" in edge or "odd" in edge)
+    # Words for states are what the reader is to see.
+    named = describe_network(model, meanings={"one": {0: "control", 1: "treated"}})
+    assert "one = treated goes with two = yes" in " ".join(named.split())
+    page = to_html(model)
+    assert "yes and m" in page
+    assert "1 and yes" not in page
+    assert "1 and True" not in page

@@ -1,4 +1,6 @@
+import json
 import pickle
+from pathlib import Path
 
 import matplotlib
 import networkx as nx
@@ -12,7 +14,8 @@ from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network
 from graftwork.report.bends import edge_lines
-from graftwork.report.layout import place_labels, positions
+from graftwork.report.figures import new_axes
+from graftwork.report.layout import network_layout, place_labels, positions, strays
 from graftwork.report.plot import _styles, groups_of
 
 
@@ -242,3 +245,69 @@ def test_pictures_show_an_edge_behind_a_node_beside_it():
     line, node = ax.transData.transform(lines[1]), ax.transData.transform(places["b"])
     assert np.linalg.norm(line - node, axis=1).min() > radius
     assert np.allclose(lines[1][[0, -1]], [places["a"], places["c"]])
+
+
+def test_the_page_bends_lines_as_pictures_do():
+    """The page computes bends itself; a test of its own compares them with the same file."""
+    file = Path(__file__).parents[2] / "explorer" / "tests" / "bends.json"
+    if not file.exists():
+        pytest.skip("the sources of the explorer are not there")
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    for case in kept["cases"]:
+        points, ends = np.array(case["points"]), np.array(case["ends"])
+        clear = np.array(case["radii"])[None] + np.array(case["widths"])[:, None] / 2 + kept["gap"]
+        lines, bent = edge_lines(points, ends, clear, np.array(case["view"]))
+        chord = points[ends[:, 1]] - points[ends[:, 0]]
+        normal = np.stack([-chord[:, 1], chord[:, 0]], axis=1) / np.hypot(*chord.T)[:, None]
+        middle = (lines[:, 0] + lines[:, -1]) / 2
+        bends = ((lines[:, lines.shape[1] // 2] - middle) * normal).sum(axis=1)
+        np.testing.assert_allclose(np.where(bent, bends, 0.0), case["bends"], atol=1e-5)
+
+
+def test_labels_are_nearest_to_their_own_node_or_led_to_it():
+    """Of 200 networks with long and short names: the few strays are those that lines lead to."""
+    view = np.array([0.0, 0.0, 600.0, 420.0])
+    placed = stray = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 24))
+        nodes, radii = rng.uniform(30, [570, 390], (n, 2)), rng.uniform(4, 11, n)
+        longest = (40, 160)[seed % 2]
+        sizes = np.stack([rng.uniform(10, longest, n), rng.choice([15.0, 28.0], n)], axis=1)
+        middles = place_labels(nodes, radii, sizes, np.empty((0, 2, 2)), view)
+        led = strays(middles, sizes, nodes, radii)
+        for k, (middle, size) in enumerate(zip(middles, sizes, strict=True)):
+            if np.isnan(middle).any():
+                continue
+            beyond = np.maximum(np.abs(nodes - middle) - size / 2, 0.0)
+            gaps = np.maximum(np.hypot(*beyond.T) - radii, 0.0)
+            assert led[k] == (gaps.min() < gaps[k])
+        placed, stray = placed + int(np.isfinite(middles[:, 0]).sum()), stray + int(led.sum())
+    assert placed > 2000
+    assert 0 < stray < 0.04 * placed
+
+
+def test_a_label_nearer_to_another_node_has_a_line_to_its_own():
+    """Names in the crowd of a small picture."""
+    named = nx.relabel_nodes(
+        graph(30, 0.16), {f"variable-{i}": f"a name of {i}" for i in range(30)}
+    )
+    ax = plot_network(named, ax=new_axes(4.5, 3.2, (0, 0, 1, 1)))
+    places = network_layout(named)
+    pixels = {node: ax.transData.transform(place) for node, place in places.items()}
+    starts = {tuple(line.get_xydata()[0].round(6)) for line in ax.lines}
+    strange = 0
+    for text in ax.texts:
+        node = " ".join(text.get_text().split())
+        if node not in places:
+            continue
+        box = text.get_window_extent()
+        gaps = {
+            other: np.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0))
+            for other, (x, y) in pixels.items()
+        }
+        # By more than discs differ in size.
+        if min(gaps.values()) < gaps[node] - 3:
+            strange += 1
+            assert tuple(np.round(places[node], 6)) in starts
+    assert strange > 1

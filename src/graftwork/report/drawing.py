@@ -12,7 +12,7 @@ import numpy as np
 
 from graftwork.report.bends import edge_lines
 from graftwork.report.figures import INK, PALE, any_letters, printable, shown
-from graftwork.report.layout import Floats, place_labels
+from graftwork.report.layout import Floats, place_labels, strays
 
 #: Lines of edges: solid, and dashed for negative weights, in units of their width.
 SOLID, DASHED, DOTTED = "solid", (0.0, (2.4, 1.6)), (0.0, (1.0, 1.4))
@@ -212,7 +212,9 @@ def _draw_rings(
 def draw_labels(
     ax: Any, labelled: Sequence[Any], points: Floats, area: Floats, lines: Sequence[Floats]
 ) -> list[Any]:
-    """Draw labels that cover no node and no other label, with a hairline to nodes that are far.
+    """Draw labels that cover no node and no other label, with a hairline where that is needed.
+
+    It leads to a node that is far, or farther than another node.
 
     Parameters
     ----------
@@ -259,6 +261,7 @@ def _draw_labels(
     view = ax.get_window_extent()
     middles = place_labels(pixels, radii, sizes, drawn, np.concatenate([view.min, view.max]))
     spots = to_pixels.inverted().transform(middles)
+    strange = strays(middles, sizes, pixels, radii)
     no_room = []
     for k, (text, spot) in enumerate(zip(texts, spots, strict=True)):
         if np.isnan(spot).any():
@@ -267,7 +270,7 @@ def _draw_labels(
             continue
         text.set_position(spot)
         gap = np.abs(middles[k] - pixels[k]) - sizes[k] / 2 - radii[k]
-        if gap.max() > size * per_point * 0.6:
+        if strange[k] or gap.max() > size * per_point * 0.6:
             ends = np.stack([points[k], spot])
             ax.plot(ends[:, 0], ends[:, 1], color=PALE, linewidth=0.5, zorder=2)
     return no_room

@@ -21,11 +21,15 @@ from graftwork.models.couplings import COLUMNS as COUPLING_COLUMNS
 from graftwork.models.couplings import coupling_records
 from graftwork.models.graphs import EDGE_NUMBERS, KEPT, saved_numbers, sizes_of
 from graftwork.models.inputs import find, number
+from graftwork.report.shapes import is_curved
 from graftwork.report.trace import write_rows
 from graftwork.text import count, verb
 
 Floats = NDArray[np.float64]
 Unseen = Mapping[Any, Sequence[Any]]
+
+#: Two states whose order everybody knows.
+_NO_YES = {("no", "yes"), ("n", "y"), ("false", "true")}
 
 #: Edges as the positions of their two variables, the smaller first.
 Edges = frozenset[tuple[int, int]]
@@ -250,6 +254,42 @@ def _largest(
     near = signed >= best * (1 - _TIE) if np.isfinite(best) else signed == best
     row, column = (int(k) for k in np.argwhere(near)[-1])
     return Association(first[row], second[column], float(centred[row, column]))
+
+
+def weight_tells(
+    model: PairwiseMRF, record: EdgeRecord, meanings: Mapping[Any, Mapping[Any, str]] | None = None
+) -> bool:
+    """Return whether the weight of an edge says all that its table does, so that no state is named.
+
+    That is so where the table is linear, and the order of both variables' states is known: of
+    ordered variables, and of two numbers, or no and yes, without words for them.
+
+    Examples
+    --------
+    >>> states = {"a": [0, 1], "b": ["no", "yes"], "c": ["f", "m"]}
+    >>> agree = [[1, 0], [0, 1]]
+    >>> model = PairwiseMRF(states, None, {("a", "b"): agree, ("b", "c"): agree})
+    >>> [weight_tells(model, record) for record in edge_table(model)]
+    [True, False]
+    """
+    if not np.isfinite(record.weight) or record.weight == 0.0 or is_curved(record.linear_share):
+        return False
+    scores, states = model.scores, model.states
+    return all(
+        name in scores or (name not in (meanings or {}) and _rises(states[name]))
+        for name in (record.first, record.second)
+    )
+
+
+def _rises(states: Sequence[Any]) -> bool:
+    """Return whether two states speak for themselves: a number and a larger one, or no and yes."""
+    if len(states) != 2:
+        return False
+    low, high = (str(state).strip().casefold() for state in states)
+    try:
+        return float(low) < float(high)
+    except ValueError:
+        return (low, high) in _NO_YES
 
 
 def write_couplings(path: str | PathLike[str], network: PairwiseMRF) -> None:

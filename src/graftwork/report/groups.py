@@ -84,11 +84,19 @@ def pair_tables(
     weight = f"weight_{found.groups[0]}"
     signed = [record for record in records if record[weight] == record[weight]]
     others = [record for record in records if record[weight] != record[weight]]
-    order = f"smallest p first (* differs){shown_of(len(records), len(edges))}"
-    whole = "Pairs tested by whole tables" if signed else "Pairs tested"
+    n_signed = sum(edge[weight] == edge[weight] for edge in edges)
+    whole = "Pairs tested by whole tables" if n_signed else "Pairs tested"
+
+    def title(start: str, part: list[dict[str, Any]], total: int) -> str:
+        return f"{start}, smallest p first (* differs){shown_of(len(part), total)}"
+
     parts = [
-        (f"Pairs tested with their signed weights, {order}", signed, _columns(found, "weight_")),
-        (f"{whole}, {order}", others, _columns(found, "")),
+        (
+            title("Pairs tested with their signed weights", signed, n_signed),
+            signed,
+            _columns(found, "weight_"),
+        ),
+        (title(whole, others, len(edges) - n_signed), others, _columns(found, "")),
     ]
     return [part for part in parts if part[1]]
 

@@ -30,7 +30,13 @@ from graftwork.report.bootstrap import (
 )
 from graftwork.report.chain_summary import chain_sections, chain_tables, chain_words
 from graftwork.report.describe import certificate_text
-from graftwork.report.edges import Association, EdgeRecord, edge_table, edges_of
+from graftwork.report.edges import (
+    Association,
+    EdgeRecord,
+    edge_table,
+    edges_of,
+    weight_tells,
+)
 from graftwork.report.figures import printable
 from graftwork.report.groups import groups_sections, pair_tables
 from graftwork.report.predictability import predictability_text
@@ -95,10 +101,7 @@ def _network(net: MarkovNetwork) -> str:
         net,
         " ".join(first),
         *(_text(f"Remarks: {text}") for title, text in told if title == "Remarks"),
-        _edges(
-            edges_of(net, top=_ROWS),
-            net.model_.n_edges,
-        ),
+        _edges(edges_of(net, top=_ROWS), net.model_),
         *(_folded(title, _text(text)) for title, text in folded),
         _folded("Certificate", _text(certified_text(net))),
         _diagram(net),
@@ -122,7 +125,7 @@ def _model(model: PairwiseMRF) -> str:
     return _page(
         model,
         network_text(model, looked=False),
-        _edges(edge_table(model, top=_ROWS), model.n_edges),
+        _edges(edge_table(model, top=_ROWS), model),
     )
 
 
@@ -236,36 +239,47 @@ def _small(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2g}"
 
 
-def _edges(records: Sequence[EdgeRecord], total: int) -> str:
+def _edges(records: Sequence[EdgeRecord], model: PairwiseMRF) -> str:
     """Return a table of the first of some edges, with the columns of which something is known."""
     if not records:
         return ""
     columns: list[Column] = [
         ("first", "edge", str), ("second", "", str),
         ("strength", "strength", decimals(2)),
-        ("weight", "weight", _signed), ("p", "p", _chance), ("q", "q", _chance),
+        ("weight", "weight", _signed), ("interval", "95 %", str),
+        ("p", "p", _chance), ("q", "q", _chance),
         ("together", "go together", str), ("apart", "avoid each other", str),
     ]  # fmt: skip
-    rows = [
-        {
-            "first": r.first, "second": r.second, "strength": r.strength, "weight": r.weight,
-            "p": r.p_value, "q": r.q_value, "together": _pair(r.together), "apart": _pair(r.apart),
-        }
-        for r in records
-    ]  # fmt: skip
+    rows = []
+    for r in records:
+        named = not weight_tells(model, r)
+        rows.append(
+            {
+                "first": r.first, "second": r.second, "strength": r.strength, "weight": r.weight,
+                "interval": _interval(r), "p": r.p_value, "q": r.q_value,
+                "together": _pair(r.together) if named else "",
+                "apart": _pair(r.apart) if named else "",
+            }
+        )  # fmt: skip
     known = [
         column
         for column in columns
         if any(_is_known(row[column[0]]) for row in rows)
     ]  # fmt: skip
-    title = "Edges, strongest first" if total > 1 else "The only edge"
+    title = "Edges, strongest first" if model.n_edges > 1 else "The only edge"
     sides = "".join("l" if key in ("first", "second", "together", "apart") else "r"
                     for key, _, _ in known)  # fmt: skip
-    return _records(title, rows, known, sides=sides, total=total)
+    return _records(title, rows, known, sides=sides, total=model.n_edges)
 
 
 def _is_known(value: Any) -> bool:
     return bool(value == value and value != "")
+
+
+def _interval(record: EdgeRecord) -> str:
+    if np.isnan(record.weight_low):
+        return ""
+    return f"{record.weight_low:.2f} to {record.weight_high:.2f}".replace("-", "\u2212")
 
 
 def _pair(tie: Association | None) -> str:

@@ -38,6 +38,9 @@ _DIRECTIONS = np.array(
 )  # fmt: skip
 #: Further out by these many label heights when all nearer places are taken.
 _RINGS = (0.0, 0.4, 0.8, 1.3, 1.8, 2.4, 3.0, 4.0)
+#: A label reads as that of another node within this many label heights of the way to its own, and
+#: what that costs, in rings; more where it is nearer to the other node.
+_COMFORT, _CLOSE, _STRANGE = 0.3, 1.0, 3.0
 
 
 def as_graph(network: nx.Graph | PairwiseMRF | MarkovNetwork) -> nx.Graph:
@@ -277,6 +280,9 @@ def place_labels(
         middles, far = _candidates(nodes[k], radii[k], size)
         boxes = np.concatenate([middles - size / 2, middles + size / 2], axis=1)
         cost = 0.25 * far + 0.08 * _inside(boxes, samples)
+        own, other = _gaps(middles, size, nodes, radii, k)
+        cost += 0.25 * _CLOSE * (other < own + _COMFORT * size[1])
+        cost += 0.25 * _STRANGE * (other < own)
         cost += 0.01 * (np.arange(len(boxes)) % len(_DIRECTIONS))
         free = _free(boxes, taken, view)
         if not free.any() and view is not None:
@@ -289,6 +295,41 @@ def place_labels(
         out[k] = middles[best]
         taken = np.concatenate([taken, boxes[best : best + 1]])
     return out
+
+
+def strays(middles: Floats, sizes: Floats, nodes: Floats, radii: Floats) -> NDArray[np.bool_]:
+    """Return which labels are nearer to another node than to their own.
+
+    Parameters
+    ----------
+    middles, sizes : arrays, shape (labels, 2)
+        Of labels of the first nodes; NaN for a label that is not drawn.
+    nodes, radii : arrays, shapes (nodes, 2) and (nodes,)
+
+    Examples
+    --------
+    >>> nodes, label = np.array([[0.0, 0.0], [8.0, 0.0]]), np.array([[2.0, 1.0]])
+    >>> strays(np.array([[2.5, 0.0]]), label, nodes, np.ones(2)).tolist()
+    [False]
+    >>> strays(np.array([[5.5, 0.0]]), label, nodes, np.ones(2)).tolist()
+    [True]
+    """
+    found = np.zeros(len(middles), dtype=bool)
+    for k in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
+        own, other = _gaps(middles[k : k + 1], sizes[k], nodes, radii, k)
+        found[k] = other[0] < own[0]
+    return found
+
+
+def _gaps(
+    middles: Floats, size: Floats, nodes: Floats, radii: Floats, own: int
+) -> tuple[Floats, Floats]:
+    """Return how far labels of one size are from their own node, and from the nearest other."""
+    beyond = np.maximum(np.abs(middles[:, None] - nodes[None]) - size / 2, 0.0)
+    gaps = np.maximum(np.hypot(beyond[..., 0], beyond[..., 1]) - radii, 0.0)
+    mine = gaps[:, own].copy()
+    gaps[:, own] = np.inf
+    return mine, gaps.min(axis=1)
 
 
 def _candidates(node: Floats, radius: float, size: Floats) -> tuple[Floats, Floats]:

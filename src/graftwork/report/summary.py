@@ -34,6 +34,7 @@ from graftwork.report.edges import (
     Unseen,
     edge_table,
     tests_of,
+    weight_tells,
 )
 from graftwork.report.margins import margins_text
 from graftwork.report.predictability import both_text
@@ -192,7 +193,7 @@ def describe_network(
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> print(describe_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair)))
     The only edge
-      a - b  strength 0.46, weight +2.00: a = 1 goes with b = 1; a = 1 avoids b = 0
+      a - b  strength 0.46, weight +2.00
     """
     shown = edge_table(model, unseen=unseen, tests=tests, top=top)
     if not shown:
@@ -200,11 +201,16 @@ def describe_network(
     title = "Strongest edges" if model.n_edges > len(shown) else "Edges, strongest first"
     if model.n_edges == 1:
         title = "The only edge"
-    lines = (describe_edge(record, meanings) for record in shown)
+    lines = (
+        describe_edge(record, meanings, ties=not weight_tells(model, record, meanings))
+        for record in shown
+    )
     return "\n".join([title, *(wrap(line, hang=4) for line in lines)])
 
 
-def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
+def describe_edge(
+    record: EdgeRecord, meanings: Meanings | None = None, *, ties: bool = True
+) -> str:
     """Return one edge in words, on one line.
 
     Parameters
@@ -213,6 +219,8 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         One of `edge_table`'s.
     meanings : mapping of variable to mapping of state to word, optional
         Words for states.
+    ties : bool
+        Whether to name states; see `weight_tells` for where that says nothing.
 
     Returns
     -------
@@ -239,7 +247,7 @@ def describe_edge(record: EdgeRecord, meanings: Meanings | None = None) -> str:
         head += ", not linear"
     if not np.isnan(record.p_value):
         head += f", p = {probability(record.p_value)}"
-    return f"{head}: {'; '.join(clauses)}" if clauses else head
+    return f"{head}: {'; '.join(clauses)}" if clauses and ties else head
 
 
 def _clause(record: EdgeRecord, tie: Association, verb: str, meanings: Meanings | None) -> str:

@@ -20,6 +20,7 @@ from graftwork.report.explorer.networks import (
     view_of,
 )
 from graftwork.report.explorer.packing import Record, column
+from graftwork.text import count, verb
 
 _FITTED = (
     "Numbers under Differences may differ from those of a group's own network. To be compared, the "
@@ -54,7 +55,7 @@ def comparison_view(
     pairs = differences["ends"]
     views = [
         model_view("Differences", pairs, differences["columns"])
-        | {"groups": list(range(1, len(models) + 1)), "noun": "pair"}
+        | {"groups": list(range(1, len(models) + 1)), "noun": "pair", "tests": _tests(found)}
     ]
     views += [
         network_model(model, own, label=label)
@@ -109,6 +110,11 @@ def _differences(
             column("weight", "Weight: mean", weights.mean(axis=1),
                    "The mean of the groups' signed weights.")
         )  # fmt: skip
+    columns.append(
+        column("change", "Change", _changes(found),
+               "The norm of the difference of its tables, the largest of two groups; lines are as "
+               "wide.")
+    )  # fmt: skip
     strengths = each.mean(axis=0)
     columns.append(
         column("strength", "Strength: mean", strengths,
@@ -127,6 +133,51 @@ def _differences(
                f"At a false discovery rate of {found['fdr']:g}.")
     )  # fmt: skip
     return {"ends": pairs, "columns": columns}, strengths
+
+
+def _changes(found: Mapping[str, Any]) -> list[float]:
+    """Return how far any two groups are apart in each pair tested."""
+    largest: dict[tuple[str, str], float] = {}
+    for record in found["differences"]:
+        pair = (str(record["first"]), str(record["second"]))
+        largest[pair] = max(largest.get(pair, 0.0), _number(record["change"]))
+    return [largest.get((str(r["first"]), str(r["second"])), 0.0) for r in found["edges"]]
+
+
+def _tests(found: Mapping[str, Any]) -> list[Record]:
+    """Return the three tests of a comparison, for the table that the page begins with."""
+    records, permuted = found["edges"], found.get("permutations") or {}
+    if not records:
+        return []
+    all_pairs, sums = found["network_invariance"], found["global_strength_invariance"]
+    differ = sum(bool(record["differs"]) for record in records)
+    listed = ", ".join(f"{g['group']} {g['global_strength']:.3g}" for g in found["groups"])
+    return [
+        {
+            "about": "All pairs together",
+            "p": all_pairs["p_value"],
+            "permuted": permuted.get("network_invariance"),
+            "finding": "networks differ" if _found(all_pairs, found["fdr"]) else "no difference",
+        },
+        {
+            "about": "Sums of norms",
+            "p": sums["p_value"],
+            "permuted": permuted.get("global_strength_invariance"),
+            "finding": f"sums {'differ' if _found(sums, 0.05) else 'do not differ'}: {listed}",
+        },
+        {
+            "about": "Single pairs",
+            "p": None,
+            "permuted": None,
+            "finding": f"{differ:,} of {count(len(records), 'pair')} "
+            f"{verb(differ, 'differs', 'differ')}"
+            f" at a false discovery rate of {found['fdr']:g}",
+        },
+    ]
+
+
+def _found(test: Mapping[str, Any], level: float) -> bool:
+    return test["p_value"] is not None and test["p_value"] <= level
 
 
 def _apart(
