@@ -274,9 +274,14 @@ def as_numbers(states: Sequence[Any]) -> list[float] | None:
     ([1.0, 2.5], [1.0, 2.0, 10.0], None)
     """
     values = typed(states) if all(isinstance(state, str) for state in states) else states
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+    if not all(isinstance(value, int | float) for value in values):
         return None
-    numbers = [float(value) for value in values]
+    try:
+        numbers = [float(value) for value in values]
+    except OverflowError:  # whole, and larger than any float
+        return None
+    if not all(map(math.isfinite, numbers)):
+        return None
     return numbers if len(set(numbers)) == len(numbers) else None
 
 

@@ -57,7 +57,8 @@ class FileSource:
         files: list[Path] = []
         ignored: list[Path] = []
         for each in given:
-            found, others = _found(os.fspath(each))
+            with reading(os.fspath(each)):
+                found, others = _found(os.fspath(each))
             files += found
             ignored += others
         formats: dict[str, Path] = {}

@@ -20,6 +20,7 @@ from graftwork.data.scanning.places import Place
 from graftwork.data.sources import Source, check_unpacked
 from graftwork.data.text import TextColumns
 from graftwork.errors import DataError, TooLargeError
+from graftwork.text import readable
 
 #: All columns of a batch and where it is; returns the positions of those that are wanted.
 Choose = Callable[[Sequence[Any], str], list[int]]
@@ -97,7 +98,7 @@ def reading(label: str) -> Iterator[None]:
     except MemoryError:
         raise
     except DataError as error:
-        if str(error).startswith(label):
+        if str(error).startswith(readable(label)):
             raise
         raise DataError(f"{label}: {error}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
